@@ -109,7 +109,7 @@ def postgres() -> None:
 
 def server() -> None:
     """The service is importable, and says how it is started."""
-    from utmost import service
+    from utmost.doors import service
 
     assert all(getattr(service, name) for name in service.__all__)
     assert "--help" in command("serve", "--help")

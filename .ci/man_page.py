@@ -21,7 +21,7 @@ def page() -> str:
     """The manual page in the macros of man(7)."""
     import typer
 
-    from utmost.cli.main import COMMANDS, app, command_named
+    from utmost.doors.cli.main import COMMANDS, app, command_named
     from utmost.version import __version__
 
     root = typer.main.get_command(app)

@@ -16,11 +16,11 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from utmost.exact import level
-from utmost.service import Grant, Service, served
-from utmost.service.first_start import DEMO, publish_demo
-from utmost.service.page_rendering import static_files
-from utmost.testing import seeded_ledger
+from utmost.doors.service import Grant, Service, served
+from utmost.doors.service.first_start import DEMO, publish_demo
+from utmost.doors.service.page_rendering import static_files
+from utmost.doors.testing import seeded_ledger
+from utmost.laws.exact import level
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 SCHEMES = ("light", "dark")

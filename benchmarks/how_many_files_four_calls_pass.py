@@ -58,7 +58,7 @@ def only_known(function: Any, **arguments: Any) -> dict[str, Any]:
 
 def column_to_file(folder: Path, alpha: str) -> object:
     """A table's column, from its file through `release_table` to a file."""
-    files = found("utmost.tables.files", "utmost.adapters.files")
+    files = found("utmost.publish.tables.files", "utmost.adapters.files")
     released = ut.release_table(
         files.read(folder / "cases.csv"),
         columns="cases",
@@ -85,15 +85,17 @@ def response_relaxed(folder: Path) -> Callable[[str], object]:
 
 def consumer_served(alpha: str) -> object:
     """A consumer in `optimal_mechanism`."""
-    counts = found("utmost.spaces:counts", "utmost:counts")
+    counts = found("utmost.design.spaces:counts", "utmost:counts")
     ptype = ut.PrivacyType(counts(3), alpha=alpha)
     return ut.optimal_mechanism(ptype, ut.Consumer(ut.priors.uniform(4), ut.losses.absolute))
 
 
 def metric_measured(alpha: str) -> object:
     """A metric in the capacity of its type."""
-    points = found("utmost.spaces:points", "utmost:points")
-    capacity = found("utmost:capacity", "utmost.capacities:multiplicative_capacity", "utmost:multiplicative_capacity")
+    points = found("utmost.design.spaces:points", "utmost:points")
+    capacity = found(
+        "utmost:capacity", "utmost.design.capacities:multiplicative_capacity", "utmost:multiplicative_capacity"
+    )
     return capacity(ut.PrivacyType(points([(0, 0), (1, 0), (0, 2), (3, 3)]), alpha=alpha))
 
 

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 import utmost
-from utmost import rappor, release
+from utmost.design import local as rappor
+from utmost.design.spaces import losses, priors
 from utmost.errors import UtmostError
-from utmost.noise import costs
-from utmost.spaces import losses, priors
+from utmost.laws.noise import costs
+from utmost.publish import releases as release
 
 
 class TooLong(BaseException):
@@ -115,7 +116,7 @@ def nouns() -> dict[str, Any]:
     """One small good value of every kind that an argument may want."""
     half = utmost.level(alpha="1/2")
     ptype = utmost.PrivacyType.central(2, half)
-    channel = utmost.channels.geometric_channel(3, half)
+    channel = utmost.design.channels.geometric_channel(3, half)
     prior = priors.uniform(3)
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
@@ -134,29 +135,29 @@ def nouns() -> dict[str, Any]:
         "prior": prior,
         "loss": loss,
         "consumer": consumer,
-        "space": utmost.spaces.counts(2),
+        "space": utmost.design.spaces.counts(2),
         "law": utmost.Geometric(1),
         "real": utmost.Laplace(1),
         "staircase": utmost.Staircase(1),
         "discrete staircase": utmost.DiscreteStaircase(1, 3),
         "bits": bits,
-        "remap": utmost.channels.Remap([0, 1, 2], 3),
+        "remap": utmost.design.channels.Remap([0, 1, 2], 3),
         "vertices": vertices,
         "loose bits": loose,
         "loss rule": losses.absolute,
         "bloom": rappor.Bloom(8, 2, 1, bytes(32)),
         "pair": rappor.ThresholdedPair(rappor.ThresholdedLaplace(bits), rappor.ThresholdedLaplace(loose)),
-        "hyper": utmost.leakage.hyper(channel, prior),
+        "hyper": utmost.design.leakage.hyper(channel, prior),
         "optimum": utmost.optimal_mechanism(ptype, consumer),
         "kernels": utmost.kernels(ptype),
         "permanent": rappor.PermanentResponses([True, False]),
-        "surd": utmost.exact.Surd.sqrt(2),
+        "surd": utmost.laws.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
-        "query": utmost.design.CountQuery(2, 2, [1]),
+        "query": utmost.design.optima.CountQuery(2, 2, [1]),
         "trust": utmost.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
-        "earth": utmost.geometry.earth_move(prior, better=channel, worse=channel),
-        "matrix": utmost.channels.GeometricMatrix(3, half),
-        "utility": utmost.geometry.UtilitySet(ptype, channel),
+        "earth": utmost.design.geometry.earth_move(prior, better=channel, worse=channel),
+        "matrix": utmost.design.channels.GeometricMatrix(3, half),
+        "utility": utmost.design.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},
@@ -166,8 +167,8 @@ def nouns() -> dict[str, Any]:
     }
 
 
-DOMAIN = utmost.Domain(a=[1, 2], age=utmost.workloads.bins(4))
-MEASURES = utmost.workloads.Strategy(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
+DOMAIN = utmost.Domain(a=[1, 2], age=utmost.publish.workloads.bins(4))
+MEASURES = utmost.publish.workloads.Strategy(DOMAIN, utmost.Unit(1, 1), {"a age": "1/2", "a": "1/2"})
 
 # What is plausible for a parameter of this name: names of nouns after "=", else values.
 PLAUSIBLE: dict[str, list[Any]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from utmost.workloads import Domain
+from utmost.publish.workloads import Domain
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DATA = sorted(path for path in EXAMPLES.iterdir() if path.suffix == ".csv")

@@ -26,7 +26,7 @@ def test_the_help_of_the_command_line_imports_nothing_heavy():
     light = [name for name in HEAVY if name not in ("typer", "rich")]
     code = f"""if True:
         import sys
-        from utmost.cli import main as cli
+        from utmost.doors.cli import main as cli
         try:
             cli.main(["release", "--help"])
         except SystemExit:
@@ -62,11 +62,11 @@ def test_every_public_name_is_there_without_any_extra():
             module = import_module("utmost." + room)
             for name in getattr(module, "__all__", ()):
                 getattr(module, name)
-        bits = utmost.PrivacyType(utmost.spaces.hamming(3), alpha="1/2")
-        type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
+        bits = utmost.PrivacyType(utmost.design.spaces.hamming(3), alpha="1/2")
+        type_ = utmost.PrivacyType(utmost.design.spaces.counts(2), alpha="1/2")
         print(utmost.capacity(bits).value, len(utmost.vertices(type_)), len(utmost.kernels(type_)))
-        from utmost.papers.contents import PAPERS
-        from utmost.cli.main import COMMANDS, command_named
+        from utmost.doors.papers.contents import PAPERS
+        from utmost.doors.cli.main import COMMANDS, command_named
         for name in COMMANDS:
             command_named(name)
     """
@@ -82,7 +82,7 @@ def test_the_command_line_needs_no_extra(tmp_path):
         import sys
         for name in {extras}:
             sys.modules[name] = None
-        from utmost.cli.main import main
+        from utmost.doors.cli.main import main
         for arguments in (
             ["release", "t.csv", *{promise}],
             ["release", "t.csv", *{promise}, "--out", "out.csv"],

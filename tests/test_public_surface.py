@@ -9,7 +9,8 @@ import pytest
 
 import utmost
 from running import python
-from utmost import errors, exact, programs
+from utmost import errors
+from utmost.laws import exact, programs
 
 
 def test_the_list_of_names_is_sorted_and_without_repetition():
@@ -32,7 +33,9 @@ def test_the_stub_is_the_one_table_of_names():
 
 
 def test_rooms_are_rooms_and_not_hidden_by_functions():
-    python("-c", "import utmost.release as r, utmost.gradual as g, utmost; assert r.__path__ and g.__path__")
+    python(
+        "-c", "import utmost.publish.releases as r, utmost.laws.gradual as g, utmost; assert r.__path__ and g.__path__"
+    )
 
 
 def test_an_unknown_name_is_refused_as_python_does():
@@ -44,7 +47,7 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
     code = (
         "import sys, utmost; print(*(m for m in ('scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"
         " 'numba', 'matplotlib', 'typer', 'rich', 'hypothesis',"
-        " 'utmost.design', 'utmost.geometry') if m in sys.modules))"
+        " 'utmost.design.optima', 'utmost.design.geometry') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []
 

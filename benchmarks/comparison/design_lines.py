@@ -6,9 +6,9 @@ import numpy as np
 from comparison.lines import OURS, Line, is_installed, script, timed
 
 import utmost as ut
-from utmost.design import certificate_of_rays, optimal_mechanism, user_program
-from utmost.programs import solve
-from utmost.spaces import Consumer, counts, grid, losses, priors
+from utmost.design.optima import certificate_of_rays, optimal_mechanism, user_program
+from utmost.design.spaces import Consumer, counts, grid, losses, priors
+from utmost.laws.programs import solve
 
 HIGHS, QIF = "HiGHS, floats, no proof", "qif"
 NEAR = 1e-6

@@ -10,8 +10,8 @@ from typing import Any
 
 from comparison.lines import OURS, Line, is_installed, script, timed
 
-from utmost.geometry import vertex_blocks, vertices
-from utmost.privacy import PrivacyType
+from utmost.design.geometry import vertex_blocks, vertices
+from utmost.design.types import PrivacyType
 
 HALF = {"alpha": "1/2"}
 NAMES = {"lrs": "lrs", "cdd": "cddlib", "ppl": "Parma Polyhedra Library"}
@@ -65,7 +65,7 @@ def all_kernels(line: Line) -> None:
     other = script("geometry", "kernels_of_the_papers_types_take_seconds")
     if not is_installed("numba"):
         return line.absent(OURS, "the compiled search", "the extra utmost[geometry] is not installed")
-    from utmost.geometry.kernel_walk import count_by_walk
+    from utmost.design.geometry.kernel_walk import count_by_walk
 
     names = ["line of 5", "4 points of the plane", "line of 6", "3-bit cube", "6 at equal distance", "line of 7"]
     count_by_walk(vertices(PrivacyType(other.TYPES["line of 5"][0], **HALF)))

@@ -26,8 +26,9 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 import utmost as ut
-from utmost.documents import codec, designs
-from utmost.documents.answers import saved_mechanism
+from utmost.doors.documents import designs
+from utmost.doors.documents.answers import saved_mechanism
+from utmost.publish.statements import codec
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
 LEVEL = "1/20"

@@ -16,9 +16,9 @@ import time
 
 from large_maps_are_designed_in_minutes import SPACES, beliefs
 
-from utmost.design import certificate_of_rays, even_levels_between, loss_curve
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, losses
+from utmost.design.optima import certificate_of_rays, even_levels_between, loss_curve
+from utmost.design.spaces import Consumer, losses
+from utmost.design.types import PrivacyType
 
 CASES = "grid,100,dirichlet,16 grid,100,france,16 random,100,dirichlet,16 grid,100,dirichlet,64 grid,196,dirichlet,16"
 DRAWN_TO = 1e-3

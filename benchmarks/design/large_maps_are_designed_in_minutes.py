@@ -22,10 +22,10 @@ import time
 
 import numpy as np
 
-from utmost.design import certificate_of_rays
-from utmost.documents.consumer_files import prior_file
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, Space, grid, losses
+from utmost.design.optima import certificate_of_rays
+from utmost.design.spaces import Consumer, Space, grid, losses
+from utmost.design.types import PrivacyType
+from utmost.doors.documents.consumer_files import prior_file
 
 LIMIT = 600  # seconds of processor
 CASES = (

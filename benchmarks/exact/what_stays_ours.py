@@ -15,11 +15,11 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 import utmost as ut
-from utmost.design import certificate_of_rays, user_program
-from utmost.exact import Interval
-from utmost.exact.linear_algebra import solve_sparse, table_product
-from utmost.noise.quadrature import integer_sum
-from utmost.programs import solve, solve_exactly
+from utmost.design.optima import certificate_of_rays, user_program
+from utmost.laws.exact import Interval
+from utmost.laws.exact.linear_algebra import solve_sparse, table_product
+from utmost.laws.noise.quadrature import integer_sum
+from utmost.laws.programs import solve, solve_exactly
 
 
 def main():

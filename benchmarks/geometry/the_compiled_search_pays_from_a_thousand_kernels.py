@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.geometry.kernel_search import kernels_by_double_description
-from utmost.geometry.kernel_walk import walk_kernels
+from utmost.design.geometry.kernel_search import kernels_by_double_description
+from utmost.design.geometry.kernel_walk import walk_kernels
 
 SPACES = {
     "counts(3)": ut.spaces.counts(3),

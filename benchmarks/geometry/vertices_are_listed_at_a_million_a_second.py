@@ -12,11 +12,11 @@ import sys
 
 from rivals import RIVALS, run_apart, timed
 
-from utmost.geometry import count_vertices, vertex_blocks
-from utmost.geometry.essential_graph import essential_edges
-from utmost.geometry.log_domain import Distances
-from utmost.privacy import PrivacyType
-from utmost.spaces import discrete, grid, hamming
+from utmost.design.geometry import count_vertices, vertex_blocks
+from utmost.design.geometry.essential_graph import essential_edges
+from utmost.design.geometry.log_domain import Distances
+from utmost.design.spaces import discrete, grid, hamming
+from utmost.design.types import PrivacyType
 
 SPACES = {
     "line of 7": (grid(1, 7), 64),

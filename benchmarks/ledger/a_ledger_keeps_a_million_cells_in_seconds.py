@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utmost.ledger import Ledger
-from utmost.release import GradualRelease
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import GradualRelease
 
 UNIT = {"columns": ["n"], "sensitivity": 1, "cells": 1}
 

@@ -11,7 +11,7 @@ from time import perf_counter
 import psycopg
 
 from postgres import fresh_database
-from utmost.ledger.postgres_store import _copy
+from utmost.publish.ledger.postgres_store import _copy
 
 SIZES = {"10,000 parts of 100 bytes": (10_000, 100), "64 parts of 1 MiB": (64, 1 << 20)}
 TABLE = "CREATE TABLE utmost_parts (event BIGINT, part BIGINT, content BYTEA NOT NULL, PRIMARY KEY (event, part))"

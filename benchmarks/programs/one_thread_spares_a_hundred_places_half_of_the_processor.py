@@ -11,9 +11,9 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from utmost.design import column_generation, optimal_mechanism
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, grid, losses
+from utmost.design.optima import column_generation, optimal_mechanism
+from utmost.design.spaces import Consumer, grid, losses
+from utmost.design.types import PrivacyType
 
 
 def seconds():

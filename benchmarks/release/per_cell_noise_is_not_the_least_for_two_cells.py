@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from utmost.noise import Geometric
+from utmost.laws.noise import Geometric
 
 REACH = 400
 

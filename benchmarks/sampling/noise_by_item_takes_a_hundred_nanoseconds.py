@@ -8,12 +8,12 @@ from time import process_time
 
 import numpy as np
 
-from utmost.exact import level
-from utmost.noise import Geometric
-from utmost.privacy import Unit
-from utmost.release import CommitmentKey, ItemRelease
-from utmost.release.lattice import lattice_of
-from utmost.sampling import Identifiers, item_tags
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling import Identifiers, item_tags
+from utmost.publish.releases import CommitmentKey, ItemRelease
+from utmost.publish.releases.lattice import lattice_of
 
 SECRET = bytes(range(32))
 LATTICE = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))

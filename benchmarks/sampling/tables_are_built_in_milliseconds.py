@@ -5,9 +5,9 @@ Run: PYTHONPATH=src python benchmarks/sampling/tables_are_built_in_milliseconds.
 
 from timing import Contender, compared, shown
 
-from utmost.noise import DiscreteStaircase, Geometric, IntegerLaw
-from utmost.sampling.draw import ManyStaircase
-from utmost.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw
+from utmost.laws.sampling.draw import ManyStaircase
+from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, DrawPlan, ManyTwoSided
 
 
 def build(law: IntegerLaw, plan: DrawPlan) -> object:

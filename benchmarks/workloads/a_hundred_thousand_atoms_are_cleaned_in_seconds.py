@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from utmost import Domain, Unit, release_workload
-from utmost.workloads import Strategy
+from utmost.publish.workloads import Strategy
 
 
 def main():

@@ -7,7 +7,7 @@ from itertools import combinations
 from time import process_time
 
 from utmost import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
 
 def margins(domain, most=3):

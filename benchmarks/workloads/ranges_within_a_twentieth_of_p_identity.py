@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from utmost import Unit
-from utmost.workloads import Domain, Workload, bins, strategy
+from utmost.publish.workloads import Domain, Workload, bins, strategy
 
 
 def gram(n):

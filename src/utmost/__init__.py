@@ -5,6 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from utmost.provided import register
+
 __all__: list[str]
 
 
@@ -19,6 +21,25 @@ def _table() -> dict[str, str]:
 
 
 _ORIGIN = _table()
+_WINGS = ("utmost", "utmost.laws", "utmost.design", "utmost.publish", "utmost.doors")
+register(
+    {
+        "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
+        "check_answers": "utmost.doors.documents.answer_words:check_answers",
+        "card": "utmost.doors.figures.cards:card",
+        "counted_form": "utmost.publish.statements.counted_files:COUNTED_FORM",
+        "drawing": "utmost.design.channels.channel_draws:Drawing",
+        "engine_ledger": "utmost.publish.ledger.engine_ledger",
+        "engine_release": "utmost.publish.releases.engine_release",
+        "packages": "utmost.doors.interop",
+        "plot": "utmost.doors.figures.plots:plot",
+        "publication": "utmost.publish.statements.saved_tables",
+        "sample": "utmost.laws.sampling.draw:sample",
+        "table_adapters": "utmost.publish.tables.adapters",
+        "table_file": "utmost.publish.tables.files:read",
+        "text_records": "utmost.publish.tables.csv_table:records",
+    }
+)
 __all__ = sorted(_ORIGIN)
 
 
@@ -26,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if name not in _ORIGIN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     origin = _ORIGIN[name]
-    found = import_module(f"utmost.{name}") if origin == "utmost" else getattr(import_module(origin), name)
+    found = import_module(f"{origin}.{name}") if origin in _WINGS else getattr(import_module(origin), name)
     globals()[name] = found
     return found
 

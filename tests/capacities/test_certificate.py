@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.capacities import (
+from utmost.design.capacities import (
     CapacityCertificate,
     EnvelopeMechanism,
     LatticeMechanism,
@@ -20,13 +20,13 @@ from utmost.capacities import (
     capacity,
     policy_capacity,
 )
-from utmost.capacities.pair_program import by_edge_program
-from utmost.channels import geometric_channel, randomized_response
-from utmost.design import Bounds
+from utmost.design.capacities.pair_program import by_edge_program
+from utmost.design.channels import geometric_channel, randomized_response
+from utmost.design.optima import Bounds
+from utmost.design.spaces import Policy, counts, discrete, grid, hamming
+from utmost.design.types import PolicyType, PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.exact import as_array
-from utmost.privacy import PolicyType, PrivacyType
-from utmost.spaces import Policy, counts, discrete, grid, hamming
+from utmost.laws.exact import as_array
 
 HALF = {"alpha": "1/2"}
 LINE, EQUAL = PrivacyType(counts(3), **HALF), PrivacyType(discrete(3), **HALF)

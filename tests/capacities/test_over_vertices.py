@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import capacity
-from utmost.capacities.capacity_of import capacity_over_vertices
-from utmost.channels import Channel, geometric_channel
+from utmost.design.capacities import capacity
+from utmost.design.capacities.capacity_of import capacity_over_vertices
+from utmost.design.channels import Channel, geometric_channel
+from utmost.design.geometry import vertices
+from utmost.design.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy
+from utmost.design.spaces import counts, discrete, grid, hamming, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, UtmostError
-from utmost.geometry import vertices
-from utmost.leakage import bayes_risk, bayes_vulnerability, g_vulnerability, guessing_entropy, shannon_entropy
-from utmost.privacy import PrivacyType
-from utmost.spaces import counts, discrete, grid, hamming, priors
 
 TYPES = {
     "line": PrivacyType(counts(3), alpha="1/2"),

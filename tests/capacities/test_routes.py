@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import capacity
-from utmost.capacities.capacity_of import ROUTES
-from utmost.capacities.packing import packing
-from utmost.capacities.pair_program import Classes, PairClasses, by_edge_program
-from utmost.capacities.similarity import Similarity
-from utmost.channels import Channel
-from utmost.design import optimal_mechanism
+from utmost.design.capacities import capacity
+from utmost.design.capacities.capacity_of import ROUTES
+from utmost.design.capacities.packing import packing
+from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
+from utmost.design.capacities.similarity import Similarity
+from utmost.design.channels import Channel
+from utmost.design.geometry import Automorphisms, vertices
+from utmost.design.optima import optimal_mechanism
+from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
+from utmost.design.types import PrivacyType
 from utmost.errors import NotAChannel
-from utmost.exact import Surd
-from utmost.geometry import Automorphisms, vertices
-from utmost.privacy import PrivacyType
-from utmost.programs import LinearProgram, solve_exactly
-from utmost.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
+from utmost.laws.exact import Surd
+from utmost.laws.programs import LinearProgram, solve_exactly
 
 KINDS = ("multiplicative", "additive")
 

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, abstract_staircase, exponential_mechanism, laplace_channel, randomized_response
+from utmost.design.channels import (
+    Channel,
+    abstract_staircase,
+    exponential_mechanism,
+    laplace_channel,
+    randomized_response,
+)
+from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming, losses
+from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.doors.testing.strategies import any_losses, levels, metrics
 from utmost.errors import NotALoss, NotANumber, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.spaces import Space, counts, discrete, graph, grid, hamming, losses
-from utmost.testing.strategies import any_losses, levels, metrics
+from utmost.laws.exact import level
 
 BOTH = pytest.mark.parametrize("make", [exponential_mechanism, abstract_staircase])
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import (
+from utmost.design.channels import (
     Channel,
     GeometricMatrix,
     dual_randomized_response,
@@ -20,12 +20,12 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design import between_levels, folded_channel, folded_responses
+from utmost.design.optima import between_levels, folded_channel, folded_responses
+from utmost.design.spaces import counts, priors
+from utmost.doors.testing.strategies import alphas, levels, sizes
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.noise import Geometric
-from utmost.spaces import counts, priors
-from utmost.testing.strategies import alphas, levels, sizes
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
 
 
 def laplace_cdf(x, epsilon):

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from running import called
-from utmost.cli.main import main
-from utmost.documents import capacities
+from utmost.doors.cli.main import main
+from utmost.doors.documents import capacities
 from utmost.errors import BadTable, UtmostError
 
 HALF = ["--alpha", "1/2"]

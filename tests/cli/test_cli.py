@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from running import python, utmost_command
-from utmost.cli.main import COMMANDS
+from utmost.doors.cli.main import COMMANDS
 from utmost.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,9 @@ def test_json_holds_the_statement_and_the_table(run):
 
 
 def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew"))
+    monkeypatch.setattr(
+        import_module("utmost.publish.releases.table"), "noised_by", lambda *_, **__: pytest.fail("drew")
+    )
     code, out, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--out", tmp_path / "x.csv")
     assert (code, err) == (0, "")
     assert "Nothing was drawn" in out

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from utmost.cli.main import main
-from utmost.exact import level
-from utmost.rappor import BitResponse, best_report
+from utmost.design.local import BitResponse, best_report
+from utmost.doors.cli.main import main
+from utmost.laws.exact import level
 
 LABELS = ["--labels", "bus,car,cycle,foot"]
 

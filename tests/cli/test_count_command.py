@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from utmost.documents.counted_files import COUNTED_FORM
 from utmost.errors import BadTable, UtmostError
-from utmost.privacy import Unit
-from utmost.tables import count_table
-from utmost.workloads import Domain
+from utmost.laws.privacy import Unit
+from utmost.publish.counting import count_table
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.workloads import Domain
 
 FACTS = {"page": {"values": ["A", "B"], "other": "else"}, "age": {"bins": [0, 100], "width": 50}}
 ROWS = [("ann", "A", 3, 5), ("ann", "B", 60, 2), ("bob", "A", 99, 9), ("bob", "X", 7, 1), ("ann", "A", 3, 4)]
@@ -146,7 +146,7 @@ def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
 def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
     """What is wrong with the file or the level is said before a long count, and not after it."""
     events, domain = files
-    monkeypatch.setattr("utmost.tables.count_table", None)
+    monkeypatch.setattr("utmost.publish.counting.count_table", None)
     say = ["release", events, *SAY, "--domain", domain]
     assert "nothing is written over another file" in run(*say, "--epsilon", 1, "--out", events)[2]
     assert "--epsilon and --alpha" in run(*say)[2]

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from utmost.cli import screen
-from utmost.design import column_generation
-from utmost.documents import designs
+from utmost.design.optima import column_generation
+from utmost.doors.cli import screen
+from utmost.doors.documents import designs
 
 ASKED = ["design", "--grid", "5x5", "--prior", "uniform", "--loss", "distance"]
 WEIGHTS = "".join(f"{k},{k * k % 17 + 1}\n" for k in range(36))

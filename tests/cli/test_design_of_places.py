@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import utmost as ut
-from utmost.documents import designs
-from utmost.documents.space_names import space_facts, space_named, stated_space
+from utmost.doors.documents import designs
+from utmost.doors.documents.space_names import space_facts, space_named, stated_space
 from utmost.errors import UtmostError
 
 PARIS = Path(__file__).parents[2] / "examples" / "paris.csv"

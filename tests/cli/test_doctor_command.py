@@ -7,11 +7,11 @@ from time import process_time
 
 import pytest
 
-from utmost.cli import doctor_command, self_check
-from utmost.ledger import Ledger
-from utmost.noise import DiscreteStaircase, Geometric
-from utmost.sampling import sample
-from utmost.testing import SeededRandomness
+from utmost.doors.cli import doctor_command, self_check
+from utmost.doors.testing import SeededRandomness
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.sampling import sample
+from utmost.publish.ledger import Ledger
 
 
 def test_a_sound_installation_is_well_within_half_a_minute(run):

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.capacities import capacity
-from utmost.cli.main import main
-from utmost.design import minimax_mechanism
-from utmost.leakage import shannon_entropy
-from utmost.noise import DiscreteStaircase, optimal_noise
-from utmost.noise.costs import tabled
-from utmost.privacy import PrivacyType
-from utmost.spaces import counts, losses
+from utmost.design.capacities import capacity
+from utmost.design.leakage import shannon_entropy
+from utmost.design.optima import minimax_mechanism
+from utmost.design.spaces import counts, losses
+from utmost.design.types import PrivacyType
+from utmost.doors.cli.main import main
+from utmost.laws.noise import DiscreteStaircase, optimal_noise
+from utmost.laws.noise.costs import tabled
 
 HALF = ["--alpha", "1/2"]
 

@@ -10,9 +10,9 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.cli import kernel_files
-from utmost.geometry import kernel_sizes, vertices
-from utmost.spaces import counts, grid, hamming
+from utmost.design.geometry import kernel_sizes, vertices
+from utmost.design.spaces import counts, grid, hamming
+from utmost.doors.cli import kernel_files
 
 HALF = ["--alpha", "1/2"]
 

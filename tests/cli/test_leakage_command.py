@@ -7,7 +7,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.leakage import guessing_entropy, shannon_entropy
+from utmost.design.leakage import guessing_entropy, shannon_entropy
 
 GEOMETRIC = "secret,low,middle,high\na,2/3,1/6,1/6\nb,1/3,1/3,1/3\nc,1/6,1/6,2/3\n"
 RESPONSE = "1/2,1/4,1/4\n1/4,1/2,1/4\n1/4,1/4,1/2\n"

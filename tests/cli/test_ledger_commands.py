@@ -15,8 +15,8 @@ import pytest
 
 from postgres import fresh_database
 from running import utmost_command
-from utmost.ledger import Ledger
-from utmost.tables import files
+from utmost.publish.ledger import Ledger
+from utmost.publish.tables import files
 
 ROOT = Path(__file__).parents[2]
 BERKELEY = str(ROOT / "examples/berkeley_admissions.csv")
@@ -369,7 +369,7 @@ def test_the_bar_of_a_large_table(run, monkeypatch):
 
     from rich.console import Console
 
-    progress = import_module("utmost.cli.screen")
+    progress = import_module("utmost.doors.cli.screen")
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80)
     monkeypatch.setattr(progress, "screen", lambda stderr: console)

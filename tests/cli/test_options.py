@@ -14,9 +14,9 @@ from unittest import mock
 import pytest
 
 from running import called, python
-from utmost.cli.main import COMMANDS, command_named, in_words
+from utmost.doors.cli.main import COMMANDS, command_named, in_words
+from utmost.doors.papers import contents
 from utmost.errors import OutOfRange
-from utmost.papers import contents
 
 SOURCES = Path(__file__).parents[2] / "src/utmost"
 SILENT = ["--columns", "n", "--epsilon", 100, "--sensitivity", 1, "--cells", 1, "--yes"]
@@ -215,7 +215,7 @@ def test_the_shell_completes_commands_and_options():
 def test_completing_a_command_reads_none_of_them():
     code = """if True:
         import sys
-        from utmost.cli.main import app, COMMANDS
+        from utmost.doors.cli.main import app, COMMANDS
         import typer
         group = typer.main.get_command(app)
         context = group.make_context("utmost", ["x"], resilient_parsing=True)

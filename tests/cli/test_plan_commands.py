@@ -12,14 +12,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from utmost import release_workload
-from utmost.documents.counted_files import COUNTED_FORM, read_domain
-from utmost.documents.plan_files import PLAN_FORM
-from utmost.documents.workload_files import read_workload
 from utmost.errors import LittleProtection, UtmostError
-from utmost.exact import level
-from utmost.privacy import Unit
-from utmost.tables import count_table
-from utmost.workloads import Strategy, Workload
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.counting import count_table
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.workloads import Strategy, Workload
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOMAIN = EXAMPLES / "applicants_domain.json"
@@ -133,7 +133,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
 
 
 def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeypatch):
-    monkeypatch.setattr("utmost.release.workload_release.noised_by", lambda *_, **__: pytest.fail("drew"))
+    monkeypatch.setattr("utmost.publish.releases.workload_release.noised_by", lambda *_, **__: pytest.fail("drew"))
     say = ["release", counted, "--plan", plan, "--epsilon", 1, "--dry-run", "--out", tmp_path / "r.json"]
     code, shown, _ = run(*say)
     assert (code, "Nothing was drawn" in shown) == (0, True)

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 from rich.console import Console
 
-progress = import_module("utmost.cli.screen")
+progress = import_module("utmost.doors.cli.screen")
 ROWS = [["1"], ["2"]]
 PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
 

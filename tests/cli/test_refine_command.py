@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from running import called
-from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.documents import channel_files
-from utmost.geometry import prefers
-from utmost.spaces import Consumer
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import prefers
+from utmost.design.spaces import Consumer
+from utmost.doors.documents import channel_files
 
 
 @pytest.fixture

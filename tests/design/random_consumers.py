@@ -3,8 +3,8 @@
 import random
 from fractions import Fraction
 
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, priors
+from utmost.design.spaces import Consumer, counts, priors
+from utmost.design.types import PrivacyType
 
 
 def random_alpha(rng: random.Random) -> Fraction:

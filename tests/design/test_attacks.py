@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.channels import geometric_channel, randomized_response
-from utmost.design import attack, usual_mechanisms
+from utmost.design.channels import geometric_channel, randomized_response
+from utmost.design.optima import attack, usual_mechanisms
+from utmost.design.spaces import counts, cycle, discrete, grid, losses, points, priors
+from utmost.design.types import smallest_epsilon
 from utmost.errors import OutOfRange
-from utmost.exact import as_rationals
-from utmost.privacy import smallest_epsilon
-from utmost.spaces import counts, cycle, discrete, grid, losses, points, priors
+from utmost.laws.exact import as_rationals
 
 
 def shares(size):

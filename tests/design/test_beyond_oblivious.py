@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from design.random_consumers import loose_consumer, strict_consumer
-from utmost.channels import Channel
-from utmost.design import (
+from utmost.design.channels import Channel
+from utmost.design.optima import (
     CountQuery,
     averaged,
     best_worst_case,
@@ -21,10 +21,10 @@ from utmost.design import (
     uniqueness,
     worst_case_loss,
 )
+from utmost.design.spaces import counts
+from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange
-from utmost.privacy import PrivacyType
-from utmost.programs import farkas_gap
-from utmost.spaces import counts
+from utmost.laws.programs import farkas_gap
 
 F = Fraction
 FIGURE_4 = {(1, 0, 0): [F(11, 12), F(1, 12)], (0, 1, 0): [F(2, 3), F(1, 3)], (1, 0, 1): [F(5, 6), F(1, 6)]}

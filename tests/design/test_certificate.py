@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.channels import Remap
-from utmost.design import Bounds, check_private, optimal_mechanism
-from utmost.design.checker import edge_bound, edge_slacks
+from utmost.design.channels import Remap
+from utmost.design.optima import Bounds, check_private, optimal_mechanism
+from utmost.design.optima.checker import edge_bound, edge_slacks
+from utmost.design.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
 
 LINE = PrivacyType(counts(4), alpha="1/3")
 FLAT = PrivacyType(discrete(3), alpha="1/3")

@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.channels import Channel
-from utmost.design import Multipliers, Optimum, certificate_of_rays, optimal_mechanism
-from utmost.design.checker import edge_slacks
-from utmost.documents import designs
-from utmost.documents.consumer_files import prior_file
+from utmost.design.channels import Channel
+from utmost.design.optima import Multipliers, Optimum, certificate_of_rays, optimal_mechanism
+from utmost.design.optima.checker import edge_slacks
+from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
+from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.doors.documents import designs
+from utmost.doors.documents.consumer_files import prior_file
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
 
 SPACES = {
     "square": grid(3, 3),
@@ -140,7 +140,7 @@ def test_an_interruption_before_any_bound_is_one(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("utmost.design.column_generation.central_shares", interrupted)
+    monkeypatch.setattr("utmost.design.optima.column_generation.central_shares", interrupted)
     with pytest.raises(KeyboardInterrupt):
         certificate_of_rays(PrivacyType(discrete(3), epsilon=1), Consumer(np.full(3, 1 / 3), losses.binary))
 

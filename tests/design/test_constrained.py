@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.channels import fair_channel, geometric_channel
-from utmost.design import Bounds, Constraint, optimal_mechanism
-from utmost.design.constrained import constraint_rows, read_constraints
+from utmost.design.channels import fair_channel, geometric_channel
+from utmost.design.optima import Bounds, Constraint, optimal_mechanism
+from utmost.design.optima.constrained import constraint_rows, read_constraints
+from utmost.design.spaces import Consumer, counts, discrete, losses, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, losses, priors
 
 HALF = Fraction(1, 2)
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.channels import Remap
-from utmost.design import minimax_mechanism, optimal_mechanism, policy_mechanism
-from utmost.design.checker import Multipliers
+from utmost.design.channels import Remap
+from utmost.design.optima import minimax_mechanism, optimal_mechanism, policy_mechanism
+from utmost.design.optima.checker import Multipliers
+from utmost.design.spaces import Consumer, Policy, counts, discrete, losses, priors
+from utmost.design.types import PolicyType, PrivacyType
 from utmost.errors import PromiseBroken
-from utmost.exact import objects
-from utmost.privacy import PolicyType, PrivacyType
-from utmost.spaces import Consumer, Policy, counts, discrete, losses, priors
+from utmost.laws.exact import objects
 
 LINE = PrivacyType(counts(3), alpha="1/2")
 

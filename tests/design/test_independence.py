@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.noise_program import NoiseProgram
-from utmost.design.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
+from utmost.design.optima.noise_program import NoiseProgram
+from utmost.design.optima.periodic_noise import PeriodicNoise, averaged_translates, mixed, translated
 from utmost.errors import NotAChannel, NotALevel, NotANumber, OutOfRange, PromiseBroken
-from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, costs
-from utmost.programs import LinearProgram, solve_exactly
+from utmost.laws.exact import level
+from utmost.laws.noise import DiscreteStaircase, Geometric, costs
+from utmost.laws.programs import LinearProgram, solve_exactly
 
 alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 3), Fraction(4, 5)])
 few = settings(max_examples=25, deadline=None)

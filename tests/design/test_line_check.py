@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, loose_consumer, random_type, unimodal_consumer
-from utmost.channels import geometric_channel
-from utmost.design import expected_loss
-from utmost.design.checker_on_counts import dual_bound, exact_slacks, float_rows, float_slacks, integer_rows, remap_loss
-from utmost.design.closed_form import exact_design, float_design
+from utmost.design.channels import geometric_channel
+from utmost.design.optima import expected_loss
+from utmost.design.optima.checker_on_counts import (
+    dual_bound,
+    exact_slacks,
+    float_rows,
+    float_slacks,
+    integer_rows,
+    remap_loss,
+)
+from utmost.design.optima.closed_form import exact_design, float_design
+from utmost.design.spaces import Consumer, losses, priors
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.exact import level
-from utmost.spaces import Consumer, losses, priors
+from utmost.laws.exact import level
 
 
 def extreme_columns(n, alpha):

@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design import LossCurve, designs_in_turn, even_levels_between, loss_curve, optimal_mechanism
-from utmost.design.column_generation import searched
+from utmost.design.optima import LossCurve, designs_in_turn, even_levels_between, loss_curve, optimal_mechanism
+from utmost.design.optima.column_generation import searched
+from utmost.design.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, places, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import NotALevel, OutOfRange
-from utmost.exact import level
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, places, priors
+from utmost.laws.exact import level
 
 PLACE = grid(5, 5)
 PRIOR = np.random.default_rng(3).dirichlet(np.ones(25))

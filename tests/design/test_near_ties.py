@@ -8,15 +8,15 @@ from math import nextafter
 import numpy as np
 import pytest
 
-from utmost.capacities.similarity import Similarity
-from utmost.channels import geometric_channel
-from utmost.design import check_private, checker
-from utmost.design.checker import alpha_above, alpha_below, alphas_above, alphas_below, doubtful_ratios
+from utmost.design.capacities.similarity import Similarity
+from utmost.design.channels import geometric_channel
+from utmost.design.optima import check_private, checker
+from utmost.design.optima.checker import alpha_above, alpha_below, alphas_above, alphas_below, doubtful_ratios
+from utmost.design.spaces import Space, counts, discrete, graph, grid, points
+from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import power_interval
 from utmost.errors import PromiseBroken
-from utmost.exact import Surd
-from utmost.privacy import PrivacyType
-from utmost.privacy.privacy_type import power_interval
-from utmost.spaces import Space, counts, discrete, graph, grid, points
+from utmost.laws.exact import Surd
 
 TYPES = [
     PrivacyType(grid(2, 3), epsilon=1),

@@ -16,12 +16,12 @@ from design.random_consumers import (
     strict_consumer,
     unimodal_consumer,
 )
-from utmost.channels import Channel, geometric_channel
-from utmost.design import bayes_remap, check_private, expected_loss, face_value_loss, optimal_mechanism
-from utmost.design.closed_form import theorem_for
+from utmost.design.channels import Channel, geometric_channel
+from utmost.design.optima import bayes_remap, check_private, expected_loss, face_value_loss, optimal_mechanism
+from utmost.design.optima.closed_form import theorem_for
+from utmost.design.spaces import Consumer, counts, discrete, grid, losses, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, discrete, grid, losses, priors
 
 
 def check_theorem(seed, count, largest):
@@ -144,7 +144,7 @@ def test_a_float_program_is_exactly_private_and_never_too_good():
 
 def test_large_programs_in_floats_are_repaired(monkeypatch):
     """The same when the exact simplex method is not used at all."""
-    monkeypatch.setattr("utmost.design.optimum._MOST_EXACT_VARIABLES", 0)
+    monkeypatch.setattr("utmost.design.optima.optimum._MOST_EXACT_VARIABLES", 0)
     rng = np.random.default_rng(8)
     for n, epsilon in ((6, "1/3"), (12, 1), (25, "1/2")):
         ptype = PrivacyType(counts(n), epsilon=epsilon)
@@ -178,7 +178,7 @@ def test_a_uniform_prior_and_the_binary_loss_have_the_known_optimum(alpha):
 
 
 def test_400_counts_are_certified_exactly_without_a_solver(monkeypatch):
-    monkeypatch.setattr("utmost.design.optimum.solve", None)
+    monkeypatch.setattr("utmost.design.optima.optimum.solve", None)
     rng = random.Random(9)
     consumer = Consumer(priors.from_counts([rng.randint(0, 99) for _ in range(401)]), losses.absolute)
     found = optimal_mechanism(PrivacyType(counts(400), alpha="9/10"), consumer)

@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.channels import Channel, geometric_channel
-from utmost.design import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, losses, priors
+from utmost.design.channels import Channel, geometric_channel
+from utmost.design.optima import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
+from utmost.design.spaces import Consumer, counts, losses, priors
+from utmost.design.types import PrivacyType
 
 pytestmark = pytest.mark.oracle
 qif = pytest.importorskip("qif")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from design.random_consumers import any_consumer, random_type
-from utmost.channels import Channel, geometric_channel
-from utmost.design import (
+from utmost.design.channels import Channel, geometric_channel
+from utmost.design.optima import (
     bayes_remap,
     expected_loss,
     face_value_loss,
@@ -18,11 +18,11 @@ from utmost.design import (
     posterior,
     read,
 )
-from utmost.design.reading import equivalent_response
+from utmost.design.optima.reading import equivalent_response
+from utmost.design.spaces import Consumer, losses, priors
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, costs
-from utmost.spaces import Consumer, losses, priors
+from utmost.laws.exact import level
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, costs
 
 
 def test_reading_one_response_is_the_bayes_remap_of_the_clamped_channel():

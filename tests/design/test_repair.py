@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel, planar_geometric_channel
-from utmost.design import repair
+from utmost.design.channels import Channel, geometric_channel, planar_geometric_channel
+from utmost.design.optima import repair
+from utmost.design.spaces import Space, counts, discrete, grid
+from utmost.design.types import PrivacyType
+from utmost.doors.testing import strategies as us
 from utmost.errors import NotAChannel, PromiseBroken
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, grid
-from utmost.testing import strategies as us
 
 
 def variation(one, other):

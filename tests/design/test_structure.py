@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from design.random_consumers import loose_consumer, random_type, strict_consumer
-from utmost.channels import Channel, GeometricMatrix, Remap, geometric_channel
-from utmost.design import (
+from utmost.design.channels import Channel, GeometricMatrix, Remap, geometric_channel
+from utmost.design.optima import (
     between_levels,
     check_lemmas,
     constraint_matrix,
@@ -17,11 +17,11 @@ from utmost.design import (
     optimal_mechanism,
     remap_of_vertex,
 )
+from utmost.design.spaces import Consumer, counts, losses, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed
-from utmost.exact import level
-from utmost.exact.linear_algebra import solve_sparse
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, counts, losses, priors
+from utmost.laws.exact import level
+from utmost.laws.exact.linear_algebra import solve_sparse
 
 F = Fraction
 STUBBORN = Channel([["0", "1/3", "2/3"], ["0", "2/3", "1/3"], ["0", "1/3", "2/3"]])

@@ -9,11 +9,12 @@ from scipy.stats import binomtest, chisquare
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.design import certificate_of_rays
-from utmost.documents import codec, designs
-from utmost.documents.answers import saved_mechanism
-from utmost.spaces import grid
-from utmost.testing import seeded_draw
+from utmost.design.optima import certificate_of_rays
+from utmost.design.spaces import grid
+from utmost.doors.documents import designs
+from utmost.doors.documents.answers import saved_mechanism
+from utmost.doors.testing import seeded_draw
+from utmost.publish.statements import codec
 
 TOWNS = Path(__file__).parents[2] / "examples" / "towns.csv"
 DRAWS = 200_000

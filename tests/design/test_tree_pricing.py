@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.extreme_rays import Forest, generic_factors, plain_factors
-from utmost.programs import LinearProgram, solve
+from utmost.design.optima.extreme_rays import Forest, generic_factors, plain_factors
+from utmost.laws.programs import LinearProgram, solve
 
 
 def random_distances(rng, n):
@@ -109,8 +109,8 @@ import sys
 if sys.argv[1] == "without":
     sys.modules["numba"] = None
 import numpy as np
-from utmost.design.extreme_rays import Forest, generic_factors
-from utmost.design import tree_pricing
+from utmost.design.optima.extreme_rays import Forest, generic_factors
+from utmost.design.optima import tree_pricing
 assert tree_pricing.COMPILED == (sys.argv[1] == "with")
 rng = np.random.default_rng(5)
 points = rng.random((15, 2)) * 3

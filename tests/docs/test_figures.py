@@ -8,8 +8,8 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.figures.strategy_pictures import clean_figure, strategy_figure
-from utmost.testing import seeded_workload_release
+from utmost.doors.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.doors.testing import seeded_workload_release
 
 ROOT = Path(__file__).parents[2]
 CHANNELS = ROOT / "examples" / "channels"
@@ -49,7 +49,7 @@ def test_the_pages_of_the_service(scheme):
     """They show the page and the style sheet as they are now: `python .ci/service_picture.py` draws them again."""
     pytest.importorskip("fastapi")
     from service.visiting import Visitor
-    from utmost.service.app import application
+    from utmost.doors.service.app import application
 
     picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
     with picture["shown_service"]() as (service, presented):

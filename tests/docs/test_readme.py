@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from running import called, utmost_command
-from utmost.cli.main import COMMANDS
-from utmost.ledger.events import FORMAT as EVENTS
-from utmost.release.keys import KEYS_FORMAT
-from utmost.release.statements import FORMAT as TABLES
+from utmost.doors.cli.main import COMMANDS
+from utmost.publish.ledger.events import FORMAT as EVENTS
+from utmost.publish.releases.keys import KEYS_FORMAT
+from utmost.publish.releases.table_statements import FORMAT as TABLES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

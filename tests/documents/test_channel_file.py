@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from utmost.channels import Channel, geometric_channel
-from utmost.cli.main import main
-from utmost.documents import channel_files
+from utmost.design.channels import Channel, geometric_channel
+from utmost.doors.cli.main import main
+from utmost.doors.documents import channel_files
 from utmost.errors import BadTable, NotAChannel, OutOfRange
 
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"]]

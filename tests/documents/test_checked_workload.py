@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from utmost import Domain, Unit, release_workload
-from utmost.documents.workload_files import check_workload, is_workload
 from utmost.errors import UtmostError
-from utmost.release import CountedTable
-from utmost.workloads import Strategy, bins, hierarchy
+from utmost.publish.counting import CountedTable
+from utmost.publish.statements.workload_files import check_workload, is_workload
+from utmost.publish.workloads import Strategy, bins, hierarchy
 
 KINDS = {
     "lists": (Domain(a=["x", "y"], b=["é", "z"]), Unit(1, 1), {"a b": "1/2", "": "1/2"}, {"epsilon": 1}),

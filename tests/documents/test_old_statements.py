@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from utmost.documents.statement_check import stated_plan
-from utmost.noise import Geometric
+from utmost.laws.noise import Geometric
+from utmost.publish.statements.statement_check import stated_plan
 
 FORMATS = Path(__file__).parent / "formats"
 

@@ -16,17 +16,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.documents.answer_words import ANSWERS_KIND, answers_guarantee
-from utmost.documents.printed_statement import statement_page
-from utmost.documents.registry_entries import PRODUCTS, SECTORS, TO_FILL_IN, Deployment, registry_entry, slug_of
-from utmost.documents.space_names import space_facts
-from utmost.documents.stated_words import stated_release
-from utmost.documents.yaml_writing import yaml_text
+from utmost.design.spaces import counts
+from utmost.doors.documents.answer_words import answers_guarantee
+from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.release import KeySelection, ProcessedRelease, release_places, release_together
-from utmost.release.statements import level_facts
-from utmost.spaces import counts
-from utmost.workloads import Strategy
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
+from utmost.publish.statements.printed_statement import statement_page
+from utmost.publish.statements.registry_entries import (
+    PRODUCTS,
+    SECTORS,
+    TO_FILL_IN,
+    Deployment,
+    registry_entry,
+    slug_of,
+)
+from utmost.publish.statements.stated_choices import ANSWERS_KIND
+from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.yaml_writing import yaml_text
+from utmost.publish.workloads import Strategy
 
 SCHEMA = yaml.safe_load((Path(__file__).parent / "registry/deployments-schema.yaml").read_text())
 TABLE = {"n": [7, 9, 12], "m": [1, 2, 3], "place": ["a", "b*_`", "c"]}
@@ -103,7 +111,7 @@ STATEMENTS = {
 def stated(request, tmp_path_factory):
     if request.param != "ledger":
         return stated_release(STATEMENTS[request.param]())
-    from utmost.ledger.answer_statements import response_statement
+    from utmost.publish.ledger.answer_statements import response_statement
 
     with ut.Ledger.open(tmp_path_factory.mktemp("ledger") / "r.db", create=True) as ledger:
         ledger.publish("counts", TABLE, columns="n", public="place", drop="m", sensitivity=1, cells=1, epsilon="1/4")

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.documents.released_table import ReleasedTable
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.noise import Combination
-from utmost.noise.repeated_sums import RepeatedSum
-from utmost.release import plan_release, release_together
-from utmost.release.cell_bars import CellBars
-from utmost.sampling import sample
-from utmost.workloads import Strategy
+from utmost.laws.noise import Combination
+from utmost.laws.noise.repeated_sums import RepeatedSum
+from utmost.laws.sampling import sample
+from utmost.publish.releases import plan_release, release_together
+from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.workloads import Strategy
 
 LAWS = {
     "geometric": {"sensitivity": 1},

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from utmost.documents import codec, statement_files
 from utmost.errors import BadTable
-from utmost.release import release_table
+from utmost.publish.releases import release_table
+from utmost.publish.statements import codec, statement_files
 
 TRUE_VALUES = [123457, 765431]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from utmost.documents.together_check import check_together
 from utmost.errors import BadTable, Unsupported
-from utmost.release import release_together
+from utmost.publish.releases import release_together
+from utmost.publish.statements.together_check import check_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
 

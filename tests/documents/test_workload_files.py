@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from utmost import Domain, Unit, release_workload
-from utmost.documents.workload_files import read_workload
 from utmost.errors import BadTable, Unsupported
-from utmost.workloads import Strategy
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.workloads import Strategy
 
 
 def test_a_release_is_read_as_it_was_written(tmp_path):

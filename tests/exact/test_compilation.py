@@ -5,7 +5,7 @@ import os
 import pytest
 
 from running import PLAIN, python
-from utmost.exact.compilation import compilation_told, in_machine_code
+from utmost.laws.exact.compilation import compilation_told, in_machine_code
 
 numba = pytest.importorskip("numba")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from running import python
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, exp_interval, log_interval, sin_interval
+from utmost.laws.exact import Interval, exp_interval, log_interval, sin_interval
 
 precisions = st.integers(8, 700)
 MANY = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -97,7 +97,7 @@ def test_threads_do_not_narrow_each_other():
 FORK = """
 import os
 from fractions import Fraction
-from utmost.exact import exp_interval, intervals
+from utmost.laws.exact import exp_interval, intervals
 with intervals._setting:  # as a thread would that computes while another one forks
     child = os.fork()
     if child == 0:

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, level, round_down, round_up, settled
-from utmost.exact.intervals import nearest
+from utmost.laws.exact import Interval, level, round_down, round_up, settled
+from utmost.laws.exact.intervals import nearest
 
 BITS = 24
 rationals = st.fractions(min_value=-50, max_value=50, max_denominator=997)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
-from utmost.exact import Level, checked, level, possible_path
+from utmost.laws.exact import Level, checked, level, possible_path
 
 
 @checked

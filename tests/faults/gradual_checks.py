@@ -8,13 +8,13 @@ from scipy import stats
 
 from auditing import epsilon_refuted
 from goodness import Written, chi_square
+from utmost.doors.testing import SeededRandomness, seeded_gradual_release
 from utmost.errors import PromiseBroken, Unsupported
-from utmost.exact import level
-from utmost.gradual import Relaxing, Tightening, joint_pmf
-from utmost.noise import DiscreteStaircase, Geometric
-from utmost.release import GradualRelease, level_steps
-from utmost.sampling import SystemRandomness, geometric_draws
-from utmost.testing import SeededRandomness, seeded_gradual_release
+from utmost.laws.exact import level
+from utmost.laws.gradual import Relaxing, Tightening, joint_pmf
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.sampling import SystemRandomness, geometric_draws
+from utmost.publish.releases import GradualRelease, level_steps
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 N = 30_000

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from faults.gradual_checks import CHECKS
-from utmost.gradual import Bridge, steps
-from utmost.noise import Geometric
-from utmost.release import gradual_release, lattice, level_steps, noised_cells
-from utmost.release.lattice import Lattice
-from utmost.release.level_steps import Step
-from utmost.release.noised_cells import History
-from utmost.sampling import draw, geometric_draws, integers, level_draws, random_bits
-from utmost.sampling.random_bits import Keystream
-from utmost.testing import SeededRandomness
+from utmost.doors.testing import SeededRandomness
+from utmost.laws.gradual import Bridge, steps
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, random_bits
+from utmost.laws.sampling.random_bits import Keystream
+from utmost.publish.releases import gradual_release, lattice, level_steps, noised_cells
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.noised_cells import History
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 pytestmark = [posix, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from faults.ledger_checks import CHECKS
-from utmost.ledger import book, publishing, relaxing, responses, vault, verification
-from utmost.ledger import ledger as front
-from utmost.ledger.key import Key
-from utmost.ledger.response_noise import DrawnNoise
-from utmost.ledger.sqlite_store import SqliteStore
-from utmost.ledger.vault import packed
-from utmost.ledger.witness import Held, Witness
-from utmost.noise import Geometric
-from utmost.release.level_steps import Step
-from utmost.sampling import draw, integers, level_draws
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling import draw, integers, level_draws
+from utmost.publish.ledger import book, publishing, relaxing, responses, vault, verification
+from utmost.publish.ledger import ledger as front
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.response_noise import DrawnNoise
+from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.ledger.vault import packed
+from utmost.publish.ledger.witness import Held, Witness
+from utmost.publish.releases.level_steps import Step
 
 
 def fresh_noise_on_relax(plant):

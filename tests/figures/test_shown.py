@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.design.spaces import counts, losses, priors
+from utmost.doors.figures.cards import CARDS, card
+from utmost.doors.figures.plots import DRAWN, plot
 from utmost.errors import OutOfRange, Unsupported, UtmostError
-from utmost.exact.shown import LONGEST, Shown, brief
-from utmost.figures.cards import CARDS, card
-from utmost.figures.plots import DRAWN, plot
-from utmost.spaces import counts, losses, priors
+from utmost.laws.exact.shown import LONGEST, Shown, brief
 
 TRUE = [918273645564738, 564738291827364, 827364519182736]
 """Values that only noise separates from what is released; at epsilon 10^-12 it is 0 once in 2 10^12 draws."""
@@ -70,7 +70,7 @@ def public():
         ut.kernels(ptype),
         ut.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.release.plan_release(1, sensitivity=1, cells=1),
+        ut.releases.plan_release(1, sensitivity=1, cells=1),
     ]
 
 
@@ -82,7 +82,7 @@ def planted(tmp_path):
     strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
     promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
-    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.release.path("1/1000", noise=TRUE[0])
+    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
     gradual.at("1/1000000000000")
     counted = ut.atoms_table({"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n")
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
@@ -93,13 +93,13 @@ def planted(tmp_path):
             ut.rehearse_table(columns, **promise),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
-            ut.release.release_places(
+            ut.releases.release_places(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=10**9
             ),
             strategy,
             workload,
             gradual,
-            ut.release.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
+            ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
             ut.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
             ut.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
@@ -176,7 +176,7 @@ def test_pictures_refuse_options_that_they_have_not():
     with pytest.raises(OutOfRange, match="confidence"):
         ut.Geometric(1).plot(colour="red")
     with pytest.raises(Unsupported, match="no picture"):
-        ut.release.path("1/10").plot()
+        ut.releases.path("1/10").plot()
     shaded = ut.Geometric(1).plot(confidence="0.5").axes[0].patches
     assert len({patch.get_facecolor() for patch in shaded}) == 2
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from utmost import Domain, Strategy, Unit, Workload, strategy
+from utmost.doors.figures.strategy_pictures import clean_figure, strategy_figure
+from utmost.doors.testing import seeded_workload_release
 from utmost.errors import OutOfRange
-from utmost.figures.strategy_pictures import clean_figure, strategy_figure
-from utmost.testing import seeded_workload_release
 
 DOMAIN = Domain(a=range(3), b=["x", "y"])
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.geometry import Automorphisms, vertex_orbits, vertices
-from utmost.geometry.log_domain import Distances
-from utmost.geometry.symmetries import column_permutations
-from utmost.privacy import PrivacyType
-from utmost.spaces import counts, discrete, grid, hamming
+from utmost.design.geometry import Automorphisms, vertex_orbits, vertices
+from utmost.design.geometry.log_domain import Distances
+from utmost.design.geometry.symmetries import column_permutations
+from utmost.design.spaces import counts, discrete, grid, hamming
+from utmost.design.types import PrivacyType
 
 
 @pytest.mark.parametrize(

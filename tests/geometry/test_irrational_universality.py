@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import PowerChannel, exact_mechanism, kernels, universal_mechanism, universality, vertices
+from utmost.design.spaces import Space, counts, discrete, grid, losses
+from utmost.design.types import PrivacyType
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import Surd
-from utmost.geometry import PowerChannel, exact_mechanism, kernels, universal_mechanism, universality, vertices
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, grid, losses
+from utmost.laws.exact import Surd
 
 CORNER = Space([[0, 1, Surd.sqrt(2)], [1, 0, 1], [Surd.sqrt(2), 1, 0]])
 """Three corners of a square."""

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel
-from utmost.errors import OutOfRange, Unsupported
-from utmost.geometry import (
+from utmost.design.channels import Channel
+from utmost.design.geometry import (
     Automorphisms,
     Position,
     count_kernels,
@@ -26,13 +25,14 @@ from utmost.geometry import (
     kernels,
     vertices,
 )
-from utmost.geometry.decomposition import null_vector, solve_columns
-from utmost.geometry.kernel_search import kernels_by_double_description
-from utmost.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
-from utmost.geometry.symmetries import column_permutations, moved_supports
-from utmost.papers.fernandes import SEVEN_VERTICES
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, grid, hamming
+from utmost.design.geometry.decomposition import null_vector, solve_columns
+from utmost.design.geometry.kernel_search import kernels_by_double_description
+from utmost.design.geometry.kernel_walk import PairCompletions, count_by_walk, walk_kernels
+from utmost.design.geometry.symmetries import column_permutations, moved_supports
+from utmost.design.spaces import Space, counts, discrete, grid, hamming
+from utmost.design.types import PrivacyType
+from utmost.doors.papers.fernandes import SEVEN_VERTICES
+from utmost.errors import OutOfRange, Unsupported
 
 levels = st.sampled_from([{"alpha": "1/2"}, {"alpha": "2/3"}, {"alpha": "9/10"}, {"epsilon": 1}, {"epsilon": "1/3"}])
 
@@ -310,8 +310,8 @@ def test_intervals_hold_the_truth(space, at):
 
 def test_an_exhaustive_sample_is_exact():
     """Averaged over all sets of the sampled size, the estimator is the number: it is unbiased."""
-    from utmost.geometry.kernel_estimates import _Completions
-    from utmost.geometry.kernel_supports import scaled_differences
+    from utmost.design.geometry.kernel_estimates import _Completions
+    from utmost.design.geometry.kernel_supports import scaled_differences
 
     listed = vertices(PrivacyType(counts(3), alpha="1/2"))
     counter = _Completions(listed, scaled_differences(listed))

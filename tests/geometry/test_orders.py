@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import earth_move, induced_ratios, prefers, refines
+from utmost.design.leakage import hyper
+from utmost.design.spaces import Space, priors
+from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.doors.testing.strategies import channels, refined_pairs
+from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
-from utmost.exact import as_array
-from utmost.geometry import earth_move, induced_ratios, prefers, refines
-from utmost.leakage import hyper
-from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.spaces import Space, priors
-from utmost.testing.strategies import channels, refined_pairs
-from utmost.testing.strategies import priors as any_priors
+from utmost.laws.exact import as_array
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 any_pairs = shapes.flatmap(lambda s: st.tuples(channels(*s[:2]), channels(s[0], s[2]))) | shapes.flatmap(

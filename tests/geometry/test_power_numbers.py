@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import utmost.geometry.power_numbers as room
+import utmost.design.geometry.power_numbers as room
+from utmost.design.geometry.log_domain import LogPowers
+from utmost.design.geometry.power_numbers import PowerField, images_decide
 from utmost.errors import BadTable, OutOfRange, Undecided
-from utmost.exact import level
-from utmost.geometry.log_domain import LogPowers
-from utmost.geometry.power_numbers import PowerField, images_decide
+from utmost.laws.exact import level
 
 LEVELS = [level(alpha="1/2"), level(epsilon=1), level(alpha="2/3").scaled("5/3"), level(epsilon="1/1000000"), level(50)]
 DIGITS = 200

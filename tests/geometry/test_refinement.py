@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel, randomized_response
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import is_remap_between, prefers, refines, remaps
+from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
+from utmost.design.spaces import Consumer, losses, priors
+from utmost.doors.testing.strategies import channels, refined_pairs
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed
-from utmost.exact import as_integers, to_floats
-from utmost.geometry import is_remap_between, prefers, refines, remaps
-from utmost.geometry.nearest_remaps import nearest_remap_exactly
-from utmost.programs.integer_tableau import IntegerTableau
-from utmost.spaces import Consumer, losses, priors
-from utmost.testing.strategies import channels, refined_pairs
+from utmost.laws.exact import as_integers, to_floats
+from utmost.laws.programs.integer_tableau import IntegerTableau
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, Remap, geometric_channel, randomized_response
+from utmost.design.channels import Channel, Remap, geometric_channel, randomized_response
+from utmost.design.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
+from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
+from utmost.design.geometry.universal_optima import LeastLoss
+from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
+from utmost.design.types import PrivacyType
+from utmost.doors.testing.strategies import alphas
+from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import as_integers
-from utmost.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
-from utmost.geometry.best_action_cells import Cell, Complex, Dominance
-from utmost.geometry.universal_optima import LeastLoss
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, priors
-from utmost.testing.strategies import alphas
-from utmost.testing.strategies import priors as any_priors
+from utmost.laws.exact import as_integers
 
 HALF = {"alpha": "1/2"}
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import capacity
-from utmost.channels import Channel, geometric_channel, randomized_response
-from utmost.errors import OutOfRange, Unsupported
-from utmost.geometry import (
+from utmost.design.capacities import capacity
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import (
     UtilitySet,
     blurred_pair,
     decompose,
@@ -25,9 +24,10 @@ from utmost.geometry import (
     unserved_consumer,
     vertex_extensions,
 )
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
-from utmost.testing.strategies import any_losses, channels
+from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
+from utmost.design.types import PrivacyType
+from utmost.doors.testing.strategies import any_losses, channels
+from utmost.errors import OutOfRange, Unsupported
 
 HALF = {"alpha": "1/2"}
 LINE = PrivacyType(counts(2), **HALF)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening, joint_characteristic
+from utmost.laws.exact import level
+from utmost.laws.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening, joint_characteristic
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])

@@ -8,8 +8,8 @@ import pytest
 from scipy import integrate, stats
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import (
+from utmost.laws.exact import level
+from utmost.laws.gradual import (
     Bridge,
     LaplaceBridge,
     LaplaceRelaxing,

@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
-from utmost.gradual.series import convolve, inverse, series
-from utmost.noise import DiscreteStaircase, Geometric
+from utmost.laws.exact import level
+from utmost.laws.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
+from utmost.laws.gradual.series import convolve, inverse, series
+from utmost.laws.noise import DiscreteStaircase, Geometric
 
 few = settings(deadline=None, max_examples=25)
 

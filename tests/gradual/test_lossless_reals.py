@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact.levels import integer_root
-from utmost.gradual import (
+from utmost.laws.exact.levels import integer_root
+from utmost.laws.gradual import (
     DiscontinuousDensity,
     IrrationalSteps,
     LaplaceTightening,
@@ -22,8 +22,8 @@ from utmost.gradual import (
     lossless_reals,
     losslessness,
 )
-from utmost.noise import Geometric, Laplace, Staircase
-from utmost.noise.costs import absolute, moment, squared
+from utmost.laws.noise import Geometric, Laplace, Staircase
+from utmost.laws.noise.costs import absolute, moment, squared
 
 LEVELS = ("1/10", "1/4", "1/2", "1", "3/2", "2", "3", "5", "8")
 few = settings(deadline=None, max_examples=25)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from utmost.doors.service.market import read_offer
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import read_prices, step_price
-from utmost.service.market import read_offer
+from utmost.laws.exact import level
+from utmost.laws.gradual import read_prices, step_price
 
 LEVELS = [level(e) for e in ("1e-6", "1/4", 1, 50)]
 

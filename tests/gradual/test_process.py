@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
-from utmost.exact import Interval, level
-from utmost.gradual import (
+from utmost.laws.exact import Interval, level
+from utmost.laws.gradual import (
     Jump,
     Path,
     Relaxing,
@@ -23,7 +23,7 @@ from utmost.gradual import (
     jump_pmf,
     no_jump_probability,
 )
-from utmost.noise import Geometric
+from utmost.laws.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
 pairs = st.lists(alphas, min_size=2, max_size=2, unique=True).map(

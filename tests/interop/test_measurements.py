@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 import utmost as ut
+from utmost.doors.interop.measurements import level_within
 from utmost.errors import UtmostError
-from utmost.interop.measurements import level_within
 
 LAWS = [
     ut.Geometric("1/2", 3),

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.capacities import capacity
-from utmost.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.errors import NotAChannel, OutOfRange, Unsupported
-from utmost.exact import as_array
-from utmost.geometry import universal_mechanism, universality
-from utmost.leakage import (
+from utmost.design.capacities import capacity
+from utmost.design.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
+from utmost.design.geometry import universal_mechanism, universality
+from utmost.design.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -23,11 +21,13 @@ from utmost.leakage import (
     l_uncertainty,
     shannon_entropy,
 )
-from utmost.leakage.channel_capacity import best_subset, corner_priors
-from utmost.leakage.entropies import bounds_at, shannon_capacity
-from utmost.privacy import PrivacyType
-from utmost.spaces import Space, counts, losses, priors
-from utmost.testing import strategies as us
+from utmost.design.leakage.channel_capacity import best_subset, corner_priors
+from utmost.design.leakage.entropies import bounds_at, shannon_capacity
+from utmost.design.spaces import Space, counts, losses, priors
+from utmost.design.types import PrivacyType
+from utmost.doors.testing import strategies as us
+from utmost.errors import NotAChannel, OutOfRange, Unsupported
+from utmost.laws.exact import as_array
 
 gains = st.integers(0, 9)
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel, unbounded_geometric_channel
+from utmost.design.channels import Channel, geometric_channel, unbounded_geometric_channel
+from utmost.design.leakage import Hyper, hyper, hyper_of
+from utmost.design.spaces import Consumer, Space, losses, priors
+from utmost.design.types import PrivacyType
+from utmost.doors.testing import strategies as us
 from utmost.errors import NotAChannel, NotAPrior, OutOfRange
-from utmost.exact import as_array, is_exact, matrix_product
-from utmost.leakage import Hyper, hyper, hyper_of
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, Space, losses, priors
-from utmost.testing import strategies as us
+from utmost.laws.exact import as_array, is_exact, matrix_product
 
 
 @st.composite

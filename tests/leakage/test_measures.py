@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.channels import Channel, geometric_channel
-from utmost.errors import NotALoss, OutOfRange, Unsupported
-from utmost.leakage import (
+from utmost.design.channels import Channel, geometric_channel
+from utmost.design.leakage import (
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -21,8 +20,9 @@ from utmost.leakage import (
     property_vulnerability,
     shannon_entropy,
 )
-from utmost.spaces import Consumer, losses, priors
-from utmost.testing import strategies as us
+from utmost.design.spaces import Consumer, losses, priors
+from utmost.doors.testing import strategies as us
+from utmost.errors import NotALoss, OutOfRange, Unsupported
 
 MEASURES = {
     "bayes vulnerability": bayes_vulnerability,

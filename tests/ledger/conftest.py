@@ -3,7 +3,7 @@
 import pytest
 
 from postgres import fresh_database
-from utmost.ledger import Ledger
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 

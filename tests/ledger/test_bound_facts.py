@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import KeyRefused, UtmostError, WrongKind
-from utmost.ledger import Ledger, read_sealed, responses
+from utmost.publish.ledger import Ledger, read_sealed, responses
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "income": [10.5, 20.25, 30.0], "rent": [1.0, 2.0, 3.0]}

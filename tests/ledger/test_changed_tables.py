@@ -8,8 +8,8 @@ import pytest
 
 from postgres import fresh_database
 from utmost.errors import LedgerDamaged, UtmostError
-from utmost.ledger import Ledger, sqlite_store
-from utmost.ledger.postgres_store import PostgresStore
+from utmost.publish.ledger import Ledger, sqlite_store
+from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}

@@ -3,7 +3,7 @@
 import pytest
 
 from utmost.errors import LedgerDamaged
-from utmost.ledger.events import read_event
+from utmost.publish.ledger.events import read_event
 
 CRAFTED = [
     b"[" * 100_000,

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from utmost.errors import LedgerDamaged, LedgerError, Unsupported
-from utmost.ledger import Ledger
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"n": list(range(100, 1100))}
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 def test_a_faulty_writer_is_found_too(tmp_path, monkeypatch):
     """Under the right key: spending beyond a limit, and a response that was not drawn from the law it should be."""
-    from utmost.ledger import publishing, relaxing
+    from utmost.publish.ledger import publishing, relaxing
 
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY) as ledger:
         ledger.budget("r", limit=1)

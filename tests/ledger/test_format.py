@@ -6,12 +6,12 @@ import sqlite3
 import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.ledger import Event, Ledger, promise
-from utmost.ledger import requests as module
-from utmost.ledger.events import event_bytes, read_event
-from utmost.ledger.state import State, folded
-from utmost.ledger.store import STEPS, missing_steps
+from utmost.laws.exact import level
+from utmost.publish.ledger import Event, Ledger, promise
+from utmost.publish.ledger import requests as module
+from utmost.publish.ledger.events import event_bytes, read_event
+from utmost.publish.ledger.state import State, folded
+from utmost.publish.ledger.store import STEPS, missing_steps
 
 KEY = bytes(range(32))
 PUBLISHED = (
@@ -90,7 +90,7 @@ def test_a_ledger_of_a_later_version_is_refused(tmp_path):
 
 def test_the_file_is_kept_as_it_must_be(tmp_path):
     """A rollback journal, not a write-ahead log; and every commit synced with its directory."""
-    from utmost.ledger.sqlite_store import in_transaction
+    from utmost.publish.ledger.sqlite_store import in_transaction
 
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
 

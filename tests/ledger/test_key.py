@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from utmost.errors import KeyRefused, LedgerError, UnknownRelease, Unsupported, WrongKind
-from utmost.ledger import Ledger, read_sealed
-from utmost.ledger.key import Key, found_key
+from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.key import Key, found_key
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from utmost.doors.testing import seeded_ledger
 from utmost.errors import Unsupported
-from utmost.exact import level
-from utmost.gradual import joint_pmf
-from utmost.ledger import Ledger
-from utmost.ledger.promise import promised
-from utmost.noise import DiscreteStaircase
-from utmost.release.level_steps import Step
-from utmost.release.statements import level_of_text
-from utmost.testing import seeded_ledger
+from utmost.laws.exact import level
+from utmost.laws.exact.written_levels import level_of_text
+from utmost.laws.gradual import joint_pmf
+from utmost.laws.noise import DiscreteStaircase
+from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.promise import promised
+from utmost.publish.releases.level_steps import Step
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))

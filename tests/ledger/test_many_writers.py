@@ -8,8 +8,8 @@ import pytest
 
 from running import python
 from utmost.errors import LedgerUnavailable, Unsupported
-from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
@@ -38,7 +38,7 @@ def test_threads_get_one_answer(ledger, reopened):
 
 CLIENT = """
 import sys
-from utmost.ledger import Ledger
+from utmost.publish.ledger import Ledger
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
     for name in sorted("abcdef", key=lambda name: hash((name, number))):
@@ -63,7 +63,7 @@ def test_processes_get_one_answer(place, tmp_path):
 
 FORKED = """
 import os, sys
-from utmost.ledger import Ledger
+from utmost.publish.ledger import Ledger
 place, witness = sys.argv[1], sys.argv[2]
 say = lambda noise: os.write(1, f"{noise}\\n".encode())
 ledger = Ledger.open(place, key=bytes(range(32)), witness=witness, create=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import KeyRefused
-from utmost.ledger import Ledger, read_sealed
+from utmost.publish.ledger import Ledger, read_sealed
 
 FORMATS = Path(__file__).parent / "formats"
 VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}

@@ -15,13 +15,13 @@ from utmost.errors import (
     Unsupported,
     WrongKind,
 )
-from utmost.exact import level
-from utmost.ledger import Ledger, sqlite_store, witness
-from utmost.ledger.opening import store_at
-from utmost.ledger.state import State
-from utmost.ledger.store import Rows
-from utmost.ledger.witness import Witness, rollback_loss
-from utmost.sampling.random_bits import KeyedRandomness
+from utmost.laws.exact import level
+from utmost.laws.sampling.random_bits import KeyedRandomness
+from utmost.publish.ledger import Ledger, sqlite_store, witness
+from utmost.publish.ledger.opening import store_at
+from utmost.publish.ledger.state import State
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.witness import Witness, rollback_loss
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -140,7 +140,7 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
 
 def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
     """Were the draws of a later version others, relaxing would not have the joint law."""
-    from utmost.ledger import response_noise
+    from utmost.publish.ledger import response_noise
 
     real = response_noise.KeyedRandomness
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:

@@ -14,8 +14,10 @@ from scipy import stats
 
 import utmost as ut
 from running import python
-from utmost.channels import Channel
-from utmost.documents import designs
+from utmost.design.channels import Channel
+from utmost.design.local.checked_mechanisms import read_mechanism
+from utmost.design.spaces import Space, counts, discrete, grid, losses, priors
+from utmost.doors.documents import designs
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -28,10 +30,8 @@ from utmost.errors import (
     Unsupported,
     WrongKind,
 )
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.ledger.checked_mechanisms import read_mechanism
-from utmost.spaces import Space, counts, discrete, grid, losses, priors
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 YES = discrete(2)
@@ -253,9 +253,9 @@ def test_threads_get_one_answer(ledger, reopened):
 
 CLIENT = """
 import sys
-from utmost.channels import Channel
-from utmost.ledger import Ledger
-from utmost.spaces import discrete
+from utmost.design.channels import Channel
+from utmost.publish.ledger import Ledger
+from utmost.design.spaces import discrete
 place, witness, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
 coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]])
 with Ledger.open(place, create=True, key=bytes(range(32)), witness=witness) as ledger:
@@ -275,7 +275,7 @@ def test_processes_get_one_answer(place, tmp_path):
 
 def test_an_answer_cut_off_before_it_was_given_is_the_answer(ledger, monkeypatch):
     """The store fails after the witness held the draw: the same request gives what was drawn."""
-    from utmost.ledger.store import Rows
+    from utmost.publish.ledger.store import Rows
 
     ledger.respond("c", COIN, {"ada": 0}, space=YES)
     seen = []

@@ -19,14 +19,14 @@ from utmost.errors import (
     NotDeclared,
     OutOfRange,
 )
-from utmost.exact import level
-from utmost.gradual import joint_characteristic
-from utmost.ledger import Ledger, read_sealed
-from utmost.ledger.events import read_event
-from utmost.ledger.point_paths import PointPaths, PointPromise
-from utmost.ledger.promise import Promise, promised_points
-from utmost.ledger.source import commitment, exact_column, read_source
-from utmost.release.planar import PlanarRelease
+from utmost.laws.exact import level
+from utmost.laws.gradual import joint_characteristic
+from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.events import read_event
+from utmost.publish.ledger.point_paths import PointPaths, PointPromise
+from utmost.publish.ledger.promise import Promise, promised_points
+from utmost.publish.ledger.source import commitment, exact_column, read_source
+from utmost.publish.releases.planar import PlanarRelease
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
@@ -170,7 +170,7 @@ def test_a_key_of_a_level_opens_that_level_and_every_fact_is_bound(tmp_path):
         assert (points(read_sealed(tmp_path / "copy.db", "homes", keys[at])) == points(answer)).all()
     with pytest.raises(KeyRefused):
         read_sealed(tmp_path / "copy.db", "homes", bytes(32))
-    from utmost.ledger.state import bound_facts
+    from utmost.publish.ledger.state import bound_facts
 
     for changed in ({"per": "100"}, {"grid": "1"}, {"dimensions": 3}):
         other = {**facts, "promise": {**facts["promise"], "points": {**facts["promise"]["points"], **changed}}}

@@ -5,8 +5,8 @@ import pytest
 
 from postgres import fresh_database, server
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, Unsupported
-from utmost.ledger import Ledger
-from utmost.ledger.postgres_store import PostgresStore
+from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.postgres_store import PostgresStore
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -63,7 +63,7 @@ def test_a_collision_that_does_not_end_is_a_typed_error(monkeypatch):
 
 def test_another_writer_is_waited_for_only_so_long():
     """The lock of a schema is another schema's no obstacle."""
-    from utmost.ledger.postgres_store import _LOCK
+    from utmost.publish.ledger.postgres_store import _LOCK
 
     one, other = fresh_database(), fresh_database()
     Ledger.open(one, create=True, key=KEY, witness=False).close()
@@ -141,7 +141,7 @@ def test_threads_come_and_go_without_their_connections(ledger):
 
 def test_a_reader_whose_snapshot_is_older_than_the_witness_cries_no_wolf(tmp_path, monkeypatch):
     """A writer commits and tells the witness between a reader's snapshot and its look at the witness."""
-    from utmost.ledger.witness import Witness
+    from utmost.publish.ledger.witness import Witness
 
     place, witness = fresh_database(), tmp_path / "w"
     with (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -15,10 +16,9 @@ from utmost.errors import (
     RowsRenamed,
     UnknownRelease,
 )
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.ledger.sqlite_store import SqliteStore
-from utmost.testing import SeededRandomness
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.sqlite_store import SqliteStore
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
 PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}

@@ -3,12 +3,12 @@
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.ledger.promise import promised
-from utmost.ledger.publish_request import PublishRequest
-from utmost.ledger.state import State
-from utmost.sampling import Identifiers
+from utmost.laws.exact import level
+from utmost.laws.sampling import Identifiers
+from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.promise import promised
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.state import State
 
 KEY = bytes(range(32))
 SAID = {"dataset": None, "version": None, "request": None, "independent": False, "rows": "declared", "part": None}

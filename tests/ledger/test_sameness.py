@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from utmost.errors import AlreadyPublished, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
-from utmost.exact import level
-from utmost.ledger import Ledger
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "n": [30, 10, 20], "m": [7, 7, 7]}

@@ -13,10 +13,17 @@ import pytest
 
 from postgres import fresh_database
 from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable
-from utmost.ledger import Ledger, read_sealed
-from utmost.ledger.labels import Labels, label_key_under, label_parts, label_seal, opened_label_seal, stored_labels
-from utmost.ledger.store import Rows
-from utmost.ledger.vault import BLOCK, Seal
+from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.labels import (
+    Labels,
+    label_key_under,
+    label_parts,
+    label_seal,
+    opened_label_seal,
+    stored_labels,
+)
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.vault import BLOCK, Seal
 
 KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
 KEY = bytes(range(32))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.exact import level
-from utmost.ledger import Spending
-from utmost.testing.strategies import levels
+from utmost.doors.testing.strategies import levels
+from utmost.laws.exact import level
+from utmost.publish.ledger import Spending
 
 
 @given(st.lists(levels, max_size=5))

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from utmost.doors.testing import seeded_ledger
 from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange, Unsupported, WrongKind
-from utmost.exact import level
-from utmost.gradual import joint_pmf
-from utmost.ledger import Ledger, read_sealed
-from utmost.ledger.promise import promised
-from utmost.ledger.spending import together
-from utmost.noise import Geometric, costs
-from utmost.privacy import Unit
-from utmost.release.counted import CountedTable
-from utmost.testing import seeded_ledger
-from utmost.workloads import Domain, Strategy, hierarchy
+from utmost.laws.exact import level
+from utmost.laws.gradual import joint_pmf
+from utmost.laws.noise import Geometric, costs
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.promise import promised
+from utmost.publish.ledger.spending import together
+from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
 ATOMS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])

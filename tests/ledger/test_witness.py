@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
-from utmost.exact import level
-from utmost.ledger import Ledger, opening
-from utmost.sampling import Identifiers
+from utmost.laws.exact import level
+from utmost.laws.sampling import Identifiers
+from utmost.publish.ledger import Ledger, opening
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -189,7 +189,7 @@ def test_receipts_tell_a_rollback(here):
 
 def test_the_witness_is_told_before_anything_is_said(here, monkeypatch):
     """A process that dies between commit and witness has said nothing; whoever says it, settles it first."""
-    from utmost.ledger.witness import Witness
+    from utmost.publish.ledger.witness import Witness
 
     def fail(self, rows):
         raise OSError("died")

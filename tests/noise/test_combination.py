@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange, WrongKind
-from utmost.exact import Level, level
-from utmost.noise import Combination, Geometric, simultaneous_radii
-from utmost.noise.inversion import OnIntegers, Smoothed
+from utmost.laws.exact import Level, level
+from utmost.laws.noise import Combination, Geometric, simultaneous_radii
+from utmost.laws.noise.inversion import OnIntegers, Smoothed
 
 LEVELS = (0.05, 0.1, 0.5, 1, 2, 3, 5)
 CONFIDENCES = ("0.5", "0.8", "0.95", "0.99", "0.999")

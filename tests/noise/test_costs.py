@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.noise import costs
-from utmost.noise.costs import absolute, cost_named, moment, squared
+from utmost.laws.noise import costs
+from utmost.laws.noise.costs import absolute, cost_named, moment, squared
 
 
 def test_named_costs_are_the_first_two_moments():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import Level
-from utmost.noise import Staircase
-from utmost.noise.costs import moment
-from utmost.noise.few_periods import FewPeriods
-from utmost.noise.staircase import gamma_bracket, optimal_gamma
+from utmost.laws.exact import Level
+from utmost.laws.noise import Staircase
+from utmost.laws.noise.costs import moment
+from utmost.laws.noise.few_periods import FewPeriods
+from utmost.laws.noise.staircase import gamma_bracket, optimal_gamma
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

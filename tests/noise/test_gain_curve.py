@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from utmost.noise import costs
-from utmost.noise.optimal import gain_curve
+from utmost.laws.noise import costs
+from utmost.laws.noise.optimal import gain_curve
 
 
 def test_figure_2():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotALoss, Unsupported
-from utmost.exact import Level
-from utmost.noise import DiscreteStaircase, Geometric
-from utmost.noise.costs import absolute, moment, tabled
-from utmost.noise.discrete_staircase import optimal_step, step_bracket
-from utmost.noise.integer_periods import IntegerPeriods
+from utmost.laws.exact import Level
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.noise.costs import absolute, moment, tabled
+from utmost.laws.noise.discrete_staircase import optimal_step, step_bracket
+from utmost.laws.noise.integer_periods import IntegerPeriods
 
 # Costs by their steps: ((threshold, height), ...), what an error beyond each threshold costs more.
 STEPS = [

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import UtmostError
-from utmost.exact import level
-from utmost.noise import (
+from utmost.laws.exact import level
+from utmost.laws.noise import (
     DiscreteStaircase,
     Geometric,
     Laplace,

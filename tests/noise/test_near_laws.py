@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.noise.combination import Combination
-from utmost.noise.near_laws import NearLaw, Spread, spreads
+from utmost.laws.noise.combination import Combination
+from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
 
 
 @pytest.mark.parametrize("digits", [2, 40, 300, 320, 400])

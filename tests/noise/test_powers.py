@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import Unsupported
-from utmost.exact import level
-from utmost.noise.powers import ExactPowers, FloatPowers, IntervalPowers
+from utmost.laws.exact import level
+from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers
 
 epsilons = st.fractions(min_value=Fraction(1, 10**15), max_value=60)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.noise import fieller
+from utmost.laws.noise import fieller
 
 X = np.arange(-45, 46)
 MASS = np.outer(*[np.tanh(0.5) * np.exp(-np.abs(X))] * 2)

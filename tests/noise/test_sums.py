@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.exact import level
-from utmost.noise.polynomials import (
+from utmost.laws.exact import level
+from utmost.laws.noise.polynomials import (
     eulerian,
     geometric_moment,
     geometric_moment_cleared,
@@ -15,7 +15,7 @@ from utmost.noise.polynomials import (
     shifted_moment_cleared,
     times,
 )
-from utmost.noise.powers import ExactPowers, FloatPowers
+from utmost.laws.noise.powers import ExactPowers, FloatPowers
 
 alphas = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(4, 5), max_denominator=50)
 

@@ -8,15 +8,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from utmost.cli.main import main
-from utmost.figures.koufogiannis_pictures import layout
-from utmost.figures.paper_pictures import pictures
-from utmost.papers import koufogiannis_applications
-from utmost.papers.comparison import Comparison
-from utmost.papers.contents import PAPERS
-from utmost.papers.koufogiannis_applications import karate_club, les_miserables
-from utmost.rappor import Coupling
-from utmost.spaces import graph
+from utmost.design.local import Coupling
+from utmost.design.spaces import graph
+from utmost.doors.cli.main import main
+from utmost.doors.figures.koufogiannis_pictures import layout
+from utmost.doors.figures.paper_pictures import pictures
+from utmost.doors.papers import koufogiannis_applications
+from utmost.doors.papers.comparison import Comparison
+from utmost.doors.papers.contents import PAPERS
+from utmost.doors.papers.koufogiannis_applications import karate_club, les_miserables
 
 
 def test_koufogiannis_is_reproduced_and_drawn(capsys, tmp_path):

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from running import called
-from utmost.cli.main import main
-from utmost.papers import fernandes as tables
-from utmost.papers import ghosh as ghosh_module
-from utmost.papers.comparison import Comparison, corrected, equal, extended
-from utmost.papers.contents import PAPERS
-from utmost.papers.fernandes import fernandes
+from utmost.doors.cli.main import main
+from utmost.doors.papers import fernandes as tables
+from utmost.doors.papers import ghosh as ghosh_module
+from utmost.doors.papers.comparison import Comparison, corrected, equal, extended
+from utmost.doors.papers.contents import PAPERS
+from utmost.doors.papers.fernandes import fernandes
 
 
 def test_ghosh_is_reproduced_and_a_forged_print_is_noticed(capsys, monkeypatch):

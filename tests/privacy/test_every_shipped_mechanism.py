@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from utmost.channels import (
+from utmost.design.channels import (
     Channel,
     abstract_staircase,
     dual_randomized_response,
@@ -17,12 +17,12 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design import folded_channel, minimax_mechanism, optimal_mechanism
-from utmost.exact import is_exact, level
-from utmost.gradual import Tightening
-from utmost.noise import DiscreteStaircase, Geometric
-from utmost.privacy import PrivacyType
-from utmost.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
+from utmost.design.optima import folded_channel, minimax_mechanism, optimal_mechanism
+from utmost.design.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
+from utmost.design.types import PrivacyType
+from utmost.laws.exact import is_exact, level
+from utmost.laws.gradual import Tightening
+from utmost.laws.noise import DiscreteStaircase, Geometric
 
 ALPHAS = ["4/9", "1/100", "9801/10000"]
 """Squares, so that half a level is rational too."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import (
+from utmost.design.channels import (
     Channel,
     dual_randomized_response,
     geometric_channel,
@@ -18,11 +18,11 @@ from utmost.channels import (
     renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
+from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
+from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.doors.testing.strategies import alphas, channels, levels, metrics, private_channels
 from utmost.errors import NotAChannel, NotALevel, OutOfRange
-from utmost.exact import Level, Surd, level
-from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.spaces import Space, counts, discrete, graph, grid, hamming
-from utmost.testing.strategies import alphas, channels, levels, metrics, private_channels
+from utmost.laws.exact import Level, Surd, level
 
 LADDER = ["1/10", "1/2", "2/3", "9/10"]
 

@@ -3,11 +3,11 @@
 import pytest
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.privacy import Unit
-from utmost.privacy.unit import read_unit
-from utmost.release import (
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.laws.privacy.unit import read_unit
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import (
     GradualRelease,
     ProcessedRelease,
     TrustRelease,
@@ -20,7 +20,7 @@ from utmost.release import (
     release_table,
     tighten,
 )
-from utmost.release.lattice import lattice_of
+from utmost.publish.releases.lattice import lattice_of
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")

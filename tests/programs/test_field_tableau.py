@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.programs.field_tableau import FieldTableau
-from utmost.programs.integer_tableau import IntegerTableau
+from utmost.laws.programs.field_tableau import FieldTableau
+from utmost.laws.programs.integer_tableau import IntegerTableau
 
 small = st.integers(-4, 4)
 

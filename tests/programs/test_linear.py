@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.programs import InfeasibleProgram, LinearProgram, solve
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from utmost.errors import SolverFailed
-from utmost.exact import objects
-from utmost.exact.linear_algebra import solve_sparse
-from utmost.programs import (
+from utmost.laws.exact import objects
+from utmost.laws.exact.linear_algebra import solve_sparse
+from utmost.laws.programs import (
     Basis,
     InfeasibleProgram,
     LinearProgram,
@@ -19,7 +19,7 @@ from utmost.programs import (
     solve,
     solve_exactly,
 )
-from utmost.programs.linear_program import AT_LOWER, BASIC
+from utmost.laws.programs.linear_program import AT_LOWER, BASIC
 
 
 def random_program(rng):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.exact import as_integers
-from utmost.programs.integer_tableau import IntegerTableau
+from utmost.laws.exact import as_integers
+from utmost.laws.programs.integer_tableau import IntegerTableau
 
 
 @st.composite

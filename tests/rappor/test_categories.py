@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.channels import Channel
-from utmost.errors import OutOfRange, UtmostError
-from utmost.exact import level
-from utmost.geometry import refines, vertices
-from utmost.privacy import PrivacyType, smallest_epsilon
-from utmost.rappor import (
+from utmost.design.channels import Channel
+from utmost.design.geometry import refines, vertices
+from utmost.design.local import (
     CategoryCounts,
     CategoryCoupling,
     SubsetSelection,
@@ -24,8 +21,11 @@ from utmost.rappor import (
     report_categories,
     tighten_categories,
 )
-from utmost.spaces import discrete
-from utmost.testing import SeededRandomness
+from utmost.design.spaces import discrete
+from utmost.design.types import PrivacyType, smallest_epsilon
+from utmost.doors.testing import SeededRandomness
+from utmost.errors import OutOfRange, UtmostError
+from utmost.laws.exact import level
 
 ALPHAS = ["1/100", "1/3", "1/2", "4/5", "99/100"]
 
@@ -33,7 +33,7 @@ ALPHAS = ["1/100", "1/3", "1/2", "4/5", "99/100"]
 @pytest.fixture
 def seeded(monkeypatch):
     """Draws take a source that can be repeated; what is published takes none such."""
-    monkeypatch.setattr("utmost.rappor.category_reports.secure", lambda randomness: randomness)
+    monkeypatch.setattr("utmost.design.local.category_reports.secure", lambda randomness: randomness)
 
 
 def variance_of(matrix):

@@ -11,9 +11,7 @@ import pytest
 from scipy.optimize import nnls
 from scipy.stats import chisquare
 
-from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import level
-from utmost.rappor import (
+from utmost.design.local import (
     BitResponse,
     Bloom,
     Coupling,
@@ -29,9 +27,11 @@ from utmost.rappor import (
     respond,
     tighten,
 )
-from utmost.rappor import bits as bit_responses
-from utmost.rappor.bits import draw_bits
-from utmost.testing import SeededRandomness, seeded_responses
+from utmost.design.local import bits as bit_responses
+from utmost.design.local.bits import draw_bits
+from utmost.doors.testing import SeededRandomness, seeded_responses
+from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact import level
 
 N = 100_000
 SIGNIFICANCE = 1e-6

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import Infeasible, NotANumber, OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric, costs
-from utmost.release import epsilon_for, plan_release
-from utmost.release.accuracy import _decimal, _lower_bound, _place
+from utmost.laws.noise import DiscreteStaircase, Geometric, costs
+from utmost.publish.releases import epsilon_for, plan_release
+from utmost.publish.releases.accuracy import _decimal, _lower_bound, _place
 
 confidences = st.sampled_from(["0.5", "0.8", "0.95", "0.999"])
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from auditing import epsilon_refuted
-from utmost.noise import Geometric
-from utmost.release.noised_cells import History
-from utmost.sampling.draw import draws
-from utmost.sampling.integers import joined
-from utmost.testing import seeded_gradual_release
+from utmost.doors.testing import seeded_gradual_release
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling.draw import draws
+from utmost.laws.sampling.integers import joined
+from utmost.publish.releases.noised_cells import History
 
 ORDERS = [("1/2", 1, 2), (2, 1, "1/2"), (1, 2, "1/2"), ("1/2", 2, 1)]
 N = 40_000

@@ -12,14 +12,14 @@ from scipy.stats import chi2
 
 from goodness import chi_square
 from utmost.errors import BadTable, NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.gradual import joint_pmf
-from utmost.noise import DiscreteStaircase, Geometric
-from utmost.privacy import Unit
-from utmost.release import CommitmentKey, ItemCommitment, ItemRelease
-from utmost.release.item_commitment import BLOCKS, first_difference
-from utmost.release.lattice import lattice_of
-from utmost.sampling import Identifiers
+from utmost.laws.exact import level
+from utmost.laws.gradual import joint_pmf
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling import Identifiers
+from utmost.publish.releases import CommitmentKey, ItemCommitment, ItemRelease
+from utmost.publish.releases.item_commitment import BLOCKS, first_difference
+from utmost.publish.releases.lattice import lattice_of
 
 SECRET = bytes(range(32))
 ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")

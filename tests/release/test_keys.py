@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost import errors, select_keys
-from utmost.exact import exp_interval, level
-from utmost.programs import LinearProgram, solve
-from utmost.release import KeySelection, NamingLaw
-from utmost.release.keys import selected
-from utmost.release.naming import appearing, naming_law
-from utmost.testing import SeededRandomness
+from utmost.doors.testing import SeededRandomness
+from utmost.laws.exact import exp_interval, level
+from utmost.laws.programs import LinearProgram, solve
+from utmost.publish.releases import KeySelection, NamingLaw
+from utmost.publish.releases.keys import selected
+from utmost.publish.releases.naming import appearing, naming_law
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]
 DELTAS = [Fraction(9, 10), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)]
@@ -296,7 +296,7 @@ def test_the_order_of_the_data_does_not_show():
 
 
 def _read(counts):
-    from utmost.release.keys import _counted
+    from utmost.publish.releases.keys import _counted
 
     return _counted(counts)
 

@@ -6,13 +6,13 @@ import pytest
 
 from surface import processor_time
 from utmost import GradualRelease, Staircase, optimal_noise, release_table
-from utmost.documents.reports import law_report
+from utmost.doors.documents.reports import law_report
 from utmost.errors import OutOfRange
-from utmost.exact import level
-from utmost.noise import relaxable_noise
-from utmost.noise.costs import absolute
-from utmost.release import relax, tighten
-from utmost.release.statements import factor_text
+from utmost.laws.exact import level
+from utmost.laws.exact.written_levels import factor_text
+from utmost.laws.noise import relaxable_noise
+from utmost.laws.noise.costs import absolute
+from utmost.publish.releases import relax, tighten
 
 TABLE = {"n": [3, 4]}
 LARGE = ["1e4", "1e5", "1e6", "1e30"]

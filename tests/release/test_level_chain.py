@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange
-from utmost.exact import level
-from utmost.privacy.unit import Unit
-from utmost.release.lattice import lattice_of
-from utmost.release.level_steps import Step
-from utmost.sampling import SystemRandomness
+from utmost.laws.exact import level
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling import SystemRandomness
+from utmost.publish.releases.lattice import lattice_of
+from utmost.publish.releases.level_steps import Step
 
 LEVELS = [level(alpha=alpha) for alpha in ("1/2", "1/3", "1/4", "1/5")]
 UNIT = lattice_of("integers", Unit(1, 1))

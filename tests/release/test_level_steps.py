@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
-from utmost.exact import level
-from utmost.gradual import Bridge, LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
-from utmost.release import bridge, gradual_release, level_steps, path, relax, tighten
-from utmost.testing import SeededRandomness
+from utmost.laws.exact import level
+from utmost.laws.gradual import Bridge, LaplaceRelaxing, LaplaceTightening, Relaxing, Tightening
+from utmost.publish.releases import bridge, gradual_release, level_steps, path, relax, tighten
 
 N = 60_000
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.documents import check_places
-from utmost.documents.places_check import stated_places
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
-from utmost.exact import level
-from utmost.gradual import EuclideanLaplace
-from utmost.release import rehearse_places, release_places
-from utmost.testing import SeededRandomness
+from utmost.laws.exact import level
+from utmost.laws.gradual import EuclideanLaplace
+from utmost.publish.releases import rehearse_places, release_places
+from utmost.publish.statements import check_places
+from utmost.publish.statements.places_check import stated_places
 
 TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fraction(1, 3)], "size": [7, 8, 9]}
 PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}

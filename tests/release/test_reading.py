@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.noise import Geometric, Laplace
-from utmost.release import add_noise
-from utmost.release import values as values_file
-from utmost.sampling import SystemRandomness
-from utmost.sampling.draw import CHUNK
+from utmost.laws.noise import Geometric, Laplace
+from utmost.laws.sampling import SystemRandomness
+from utmost.laws.sampling.draw import CHUNK
+from utmost.publish.releases import add_noise
+from utmost.publish.releases import values as values_file
 
 COUNTS, REALS, SILENT = Geometric(epsilon=1), Laplace(epsilon=1, sensitivity=2.5), Geometric(epsilon=5000)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.documents import check_statement, check_together, stated_release, statement_files
-from utmost.documents.workload_files import check_workload_table, read_workload
 from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostError
-from utmost.release import (
+from utmost.publish.counting import (
     CountedTable,
+)
+from utmost.publish.releases import (
     GradualRelease,
     GradualTogether,
     KeySelection,
@@ -25,9 +25,11 @@ from utmost.release import (
     select_keys,
     together,
 )
-from utmost.tables import files
-from utmost.tables.table_formats import as_columns
-from utmost.workloads import Strategy
+from utmost.publish.statements import check_statement, check_together, stated_release, statement_files
+from utmost.publish.statements.workload_files import check_workload_table, read_workload
+from utmost.publish.tables import files
+from utmost.publish.tables.table_formats import as_columns
+from utmost.publish.workloads import Strategy
 
 WARDS = ["Köln", 'a "b", c', "North"]
 TABLE = {"ward": WARDS, "n": [7, 9, 12], "m": [1, 2, 3]}

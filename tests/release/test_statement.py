@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.exact import level
-from utmost.release import guarantee, plan_release, statement
-from utmost.release.statements import level_facts
+from utmost.laws.exact import level
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.releases import guarantee, plan_release, statement
 from utmost.version import __version__
 
 

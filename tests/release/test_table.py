@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import (
     BadTable,
     LittleProtection,
@@ -20,10 +21,9 @@ from utmost.errors import (
     PromiseBroken,
     RowsObserved,
 )
-from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
-from utmost.release import plan_release, rehearse_table, release_table
-from utmost.testing import SeededRandomness
+from utmost.laws.exact import level
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
+from utmost.publish.releases import plan_release, rehearse_table, release_table
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
 SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}
@@ -270,7 +270,9 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.release.table"), "noised_by", lambda *_, **__: pytest.fail("drew before all was checked")
+        import_module("utmost.publish.releases.table"),
+        "noised_by",
+        lambda *_, **__: pytest.fail("drew before all was checked"),
     )
     table = {"id": [1, 2], "a": [1, 2], "b": [3, bad]}
     with pytest.raises(BadTable, match=r"row 2 \(index 1\), column 'b'"):

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from utmost import Unit, release_workload
+from utmost.doors.testing import seeded_ledger, seeded_workload_release
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.ledger.promise import Promise, promised
-from utmost.noise import Combination
-from utmost.noise.near_laws import NearLaw, spreads
-from utmost.release import WorkloadRelease
-from utmost.release.counted import CountedTable
-from utmost.release.table_bars import FEW
-from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
-from utmost.workloads.clean import controlled_rounding, kept_in_rounding, nonnegative_least_squares
-from utmost.workloads.forms import group_of
-from utmost.workloads.tents import tent_rows
+from utmost.laws.exact import level
+from utmost.laws.noise import Combination
+from utmost.laws.noise.near_laws import NearLaw, spreads
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.promise import Promise, promised
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.table_bars import FEW
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding, nonnegative_least_squares
+from utmost.publish.workloads.forms import group_of
+from utmost.publish.workloads.tents import tent_rows
 
 ONE = Unit(1, 1)
 AGES = Domain(age=bins(40))

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
+from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
-from utmost.exact import level
-from utmost.gradual import joint_pmf
-from utmost.noise import Combination, Geometric, JointCells
-from utmost.privacy import Unit
-from utmost.release import GradualTogether, plan_together, relax, release_together, turned, turned_back
-from utmost.testing.seeded import SeededRandomness
+from utmost.laws.exact import level
+from utmost.laws.gradual import joint_pmf
+from utmost.laws.noise import Combination, Geometric, JointCells
+from utmost.laws.privacy import Unit
+from utmost.publish.releases import GradualTogether, plan_together, relax, release_together, turned, turned_back
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from utmost import Domain, Geometric, Unit, count_table, release_workload
-from utmost.documents.counted_files import COUNTED_FORM
-from utmost.documents.plan_files import PLAN_FORM
-from utmost.documents.workload_files import check_workload
+from utmost.doors.testing import seeded_ledger, seeded_workload_release
 from utmost.errors import BadTable, OutOfRange
-from utmost.exact import level
-from utmost.noise import RotatedPair
-from utmost.release import WorkloadRelease
-from utmost.release.counted import CountedTable
-from utmost.testing import seeded_ledger, seeded_workload_release
-from utmost.workloads import Strategy, Workload, strategy
-from utmost.workloads.forms import group_of
+from utmost.laws.exact import level
+from utmost.laws.noise import RotatedPair
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.workloads import Strategy, Workload, strategy
+from utmost.publish.workloads.forms import group_of
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
+from utmost.doors.testing import SeededRandomness, seeded_release
 from utmost.errors import OutOfRange
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.release import add_noise
-from utmost.release import values as values_file
-from utmost.sampling import draw, sample
-from utmost.sampling.draw import on_grid
-from utmost.testing import SeededRandomness, seeded_release
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.laws.sampling import draw, sample
+from utmost.laws.sampling.draw import on_grid
+from utmost.publish.releases import add_noise
+from utmost.publish.releases import values as values_file
 
 COUNTS = Geometric(epsilon=1)
 SILENT = Geometric(epsilon=5000)  # noise other than 0 has a probability no test will live to see

@@ -16,12 +16,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from utmost.design.local import PermanentResponses
 from utmost.errors import BadTable, NotANumber, UtmostError
-from utmost.exact import level, objects
-from utmost.ledger import Ledger
-from utmost.noise import Geometric, Laplace
-from utmost.rappor import PermanentResponses
-from utmost.release import (
+from utmost.laws.exact import level, objects
+from utmost.laws.noise import Geometric, Laplace
+from utmost.laws.sampling.grid import snapped
+from utmost.laws.sampling.integers import narrowed
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import (
     GradualRelease,
     TrustRelease,
     add_noise,
@@ -32,10 +34,8 @@ from utmost.release import (
     release_table,
     tighten,
 )
-from utmost.release import values as values_file
-from utmost.sampling.grid import snapped
-from utmost.sampling.integers import narrowed
-from utmost.tables import csv_table, dataframes, files
+from utmost.publish.releases import values as values_file
+from utmost.publish.tables import csv_table, dataframes, files
 
 for adapter in (csv_table, dataframes):
     adapter.register()

@@ -12,8 +12,8 @@ import pytest
 
 from reliability.clients import NEEDED, ask, random_request
 from utmost.errors import LedgerDamaged, LedgerUnavailable, Quarantined
-from utmost.ledger import Ledger, opening, sqlite_store
-from utmost.ledger.store import Rows
+from utmost.publish.ledger import Ledger, opening, sqlite_store
+from utmost.publish.ledger.store import Rows
 
 TRICKS = (
     "old state",

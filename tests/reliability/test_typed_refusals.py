@@ -6,18 +6,22 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost import design, gradual, leakage, rappor, release
+from utmost.design import leakage
+from utmost.design import local as rappor
+from utmost.design import optima as design
+from utmost.design.geometry import exact_mechanism
+from utmost.design.geometry.power_numbers import PowerField
+from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
+from utmost.design.spaces import Consumer, Policy, counts, losses, places, priors
+from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, LedgerError, OutOfRange, Unsupported, UtmostError
-from utmost.exact import level
-from utmost.exact.kinds import possible_path
-from utmost.geometry import exact_mechanism
-from utmost.geometry.power_numbers import PowerField
-from utmost.ledger.sqlite_store import SqliteStore
-from utmost.noise import Geometric, Laplace, Staircase
-from utmost.privacy import PrivacyType
-from utmost.rappor import BitResponse, ThresholdedLaplace, ThresholdedPair
-from utmost.release import PlanarRelease
-from utmost.spaces import Consumer, Policy, counts, losses, places, priors
+from utmost.laws import gradual
+from utmost.laws.exact import level
+from utmost.laws.exact.kinds import possible_path
+from utmost.laws.noise import Geometric, Laplace, Staircase
+from utmost.publish import releases as release
+from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.releases import PlanarRelease
 
 
 class Unconvertible:

@@ -18,13 +18,13 @@ import pytest
 
 import utmost
 from streams import drawn_elsewhere, some_words
+from utmost.design.local import PermanentResponses
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import EntropyFailed, PromiseBroken, Unsupported
-from utmost.noise import Geometric
-from utmost.rappor import PermanentResponses
-from utmost.release import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
-from utmost.sampling import SystemRandomness, random_bits
-from utmost.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, source
-from utmost.testing import SeededRandomness
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling import SystemRandomness, random_bits
+from utmost.laws.sampling.random_bits import SYSTEM, KeyedRandomness, Keystream, source
+from utmost.publish.releases import GradualRelease, TrustRelease, add_noise, bridge, path, relax, release_table, tighten
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 

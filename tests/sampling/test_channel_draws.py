@@ -12,12 +12,12 @@ from scipy.stats import beta, chi2
 import utmost as ut
 from auditing import epsilon_refuted
 from goodness import LEVEL, Written
-from utmost.channels import GeometricMatrix, geometric_channel, randomized_response, stochastic
-from utmost.design import repair
+from utmost.design.channels import GeometricMatrix, geometric_channel, randomized_response, stochastic
+from utmost.design.channels.channel_draws import ManyOutcomes
+from utmost.design.optima import repair
+from utmost.design.spaces import counts, grid, losses, points, priors
+from utmost.doors.testing import SeededRandomness, seeded_draw
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
-from utmost.sampling.channel_draws import ManyOutcomes
-from utmost.spaces import counts, grid, losses, points, priors
-from utmost.testing import SeededRandomness, seeded_draw
 
 BOTH = pytest.mark.parametrize("method", ["constant", "table"])
 

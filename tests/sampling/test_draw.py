@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from goodness import LEVEL, chi_square, kolmogorov_smirnov
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange, Unsupported
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.sampling import SystemRandomness, draw, sample
-from utmost.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
-from utmost.testing import SeededRandomness
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.laws.sampling import SystemRandomness, draw, sample
+from utmost.laws.sampling.geometric_draws import CONSTANT, TABLE, ManyMarked, signs
 
 INTEGER_LAWS = [
     Geometric(epsilon=1),
@@ -203,7 +203,7 @@ def test_draws_made_ahead_end_with_their_stream(monkeypatch):
     bits, law = SystemRandomness(), Geometric(epsilon=1)
     sample(law, randomness=bits)
     assert bits.ahead
-    monkeypatch.setattr("utmost.sampling.random_bits._BYTES_PER_KEY", 0)
+    monkeypatch.setattr("utmost.laws.sampling.random_bits._BYTES_PER_KEY", 0)
     assert not bits.ahead
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from utmost.exact import level
-from utmost.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
-from utmost.noise import Geometric
-from utmost.sampling import SystemRandomness, level_draws, sample
-from utmost.sampling.level_draws import bridge_noise, sample_path, tightening_noise
-from utmost.testing import SeededRandomness
+from utmost.doors.testing import SeededRandomness
+from utmost.laws.exact import level
+from utmost.laws.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling import SystemRandomness, level_draws, sample
+from utmost.laws.sampling.level_draws import bridge_noise, sample_path, tightening_noise
 
 N = 100_000
 # One test in a million fails by chance; with a fixed seed none does.

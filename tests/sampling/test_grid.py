@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level, objects
-from utmost.noise import DiscreteStaircase, Geometric, Laplace, Staircase
-from utmost.sampling.draw import on_grid
-from utmost.sampling.grid import (
+from utmost.laws.exact import level, objects
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase
+from utmost.laws.sampling.draw import on_grid
+from utmost.laws.sampling.grid import (
     chosen_exponent,
     declared_exponent,
     reach,

@@ -10,10 +10,10 @@ from flint import arb
 from scipy import integrate, stats
 from scipy.special import erf, gammaln
 
-from utmost.exact import Level, level
-from utmost.exact.intervals import ball_between, working_precision
-from utmost.gradual import EuclideanLaplace, EuclideanTightening, joint_characteristic
-from utmost.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, start_clock
+from utmost.laws.exact import Level, level
+from utmost.laws.exact.intervals import ball_between, working_precision
+from utmost.laws.gradual import EuclideanLaplace, EuclideanTightening, joint_characteristic
+from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, start_clock
 
 FINE = Fraction(1, 1 << 20)
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
+from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import OutOfRange
-from utmost.noise import JointCells
-from utmost.sampling import joint_draws, sample_joint_cells
-from utmost.testing.seeded import SeededRandomness
+from utmost.laws.noise import JointCells
+from utmost.laws.sampling import joint_draws, sample_joint_cells
 
 
 @settings(deadline=None, max_examples=30)

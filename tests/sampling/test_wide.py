@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.sampling.integers import add, joined, narrowed, smallest_type
+from utmost.laws.sampling.integers import add, joined, narrowed, smallest_type
 
 near = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from postgres import fresh_database
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.service import Grant, Service, Terms
+from utmost.doors.service import Grant, Service, Terms
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
 
 KEY = bytes(range(32))
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}

@@ -9,6 +9,10 @@ import pytest
 
 from service.conftest import TABLE
 from utmost import Unit, Workload
+from utmost.doors.service import Grant
+from utmost.doors.service.app import application
+from utmost.doors.service.client import connect
+from utmost.doors.service.settings import Settings
 from utmost.errors import (
     BudgetExceeded,
     DataChanged,
@@ -19,13 +23,9 @@ from utmost.errors import (
     ServiceError,
     UtmostError,
 )
-from utmost.exact import level
-from utmost.release.counted import CountedTable
-from utmost.service import Grant
-from utmost.service.app import application
-from utmost.service.client import connect
-from utmost.service.settings import Settings
-from utmost.workloads import Domain, strategy
+from utmost.laws.exact import level
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.workloads import Domain, strategy
 
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
 

@@ -9,11 +9,11 @@ import pytest
 
 from service.conftest import ALL, TABLE, TERMS
 from service.test_http import Caller
-from utmost.exact import level
-from utmost.sampling.random_bits import entropy
-from utmost.service import Grant
-from utmost.service.app import application
-from utmost.service.settings import Settings
+from utmost.doors.service import Grant
+from utmost.doors.service.app import application
+from utmost.doors.service.settings import Settings
+from utmost.laws.exact import level
+from utmost.laws.sampling.random_bits import entropy
 
 OPEN = Settings(rate=1e6, burst=10**6)
 ROLES = ("curator", "admin", "auditor", "approver")

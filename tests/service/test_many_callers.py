@@ -18,10 +18,10 @@ import pytest
 
 from postgres import fresh_database
 from service.test_serve import PATIENCE, served
-from utmost.ledger import Ledger
-from utmost.service import Grant, Service
-from utmost.service.background import served as served_here
-from utmost.service.settings import Settings
+from utmost.doors.service import Grant, Service
+from utmost.doors.service.background import served as served_here
+from utmost.doors.service.settings import Settings
+from utmost.publish.ledger import Ledger
 
 CLIENTS, ITEMS, LEVELS = 16, 6, ("1/4", "1/2", "1", "2")
 KEY = bytes(range(32)).hex()

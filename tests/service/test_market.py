@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.conftest import relax
+from utmost.doors.service.market import Offer, read_offer
 from utmost.errors import NeedsTable, NotAllowed, OutOfRange, UnknownRecord
-from utmost.exact import level
-from utmost.service.market import Offer, read_offer
+from utmost.laws.exact import level
 
 EIGHTH, QUARTER, HALF, ONE = level("1/8"), level("1/4"), level("1/2"), level(1)
 PRICES = {EIGHTH: 5, QUARTER: 10, ONE: 35}

@@ -12,10 +12,10 @@ from service.test_http import Caller
 from service.test_no_request_breaks_it import CELLS, NAMES, NUMBERS, SECRET, STRATEGIES, TEXTS
 from service.test_pages import FORMS, plan_and_table
 from service.visiting import Forms, Visitor
+from utmost.doors.service import Terms
+from utmost.doors.service.app import application
 from utmost.errors import NotANumber, OutOfRange
-from utmost.exact import level
-from utmost.service import Terms
-from utmost.service.app import application
+from utmost.laws.exact import level
 
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"
 PLAN, COUNTED = (content for _, content, _ in plan_and_table())

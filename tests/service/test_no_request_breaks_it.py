@@ -8,10 +8,10 @@ import pytest
 from service.conftest import TERMS
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
+from utmost.doors.service import Terms
+from utmost.doors.service.app import application
+from utmost.doors.service.arriving import strict_json
 from utmost.errors import OutOfRange, WrongKind
-from utmost.service import Terms
-from utmost.service.app import application
-from utmost.service.arriving import strict_json
 
 JSON = {"content-type": "application/json"}
 SECRET = 8_888_888_888_888

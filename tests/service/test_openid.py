@@ -10,12 +10,12 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from service.test_http import Caller
+from utmost.doors.service import Grant
+from utmost.doors.service.app import application
+from utmost.doors.service.openid import OpenId
+from utmost.doors.service.settings import Settings
 from utmost.errors import LedgerUnavailable, NotAuthenticated, OutOfRange
-from utmost.exact import level
-from utmost.service import Grant
-from utmost.service.app import application
-from utmost.service.openid import OpenId
-from utmost.service.settings import Settings
+from utmost.laws.exact import level
 
 ISSUER, AUDIENCE, KEYS_AT = "https://id.example", "utmost", "https://keys.example/elsewhere"
 RSA, OTHER = (rsa.generate_private_key(65537, 2048) for _ in range(2))

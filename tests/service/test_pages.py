@@ -10,25 +10,25 @@ import pytest
 
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.documents import check_statement, statement_files
-from utmost.documents.counted_files import COUNTED_FORM
-from utmost.documents.plan_files import PLAN_FORM
-from utmost.exact import level
-from utmost.privacy import Unit
-from utmost.release import WorkloadRelease
-from utmost.release.counted import CountedTable
-from utmost.service import Grant, Terms
-from utmost.service.app import application
-from utmost.service.guards import CONTENT_SECURITY
-from utmost.service.page_charts import heat_map
-from utmost.service.page_forms import forms
-from utmost.service.page_sign_in import sign_in
-from utmost.service.page_tables import csv_columns
-from utmost.service.page_tools import tools
-from utmost.service.page_work import _told
-from utmost.service.pages import pages
-from utmost.service.settings import Settings
-from utmost.workloads import Domain, Workload, strategy
+from utmost.doors.service import Grant, Terms
+from utmost.doors.service.app import application
+from utmost.doors.service.guards import CONTENT_SECURITY
+from utmost.doors.service.page_charts import heat_map
+from utmost.doors.service.page_forms import forms
+from utmost.doors.service.page_sign_in import sign_in
+from utmost.doors.service.page_tables import csv_columns
+from utmost.doors.service.page_tools import tools
+from utmost.doors.service.page_work import _told
+from utmost.doors.service.pages import pages
+from utmost.doors.service.settings import Settings
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements import check_statement, statement_files
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads import Domain, Workload, strategy
 
 HOSTILE = "<script>alert(1)</script>'\"&{{7*7}}"
 CSV = b"department,admitted\nA,601\nB,370\nC,322\n"

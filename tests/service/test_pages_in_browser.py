@@ -15,10 +15,10 @@ from service.conftest import publish, relax
 from service.provider import CLIENT, local_provider
 from service.test_pages import plan_and_table
 from service.test_serve import free_port
-from utmost.exact import level
-from utmost.service import Grant, served
-from utmost.service.page_counted import brought_counted, plan_terms, planned
-from utmost.service.settings import Settings
+from utmost.doors.service import Grant, served
+from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.service.settings import Settings
+from utmost.laws.exact import level
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"))

@@ -8,11 +8,11 @@ from service.conftest import ALL
 from service.test_description import OPEN
 from service.test_pages import plan_and_table
 from service.visiting import Visitor
-from utmost.exact import level
-from utmost.service import Grant, Service, Terms
-from utmost.service.app import application
-from utmost.service.page_counted import brought_counted, plan_terms, planned
-from utmost.testing import seeded_ledger
+from utmost.doors.service import Grant, Service, Terms
+from utmost.doors.service.app import application
+from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.testing import seeded_ledger
+from utmost.laws.exact import level
 
 TERMS = Terms.read({"columns": "n", "public": "p", "sensitivity": 1, "cells": 1, "largest": 10**40})
 NUMBER = re.compile(r"[-\u2212]?\d[\d\u202f.,]*(e[+-]?\d+)?")

@@ -6,15 +6,15 @@ from hashlib import sha256
 
 import pytest
 
+from utmost.doors.service import Grant
+from utmost.doors.service.desk import held, note_bought
+from utmost.doors.service.market import Order
+from utmost.doors.service.records import Records
+from utmost.doors.service.tokens import Token
 from utmost.errors import LedgerDamaged
-from utmost.exact import level
-from utmost.ledger.sqlite_store import SqliteStore
-from utmost.release.statements import level_text
-from utmost.service import Grant
-from utmost.service.desk import held, note_bought
-from utmost.service.market import Order
-from utmost.service.records import Records
-from utmost.service.tokens import Token
+from utmost.laws.exact import level
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.sqlite_store import SqliteStore
 
 KEY = bytes(range(32))
 

@@ -6,6 +6,9 @@ import pytest
 
 from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
+from utmost.doors.service import Terms
+from utmost.doors.service.app import application
+from utmost.doors.service.settings import Settings
 from utmost.errors import (
     AlreadyPublished,
     DataChanged,
@@ -16,13 +19,10 @@ from utmost.errors import (
     UnknownRecord,
     WrongKind,
 )
-from utmost.exact import level
-from utmost.privacy.unit import Unit
-from utmost.release.counted import CountedTable
-from utmost.service import Terms
-from utmost.service.app import application
-from utmost.service.settings import Settings
-from utmost.workloads import Domain, Strategy
+from utmost.laws.exact import level
+from utmost.laws.privacy.unit import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
 HALF, QUARTER, ONE = level("1/2"), level("1/4"), level(1)

@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from running import PLAIN, called
+from utmost.doors.service.client import connect
 from utmost.errors import NotAuthenticated, UtmostError
-from utmost.ledger import Ledger
-from utmost.service.client import connect
+from utmost.publish.ledger import Ledger
 
 ADMISSIONS = "admissions-1973"
 PATIENCE = 120.0
@@ -140,7 +140,7 @@ def test_an_address_that_is_taken_is_refused_in_words(tmp_path):
         taken.listen()
         port = taken.getsockname()[1]
         done = subprocess.run(
-            [sys.executable, "-c", "from utmost.cli.main import main; main()", "serve", "--port", str(port)],
+            [sys.executable, "-c", "from utmost.doors.cli.main import main; main()", "serve", "--port", str(port)],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -14,12 +14,12 @@ from service.conftest import ALL
 from service.provider import CLIENT, KEY, OTHER_KEY, SECRET, local_provider
 from service.test_http import Caller
 from service.visiting import Visitor
+from utmost.doors.service import Grant
+from utmost.doors.service.app import application
+from utmost.doors.service.openid_sign_in import client_secret
+from utmost.doors.service.settings import Settings
 from utmost.errors import KeyRefused, NotAllowed, OutOfRange
-from utmost.exact import level
-from utmost.service import Grant
-from utmost.service.app import application
-from utmost.service.openid_sign_in import client_secret
-from utmost.service.settings import Settings
+from utmost.laws.exact import level
 
 BACK = "/login/openid/back"
 

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import NotAMetric, NotANumber, OutOfRange
-from utmost.exact import Surd
-from utmost.geometry import automorphisms
-from utmost.spaces import (
+from utmost.design.geometry import automorphisms
+from utmost.design.spaces import (
     Space,
     balanced_tree,
     counts,
@@ -28,6 +26,8 @@ from utmost.spaces import (
     product,
     tree,
 )
+from utmost.errors import NotAMetric, NotANumber, OutOfRange
+from utmost.laws.exact import Surd
 
 
 def lengths(space):

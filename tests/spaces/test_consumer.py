@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
+from utmost.design.spaces import Consumer, losses, priors
 from utmost.errors import NotALoss, NotANumber, NotAPrior, OutOfRange
-from utmost.exact import is_exact
-from utmost.spaces import Consumer, losses, priors
+from utmost.laws.exact import is_exact
 
 HALVES = ["1/2", "1/2"]
 

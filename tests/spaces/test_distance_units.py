@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
+from utmost.design.spaces import distance_in, level_at, level_per
 from utmost.errors import NotALevel, OutOfRange, UtmostError
-from utmost.exact import Level, level
-from utmost.spaces import distance_in, level_at, level_per
+from utmost.laws.exact import Level, level
 
 TOWNS = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32)})
 

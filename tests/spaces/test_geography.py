@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
+from utmost.design.spaces import TableMetric, places
+from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, great_circle_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
-from utmost.spaces import TableMetric, places
-from utmost.spaces.surveyed_distances import SMALLEST_RADIUS, closure, great_circle_steps
 
 NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
 

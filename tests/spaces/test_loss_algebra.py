@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.design.leakage import l_uncertainty
+from utmost.design.spaces import joint_loss, lifted_loss, losses, priors, restricted_loss, scaled_loss
+from utmost.doors.testing import strategies as us
 from utmost.errors import NotALoss, OutOfRange
-from utmost.leakage import l_uncertainty
-from utmost.spaces import joint_loss, lifted_loss, losses, priors, restricted_loss, scaled_loss
-from utmost.testing import strategies as us
 
 
 @st.composite

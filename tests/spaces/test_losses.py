@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.design.spaces import Loss, Space, grid, hamming, losses
 from utmost.errors import NotALoss, NotANumber
-from utmost.exact import is_exact
-from utmost.spaces import Loss, Space, grid, hamming, losses
+from utmost.laws.exact import is_exact
 
 FORMULAS = [
     (losses.absolute, lambda i, r: abs(i - r)),

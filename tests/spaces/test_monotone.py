@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utmost.design.spaces import Consumer, check_monotone, first_breach, is_monotone, losses, priors
 from utmost.errors import NotALoss, NotMonotone
-from utmost.spaces import Consumer, check_monotone, first_breach, is_monotone, losses, priors
 
 small = st.integers(0, 2)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.design.spaces import TableMetric, places
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
-from utmost.spaces import TableMetric, places
 
 nx = pytest.importorskip("networkx")
 
@@ -201,6 +201,6 @@ def test_cells_without_the_package_say_what_is_missing(monkeypatch):
             raise ModuleNotFoundError(name="h3")
         return importlib.__import__(name)
 
-    monkeypatch.setattr("utmost.spaces.place_tables.import_module", absent)
+    monkeypatch.setattr("utmost.design.spaces.place_tables.import_module", absent)
     with pytest.raises(UtmostError, match="pip install h3"):
         places(["8a1fb46622dffff"])

@@ -19,11 +19,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 from spark import on, session
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
-from utmost.privacy import Unit
-from utmost.release import release_table
-from utmost.tables import atoms_table, bounding, count_table
-from utmost.tables.event_codes import places_on
-from utmost.workloads import Domain, bins, hierarchy, plain
+from utmost.laws.privacy import Unit
+from utmost.publish.counting import atoms_table, count_table
+from utmost.publish.releases import release_table
+from utmost.publish.tables import bounding
+from utmost.publish.tables.event_codes import places_on
+from utmost.publish.workloads import Domain, bins, hierarchy, plain
 
 KEY = bytes(range(32))
 PAGES = Domain(page=[f"p{i}" for i in range(6)])
@@ -254,7 +255,7 @@ def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):
     """A core installation has neither narwhals nor pyarrow."""
-    monkeypatch.setattr("utmost.tables.event_batches.extra", None)
+    monkeypatch.setattr("utmost.publish.tables.event_batches.extra", None)
     found = count_table({"user": ["a", "b"], "page": ["p0", "p0"]}, person="user", domain=PAGES, at_most=1)
     assert found.table("page")["count"].tolist() == [2, 0, 0, 0, 0, 0]
 
@@ -355,10 +356,10 @@ def test_batches_add_up(monkeypatch):
     events = random_events(np.random.default_rng(8), events=3000, persons=50)
     say = {"person": "user", "domain": PAGES, "at_most": 2, "per_atom": 9, "values": "amount", "key": KEY}
     whole, steps = count_table(events, **say).atoms.tolist(), []
-    monkeypatch.setattr("utmost.tables.event_batches._ROWS", 100)
+    monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.Tally(_limit=10)
-    monkeypatch.setattr("utmost.tables.counting.Tally", lambda: tally)
+    monkeypatch.setattr("utmost.publish.counting.counted_events.Tally", lambda: tally)
     assert count_table(events, progress=lambda *step: steps.append(step), **say).atoms.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 

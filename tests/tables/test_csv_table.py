@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable
-from utmost.release import adapters
-from utmost.tables import csv_table
+from utmost.publish.tables import adapters, csv_table
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pyarrow import parquet
 
 from running import python
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.release import adapters, release_table
-from utmost.tables import dataframes
+from utmost.publish.releases import release_table
+from utmost.publish.tables import adapters, dataframes
 
 COLUMNS = {"sex": ["men", "women"], "admitted": [512, 89], "year": [1973, 1973]}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
@@ -119,9 +119,9 @@ def test_without_narwhals_the_extra_is_named():
     code = """if True:
         import sys
         sys.modules["narwhals"] = None
-        from utmost.tables import dataframes
+        from utmost.publish.tables import dataframes
         from utmost.errors import Unsupported
-        from utmost.release import adapters
+        from utmost.publish.tables import adapters
         dataframes.register()
         assert adapters.adapter_of({"a": [1]}).names({"a": [1]}) == ["a"]
         class Frame:
@@ -211,7 +211,9 @@ def test_numbers_pass_through_arrow_as_they_are(kind):
 def test_a_parquet_file_is_released_without_pandas(tmp_path):
     """Loading pandas takes longer than the release of a million rows."""
     parquet.write_table(pa.table({"n": [1, 2], "w": ["a", "b"]}), tmp_path / "t.parquet")
-    code = "import sys; from utmost.cli.main import main\ntry: main()\nfinally: assert 'pandas' not in sys.modules"
+    code = (
+        "import sys; from utmost.doors.cli.main import main\ntry: main()\nfinally: assert 'pandas' not in sys.modules"
+    )
     promise = ["--columns", "n", "--public", "w", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
     files = str(tmp_path / "t.parquet"), *promise, "--out", str(tmp_path / "out.parquet")
     python("-c", code, "release", *files)

@@ -8,12 +8,11 @@ import pyarrow as pa
 import pytest
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
-from utmost.noise import Geometric
-from utmost.noise.costs import squared
-from utmost.release import rehearse_table, release_table
-from utmost.release.item_release import ItemRelease
-from utmost.sampling.item_words import Identifiers, item_tags
-from utmost.tables import engine_release, item_columns
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.costs import squared
+from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.publish.releases import engine_release, item_columns, rehearse_table, release_table
+from utmost.publish.releases.item_release import ItemRelease
 
 duckdb = pytest.importorskip("duckdb")
 

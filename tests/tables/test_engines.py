@@ -7,9 +7,10 @@ import pyarrow.compute as pc
 import pytest
 
 from utmost.errors import BadTable, Unsupported
-from utmost.tables import count_keys, count_table, persons_in_order
-from utmost.tables.engines import engine_frame, is_engine_frame
-from utmost.workloads import Domain, bins, plain
+from utmost.publish.counting import count_keys, count_table
+from utmost.publish.tables import persons_in_order
+from utmost.publish.tables.engines import engine_frame, is_engine_frame
+from utmost.publish.workloads import Domain, bins, plain
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -15,15 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from utmost.cli.main import app
+from utmost.doors.cli.main import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.ledger import Ledger
-from utmost.release import release_table
-from utmost.tables import count_keys, count_table, files, parquet_pieces
-from utmost.tables.hive_folders import FolderColumns
-from utmost.tables.parquet_pieces import ParquetPieces
-from utmost.tables.streamed import streamed_release
-from utmost.workloads import Domain, bins, plain
+from utmost.publish.counting import count_keys, count_table
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import release_table
+from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.tables import files, parquet_pieces
+from utmost.publish.tables.hive_folders import FolderColumns
+from utmost.publish.tables.parquet_pieces import ParquetPieces
+from utmost.publish.workloads import Domain, bins, plain
 
 KEY = b"k" * 32
 HIVE = "__HIVE_DEFAULT_PARTITION__"

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.tables import count_keys
+from utmost.publish.counting import count_keys
 
 KEY = b"k" * 32
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from utmost.errors import BadTable
-from utmost.sampling.item_words import Identifiers, compound_tags, item_tags
-from utmost.tables import count_keys, count_table
-from utmost.tables.bounding import least_in_runs
-from utmost.tables.persons_in_buckets import PersonsInBuckets
-from utmost.workloads import Domain
+from utmost.laws.sampling.item_words import Identifiers, compound_tags, item_tags
+from utmost.publish.counting import count_keys, count_table
+from utmost.publish.tables.bounding import least_in_runs
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Domain
 
 duckdb = pytest.importorskip("duckdb")
 KEY = b"k" * 32
@@ -125,9 +125,9 @@ def test_persons_must_be_text_or_integers(lazily, user):
 
 KILLED = """
 import os, signal, polars
-from utmost.tables import count_table
-from utmost.tables.persons_in_buckets import PersonsInBuckets
-from utmost.workloads import Domain
+from utmost.publish.counting import count_table
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Domain
 
 def killed(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)

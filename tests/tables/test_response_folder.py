@@ -12,9 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, UnknownRelease, Unsupported
-from utmost.exact import level
-from utmost.ledger import Ledger
-from utmost.tables import ResponseFolder, check_responses
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger, ResponseFolder, check_responses
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -176,8 +175,8 @@ import os, signal, sys
 from hashlib import sha256
 from pathlib import Path
 import duckdb
-from utmost.ledger import Ledger, book
-from utmost.tables import ResponseFolder, response_folder
+from utmost.publish.ledger import Ledger, book
+from utmost.publish.ledger import ResponseFolder, response_folder
 here, point, call = sys.argv[1:]
 
 def killing(place, name, before):

@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import chi2
 
 from spark import OF_SPARK, Losses, on, session
+from utmost.design.types import delta
 from utmost.errors import BadTable, DataChanged, Unsupported
-from utmost.exact import level
-from utmost.gradual import joint_pmf
-from utmost.ledger import Ledger
-from utmost.noise import Geometric
-from utmost.privacy import delta
-from utmost.release import release_table
-from utmost.tables import ResponseFolder, count_keys, count_table
-from utmost.workloads import Domain, bins, plain
+from utmost.laws.exact import level
+from utmost.laws.gradual import joint_pmf
+from utmost.laws.noise import Geometric
+from utmost.publish.counting import count_keys, count_table
+from utmost.publish.ledger import Ledger, ResponseFolder
+from utmost.publish.releases import release_table
+from utmost.publish.workloads import Domain, bins, plain
 
 pytestmark = OF_SPARK
 

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from utmost.cli import release_ways
-from utmost.cli.main import app
+from utmost.doors.cli import release_ways
+from utmost.doors.cli.main import app
 from utmost.errors import BadTable, NotDeclared, Unsupported
-from utmost.release import release_table
-from utmost.tables import files, parquet_pieces
-from utmost.tables.streamed import streamed_release
+from utmost.publish.releases import release_table
+from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.tables import files, parquet_pieces
 
 SAY = {"columns": "visits", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1, "epsilon": 1}
 ROWS = 5000
@@ -222,8 +222,8 @@ def test_packed_parquet_goes_into_a_ledger_by_item_without_being_read(tmp_path, 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """The peak at 8 million rows is that at half a million, within 30 MB."""
     code = (
-        "import sys, pathlib, re; from utmost.tables import files; files.LARGE = 0\n"
-        "from utmost.tables.streamed import streamed_release\n"
+        "import sys, pathlib, re; from utmost.publish.tables import files; files.LARGE = 0\n"
+        "from utmost.publish.releases.streamed import streamed_release\n"
         "path = pathlib.Path(sys.argv[1]); made = streamed_release(files.streamed(path), columns='visits',"
         " public='ward', id_column='ward', sensitivity=1, cells=1, epsilon=1)\n"
         "out = path.with_suffix('.out.parquet')\n"

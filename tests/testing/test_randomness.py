@@ -6,11 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
+from utmost.doors.testing import SeededRandomness, seeded_release
 from utmost.errors import NotANumber, PromiseBroken, Unsupported
-from utmost.noise import Geometric, Laplace
-from utmost.release import add_noise
-from utmost.sampling import SystemRandomness, sample
-from utmost.testing import SeededRandomness, seeded_release
+from utmost.laws.noise import Geometric, Laplace
+from utmost.laws.sampling import SystemRandomness, sample
+from utmost.publish.releases import add_noise
 
 PINNED_WORDS = [51771, 11588, 7006, 25851]
 PINNED_NOISE = [-1, -1, -1, -1, 0, 0, 1, 0, -2, 1, 0, 0]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.workloads import Domain, hierarchy
-from utmost.workloads.axis_sums import Groups, Prefixes, Ranges, Taken, sum_of_values
+from utmost.publish.workloads import Domain, hierarchy
+from utmost.publish.workloads.axis_sums import Groups, Prefixes, Ranges, Taken, sum_of_values
 from workload_cases import AXES, tree_of
 
 UNEVEN = hierarchy({"N": ["n1", "n2"], "S": ["s1"], "W": ["w1", "w2"]}, names=["region", "district"])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.privacy import Unit
-from utmost.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.workloads.blocks import precision
-from utmost.workloads.branch_and_bound import _Box, _Search, certified_shares
-from utmost.workloads.strategy_search import WeighedError
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.branch_and_bound import _Box, _Search, certified_shares
+from utmost.publish.workloads.strategy_search import WeighedError
 
 ONE = Unit(1, 1)
 PLACES = Domain(

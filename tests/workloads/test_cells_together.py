@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 from utmost.errors import OutOfRange
-from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, JointCells, RotatedPair
-from utmost.privacy import Unit
-from utmost.workloads import pair_noise, ways_together
+from utmost.laws.exact import level
+from utmost.laws.noise import DiscreteStaircase, Geometric, JointCells, RotatedPair
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import pair_noise, ways_together
 
 
 @pytest.mark.parametrize(

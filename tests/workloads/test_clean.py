@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from utmost.errors import NotDetermined
-from utmost.workloads import Domain, bins, hierarchy
-from utmost.workloads.clean import controlled_rounding, is_two_chains, nonnegative_least_squares
-from utmost.workloads.reconstruction import Reconstruction
+from utmost.publish.workloads import Domain, bins, hierarchy
+from utmost.publish.workloads.clean import controlled_rounding, is_two_chains, nonnegative_least_squares
+from utmost.publish.workloads.reconstruction import Reconstruction
 
 
 def table(shape, *, noise=4, seed=0, names="abc"):

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from utmost import Unit, release_workload
 from utmost.errors import OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
-from utmost.workloads.axis_sums import Runs
-from utmost.workloads.blocks import precision
-from utmost.workloads.even_levels import EvenLevels
-from utmost.workloads.spectra import row_spectrum, runs_spectrum
-from utmost.workloads.workload_evidence import family_blocks
+from utmost.laws.exact import level
+from utmost.publish.workloads import Domain, Strategy, Workload, check_lower_bounds, hierarchy, strategy
+from utmost.publish.workloads.axis_sums import Runs
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.spectra import row_spectrum, runs_spectrum
+from utmost.publish.workloads.workload_evidence import family_blocks
 
 FLIGHTS = Path(__file__).parents[2] / "examples" / "flights_domain.json"
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda sizes: len(set(sizes)) > 1)

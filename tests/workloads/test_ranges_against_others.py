@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from utmost import Unit
-from utmost.exact import level
-from utmost.workloads import Domain, Strategy, Workload, bins, strategy
-from utmost.workloads.blocks import precision
+from utmost.laws.exact import level
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
+from utmost.publish.workloads.blocks import precision
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "workloads" / "ranges_within_a_twentieth_of_p_identity.py"
 ONE = Unit(1, 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.workloads.spectra import group_spectrum, prefix_spectrum, range_spectrum, row_spectrum
+from utmost.publish.workloads.spectra import group_spectrum, prefix_spectrum, range_spectrum, row_spectrum
 
 CHAINS = [(1, 1), (1, 5), (1, 2, 4), (1, 2, 4, 8, 16), (1, 3, 9, 27), (1, 25, 200), (1, 4, 4, 12), (1, 1, 1)]
 

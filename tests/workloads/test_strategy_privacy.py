@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from utmost import Unit
-from utmost.exact import level
-from utmost.workloads import Domain, Strategy, hierarchy
+from utmost.laws.exact import level
+from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 WHOLE = Fraction(1, 2**16)
 DOMAINS = {

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.workloads import Blocks, Domain, Workload, bins
-from utmost.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
-from utmost.workloads.least_error import least_shares
-from utmost.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
+from utmost.publish.workloads import Blocks, Domain, Workload, bins
+from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
+from utmost.publish.workloads.least_error import least_shares
+from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
 from workload_cases import berkeley, geography, two_way, workloads
 
 LEVELS = st.sampled_from([1e-6, 0.1, 1.0, 3.0, 50.0])

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.noise import Geometric, RotatedPair
-from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
-from utmost.workloads.forms import group_of, selected
-from utmost.workloads.reconstruction import precision_weights
-from utmost.workloads.sums_and_differences import PairAxis
-from utmost.workloads.turned_reconstruction import TurnedReconstruction
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric, RotatedPair
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
+from utmost.publish.workloads.forms import group_of, selected
+from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
 PLACES = Domain(row=list("ABC"), column=["visits", "nights"])
 WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from utmost import Unit
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
-from utmost.exact import level
-from utmost.noise import Geometric
-from utmost.release.workload_statements import noise_laws
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy, tent_search
-from utmost.workloads.blocks import precision
-from utmost.workloads.certain_inverse import rounded_inverse
-from utmost.workloads.forms import ProductForm
-from utmost.workloads.measured_families import load_of, measured_family
-from utmost.workloads.planned_shares import part_variances
-from utmost.workloads.reconstruction import precision_weights
-from utmost.workloads.tent_reconstruction import TentReconstruction
-from utmost.workloads.tents import tent_count, tent_rows, tent_spread, tent_sums
-from utmost.workloads.tree_reconstruction import reconstruction_of
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy, tent_search
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.certain_inverse import rounded_inverse
+from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.measured_families import load_of, measured_family
+from utmost.publish.workloads.planned_shares import part_variances
+from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.tent_reconstruction import TentReconstruction
+from utmost.publish.workloads.tents import tent_count, tent_rows, tent_spread, tent_sums
+from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 
 ONE = Unit(1, 1)
 PLACE = hierarchy({"A": [1, 2], "B": [3, 4]}, names=["region", "district"])

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined
-from utmost.workloads import Domain, hierarchy
-from utmost.workloads.clean import nonnegative_least_squares
-from utmost.workloads.forms import group_of, selected
-from utmost.workloads.reconstruction import Reconstruction
-from utmost.workloads.tree_reconstruction import TreeReconstruction, reconstruction_of
+from utmost.publish.workloads import Domain, hierarchy
+from utmost.publish.workloads.clean import nonnegative_least_squares
+from utmost.publish.workloads.forms import group_of, selected
+from utmost.publish.workloads.reconstruction import Reconstruction
+from utmost.publish.workloads.tree_reconstruction import TreeReconstruction, reconstruction_of
 
 
 @st.composite

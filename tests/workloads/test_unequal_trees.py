@@ -11,11 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.privacy import Unit
-from utmost.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.workloads.blocks import precision
-from utmost.workloads.unequal_trees import TreeError, UnequalTree, least_tree_shares, tree_estimate, tree_variances
-from utmost.workloads.workload_bounds import bounds_of
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.unequal_trees import (
+    TreeError,
+    UnequalTree,
+    least_tree_shares,
+    tree_estimate,
+    tree_variances,
+)
+from utmost.publish.workloads.workload_bounds import bounds_of
 
 ONE = Unit(1, 1)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from utmost.errors import NotANumber, OutOfRange, WrongKind
-from utmost.workloads import Blocks, Domain, Workload, bins
-from utmost.workloads.workload import narrowed
+from utmost.publish.workloads import Blocks, Domain, Workload, bins
+from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from utmost.errors import PromiseBroken
-from utmost.exact import level
-from utmost.noise import DiscreteStaircase, Geometric, Staircase, costs
-from utmost.privacy import Unit
-from utmost.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.workloads.blocks import precision
-from utmost.workloads.bound_inequalities import (
+from utmost.laws.exact import level
+from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
     Directions,
     MatrixPart,
@@ -26,9 +26,9 @@ from utmost.workloads.bound_inequalities import (
     matrix_below,
     variance_below,
 )
-from utmost.workloads.strategy_search import WeighedError
-from utmost.workloads.workload_bounds import bounds_of
-from utmost.workloads.workload_evidence import check_lower_bounds, exact_spectrum, matrix_parts
+from utmost.publish.workloads.strategy_search import WeighedError
+from utmost.publish.workloads.workload_bounds import bounds_of
+from utmost.publish.workloads.workload_evidence import check_lower_bounds, exact_spectrum, matrix_parts
 
 ONE = Unit(1, 1)
 DEPARTMENTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])

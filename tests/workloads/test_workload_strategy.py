@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported, UtmostError, WrongKind
-from utmost.exact import level
-from utmost.privacy import Unit
-from utmost.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
-from utmost.workloads.blocks import precision
-from utmost.workloads.workload_evidence import level_of_atoms
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
+from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.workload_evidence import level_of_atoms
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
 ONE = Unit(1, 1)

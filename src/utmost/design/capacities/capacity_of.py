@@ -1,0 +1,325 @@
+"""The capacity of a channel or a privacy type: the most that it leaks, by the shortest route that proves it.
+
+By any measure of information the capacity of a type is a program over its vertices. A mechanism with columns
+M_y = n w_y v_y has at prior p the measure sum_y w_y phi(v_y), where phi(v) is the measure of the joint column
+p * (n v). A convex phi is largest at vertices: splitting a column into vertices only adds to the sum. So the most that
+any mechanism of the type leaks is
+
+    max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
+
+over the vertices v, u the uniform distribution; and a y with y . v >= phi(v) for all v proves that none leaks more
+than y . u.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, overload
+
+import numpy as np
+
+from utmost.design.capacities.capacity_evidence import CapacityCertificate, ProductDual, TypeCapacity
+from utmost.design.capacities.implicit_mechanisms import ProductMechanism, factors
+from utmost.design.capacities.magnitude import bound_on_lattice, by_magnitude, closed_form, on_lattice
+from utmost.design.capacities.packing import bound_by_packing, by_envelope, by_packing, central_dual, packing
+from utmost.design.capacities.pair_program import Classes, by_edge_program, by_orbits
+from utmost.design.capacities.similarity import Similarity
+from utmost.design.channels import Channel
+from utmost.design.geometry import vertices
+from utmost.design.leakage import (
+    Attained,
+    Capacity,
+    Kind,
+    Measure,
+    bayes_vulnerability,
+    exclusion_gain,
+    g_vulnerability,
+)
+from utmost.design.leakage.channel_capacity import as_channel, check_kind, total
+from utmost.design.spaces import priors
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Array, as_array, as_rationals, checked, frozen, is_exact, to_floats
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs import LinearProgram, solve, solve_exactly
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VertexCertificate(Shown):
+    """Evidence that no mechanism of a type leaks more by a measure at a prior.
+
+    Attributes:
+        ptype, measure, prior: whose leakage, by what, and with what belief before.
+        mechanism: the mechanism, its columns multiples of vertices.
+        dual: (n,) y with y . v >= phi(v) for every vertex v of the type.
+        slack: by how much floats may break that: 0 where all is rational.
+    """
+
+    ptype: PrivacyType
+    measure: Measure
+    prior: Array
+    mechanism: Channel
+    dual: Array
+    slack: Any = 0
+
+    @property
+    def upper(self) -> Any:
+        """No mechanism of the type leaks more than this, by the measure, additively."""
+        after = self.dual.sum() / len(self.dual) + self.slack
+        gained = _gained(self.measure, after, self.measure.prior(self.prior))
+        return gained if isinstance(gained, Fraction) else float(gained)
+
+    def verify(self) -> bool:
+        """Whether the mechanism is of the type, and the dual above the measure of every vertex.
+
+        Cost: the vertices are listed again.
+        """
+        columns = vertices(self.ptype).columns
+        gains = _gains(self.measure, self.prior, columns)
+        is_above = (self.dual @ columns + self.slack >= gains).all()
+        return bool(is_above) and self.ptype.contains(self.mechanism, tolerance=1e-9)
+
+
+@checked
+def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
+    """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
+
+    Args:
+        ptype: a type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
+        measure: a vulnerability or an uncertainty, such as `shannon_entropy` or `g_vulnerability(gain)`.
+        prior: (n,); uniform when left out.
+
+    Returns:
+        ``value``: exact where prior, measure and vertices are, else a float; ``mechanism``, which attains it; and a
+        `VertexCertificate`.
+
+    Raises:
+        OutOfRange: for another number of secrets.
+
+    Cost: a linear program with n rows and a column for each vertex.
+
+    Source: [fernandes2022], theorem 3 and definition 8, for measures other than the two capacities'.
+
+    >>> from utmost.design.leakage import bayes_vulnerability
+    >>> from utmost.design.spaces import counts
+    >>> found = capacity_over_vertices(PrivacyType(counts(2), alpha="1/2"), bayes_vulnerability)
+    >>> found.value, found.certificate.verify()
+    (Fraction(2, 9), True)
+    """
+    n = ptype.space.size
+    belief = priors.uniform(n) if prior is None else as_array(prior, "prior", ndim=1)
+    if len(belief) != n:
+        raise OutOfRange(f"the prior must have {n} entries, one for each secret", came=len(belief))
+    columns = vertices(ptype).columns
+    gains = _gains(measure, belief, columns)
+    exactly = is_exact(columns)
+    solution = (solve_exactly if exactly else solve)(_program(columns, gains if exactly else gains.astype(np.float64)))
+    used = np.flatnonzero(solution.primal > 0)
+    matrix = n * columns[:, used] * solution.primal[used]
+    dual = -solution.duals
+    slack: Any
+    if exactly and is_exact(gains):
+        mechanism, slack = Channel(matrix), 0
+    else:
+        rounding = 2.0**-50 * n * float(np.abs(gains).max(initial=0.0)) + 1e-300
+        slack = max(0.0, float((gains - dual.astype(np.float64) @ columns.astype(np.float64)).max())) + rounding
+        mechanism = Channel(matrix if exactly else matrix / matrix.sum(axis=1, keepdims=True))
+        dual = dual.astype(np.float64)
+    certificate = VertexCertificate(ptype, measure, belief, mechanism, frozen(np.array(dual)), slack)
+    return Capacity(certificate.upper, mechanism, certificate)
+
+
+def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
+    """phi(v), with the sign of a vulnerability, for every vertex: (N,)."""
+    joint = prior[:, None] * (len(prior) * columns)
+    found = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
+    return found if measure.rises else -found
+
+
+def _gained(measure: Measure, after: Any, before: Any) -> Any:
+    """Leakage from what is known after and before; ``after`` has the sign of a vulnerability."""
+    return after - (before if measure.rises else -before)
+
+
+def _program(columns: Array, gains: Array) -> LinearProgram:
+    """min -gains . w subject to columns w = u, w >= 0; floats among exact gains are read as the rationals they are."""
+    n, count = columns.shape
+    cost = as_rationals(-gains) if is_exact(columns) else -gains
+    rows, places = (part.ravel() for part in np.indices((n, count)))
+    share = np.full(n, Fraction(1, n) if is_exact(columns) else 1 / n, dtype=columns.dtype)
+    return LinearProgram.of_triplets(cost, rows, places, columns.ravel(), share, share)
+
+
+# A route whose proven gap is wider, relatively, gives way to the next one; the gap stays in the certificate.
+_NEAR = 1e-9
+_SMALL = 36
+
+Route = Callable[[PrivacyType, Kind], CapacityCertificate | None]
+
+
+def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The weighting, where it is nonnegative."""
+    if kind == "additive":
+        return None
+    similarity = Similarity.of(ptype)
+    return by_magnitude(ptype, similarity, Classes.of(similarity))
+
+
+def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The packing or covering program, where its answer can be completed to a mechanism."""
+    found = _enclosed(ptype, kind)
+    return found if found is not None and found.gap <= _NEAR * float(found.upper) else None
+
+
+def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
+    plain = [bound_on_lattice(ptype)] if kind == "additive" else []
+    found = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
+    return min(found, key=lambda certificate: certificate.gap, default=None)
+
+
+@lru_cache(maxsize=2)
+def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """What the packing and its completion prove: of small types exactly, of large ones by envelopes."""
+    similarity = Similarity.of(ptype)
+    found = packing(ptype, kind, similarity, Classes.of(similarity))
+    if found is None:
+        return None
+    if found.is_exact or ptype.space.size <= _SMALL:
+        return by_packing(ptype, kind, similarity, found)
+    return by_envelope(ptype, kind, similarity, found)
+
+
+def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    similarity = Similarity.of(ptype)
+    classes = Classes.of(similarity)
+    found = packing(ptype, "multiplicative", similarity, classes)
+    if found is None:
+        return None
+    if kind == "multiplicative":
+        return bound_by_packing(ptype, kind, found, found.dual)
+    covering = packing(ptype, "additive", similarity, classes)
+    return bound_by_packing(ptype, kind, found, central_dual(ptype, similarity) if covering is None else covering.dual)
+
+
+def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
+    parts = factors(ptype)
+    found = [] if parts is None else [shortest(part, kind)[1] for part in parts]
+    if not found or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in found):
+        return None
+    mechanism, dual = ProductMechanism(tuple(c.mechanism for c in found)), ProductDual(tuple(c.dual for c in found))
+    return CapacityCertificate(ptype, kind, mechanism, dual)
+
+
+def shortest(ptype: PrivacyType, kind: Kind) -> tuple[str, CapacityCertificate]:
+    """The first route that reaches the capacity, and its certificate.
+
+    Raises:
+        Unsupported: for a type too large for every route.
+    """
+    for name, route in ROUTES:
+        certificate = route(ptype, kind)
+        if certificate is not None:
+            return name, certificate
+    raise Unsupported("no route reaches the capacity of so large a type", came=f"{ptype.space.size} secrets")
+
+
+def lattice_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The additive capacity of a Euclidean lattice with a point in its middle."""
+    return on_lattice(ptype) if kind == "additive" else None
+
+
+ROUTES: tuple[tuple[str, Route], ...] = (
+    ("closed form", closed_form),
+    ("product", product_route),
+    ("closed form", lattice_route),
+    ("magnitude", magnitude_route),
+    ("packing", packing_route),
+    ("orbits", by_orbits),
+    ("program", by_edge_program),
+    ("bound", bound_route),
+)
+"""The names of the routes, and the routes, in the order in which they are tried."""
+
+
+@overload
+def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None = ...) -> TypeCapacity: ...
+@overload
+def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
+@checked
+def capacity(
+    of: PrivacyType | Channel | object,
+    measure: Measure | None = None,
+    kind: Kind = "multiplicative",
+    prior: object = None,
+) -> Capacity:
+    """The most that a channel, or the worst mechanism of a privacy type, leaks.
+
+    - Without a measure: whatever anyone gains, for any prior. The largest factor is sum_y max_x C[x, y] of a channel,
+      between 1 and the number of secrets. The largest increase, of gains with vulnerabilities between 0 and 1, is
+      1 - sum_y min_x C[x, y] of a channel, between 0 and 1. Of a type they are the maxima over its mechanisms.
+    - With a measure, of a channel: over all priors (see `Measure.capacity`).
+    - With a measure, of a type: over its mechanisms, at one prior, additively (see `capacity_over_vertices`).
+
+    Args:
+        of: a privacy type; or a channel, or what can be read as one.
+        measure: a vulnerability or an uncertainty, such as `utmost.design.leakage.shannon_entropy`.
+        kind: "multiplicative" or "additive".
+        prior: (n,), of a type with a measure; uniform when left out.
+
+    Returns:
+        ``value``, a Fraction where all is rational, else a float that no mechanism of the type exceeds; ``mechanism``,
+        which attains it; ``certificate``, whose ``verify()`` checks both again.
+
+    Raises:
+        Unsupported: for a type too large for every route, and where no method for the measure is known.
+        OutOfRange: for another kind, and for a prior that has no say.
+
+    Cost: O(n) for counts and equal distances; a k x k linear system for k classes of alike secrets where its solution
+    is nonnegative (60 x 60 places in seconds); else linear programs.
+
+    Source: [fernandes2022], theorems 4 and 5, definition 8, theorem 14, corollaries 17 and 18.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.leakage import bayes_vulnerability
+    >>> from utmost.design.spaces import counts, hamming
+    >>> line, bits = PrivacyType(counts(5), alpha="1/2"), PrivacyType(hamming(3), alpha="1/2")
+    >>> [str(capacity(of).value) for of in (geometric_channel(6, alpha="1/2"), line, bits)]
+    ['8/3', '8/3', '64/27']
+    >>> str(capacity(line, kind="additive").value), str(capacity(bits, bayes_vulnerability, "additive").value)
+    ('5/6', '37/216')
+    """
+    check_kind(kind)
+    if prior is not None and (measure is None or not isinstance(of, PrivacyType)):
+        raise OutOfRange(
+            "a prior has a say only in the capacity of a type by a measure", came="a prior", where="capacity"
+        )
+    if isinstance(of, PrivacyType):
+        return _of_type(of, kind) if measure is None else _of_type_by(of, measure, kind, prior)
+    if measure is not None:
+        return measure.capacity(of, kind)
+    return bayes_vulnerability.capacity(of) if kind == "multiplicative" else _added(as_channel(of))
+
+
+def _of_type(ptype: PrivacyType, kind: Kind) -> TypeCapacity:
+    name, certificate = shortest(ptype, kind)
+    return TypeCapacity.of(certificate, name)
+
+
+def _of_type_by(ptype: PrivacyType, measure: Measure, kind: Kind, prior: object) -> Capacity:
+    if kind == "multiplicative":
+        raise Unsupported(
+            "the capacity of a type by a measure must be the additive one", came=kind, remedy='Write kind="additive".'
+        )
+    return capacity_over_vertices(ptype, measure, prior)
+
+
+def _added(C: Channel) -> Capacity:
+    """The additive one of a channel: attained by the uniform prior and the exclusion of one secret."""
+    n = C.shape[0]
+    value, gain, prior = 1 - total(C.matrix.min(axis=0)), exclusion_gain(n), priors.uniform(n)
+    if not C.is_exact:
+        gain, prior = to_floats(gain), to_floats(prior)
+    return Capacity(value, C, Attained(C, prior, gain, value, "additive", g_vulnerability(gain)))

@@ -1,0 +1,269 @@
+"""Capacities in closed form: the line, alike secrets, lattices, and the magnitude of a type.
+
+**The magnitude of a privacy type: where the weighting E w = 1, E = alpha^d, is nonnegative, it is the capacity.**
+
+Then M = E diag(w) is a channel of the type and leaks sum_y w_y; and z = w proves that none leaks more. The sum of the
+weighting is known as the magnitude of the metric space.
+
+**Capacities in closed form: the line, and secrets that are alike.**
+
+Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attains both capacities,
+
+    multiplicative  (N (1 - a) + 2 a) / (1 + a),
+    additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
+
+the dual of the first is the mechanism's own scales, that of the second stands on the middle count or counts. Where
+every secret sees the same distances, E / s and F / s with E = a^d, F = q^d and their row sums s attain n / s and
+1 - n / s, with a uniform dual; so n / (1 + (n - 1) a) for equal distances, (2 / (1 + a))^b for strings of b bits.
+
+Source: [fernandes2022], corollaries 20 and 22; the additive part of 22 is misprinted: 1 - n / (1 + (n - 1) q) is right.
+
+**The additive capacity of a Euclidean lattice: a column for each corner, as steep as a lattice in two directions.**
+
+On counts with level e the geometric mechanism, its columns merged by where they are least, has two columns: g rises
+from t^m / 2 (2m + 1 counts) or t^(m+1) / (1 + t) (2m + 2 counts) at one end, t = exp(-e), and the other is 1 - g. Take
+it at level e p for the rows and e q for the columns, p^2 + q^2 = 1. The product g h is private on the lattice, for
+|log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) - (s,d)| by Cauchy and Schwarz. With (p, q) along
+the diagonal of an odd lattice its least entry is alpha^D / 4 in each of four columns, D the distance from the middle to
+a corner; and z = alpha^D on the middle proves that none has a smaller sum. So the additive capacity is 1 - alpha^D.
+For even sides the same mechanism, and z on the middle points, enclose it.
+"""
+
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.capacities.capacity_evidence import CapacityCertificate, UniformDual, largest_power
+from utmost.design.capacities.implicit_mechanisms import (
+    LatticeMechanism,
+    SimilarityMechanism,
+    UniformMechanism,
+    distance_profile,
+)
+from utmost.design.capacities.pair_program import Classes
+from utmost.design.capacities.similarity import BITS, Similarity, row_sums, scaled_table
+from utmost.design.leakage import Kind
+from utmost.design.spaces import EuclideanGridMetric, LineMetric
+from utmost.design.types import PrivacyType
+from utmost.errors import PromiseBroken, SolverFailed
+from utmost.laws.exact import Array, objects, solve_lifted
+from utmost.laws.exact.linear_algebra import table_product
+
+_UNIT = 1 << (BITS + 32)
+
+
+def sandwich(ptype: PrivacyType, weights: Array) -> tuple[SimilarityMechanism, Array]:
+    r"""A mechanism and a dual of the multiplicative capacity next to weights w >= 0 with E w near 1, E = alpha^d.
+
+    Let L <= E w <= H. The dual is w / L. The mechanism is [E diag(theta w), r] with the rest r = 1 - theta E w, which
+    lies between 1 - theta H and 1 - theta L and so is private as soon as 1 - theta H >= A (1 - theta L), A being alpha
+    to the shortest distance: theta = (1 - A) / (H - A L). Both are exact when E w = 1.
+
+    Args:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
+    """
+    low, high = row_sums(ptype, weights, 1)
+    least, most = min(low), max(high)
+    if least == most == 1:
+        return SimilarityMechanism(ptype, weights), weights
+    if least <= 0:
+        raise SolverFailed("a weighting must reach every secret", came=float(least))
+    near = largest_power(ptype) if ptype.space.size > 1 else Fraction(0)
+    spare = (most - least) / 8 + Fraction(1, 1 << BITS)  # for what is rounded off below
+    theta = (1 - near) / (most + spare - near * (least - spare))
+    inner = [Fraction(int(theta * w * _UNIT), _UNIT) for w in weights.tolist()]
+    return SimilarityMechanism(ptype, objects(inner), has_rest=True), raised(weights, least)
+
+
+def raised(weights: Array, least: Fraction) -> Array:
+    """w / L, rounded up: a dual of the multiplicative capacity, where L <= E w."""
+    return objects([Fraction(int(w / least * _UNIT) + 1 if w else 0, _UNIT) for w in weights.tolist()])
+
+
+def lowered(ptype: PrivacyType, dual: Array) -> Array:
+    """z / H, rounded down: a dual of the additive capacity, where F z <= H, F = alpha^-d; z itself where F z <= 1."""
+    most = max(row_sums(ptype, dual, -1)[1])
+    if most <= 1:
+        return dual
+    return objects([Fraction(int(z / most * _UNIT), _UNIT) for z in dual.tolist()])
+
+
+# Digit operations of an exact solution, beyond which it is enclosed instead.
+_MOST_DIGITS = 3e9
+_ROUNDS = 12
+_NEGLIGIBLE = Fraction(1, 1 << (BITS - 16))
+_MOST_CLASSES = 4_000
+
+
+def by_magnitude(ptype: PrivacyType, similarity: Similarity, classes: Classes) -> CapacityCertificate | None:
+    """The certificate of the multiplicative capacity where the weighting is nonnegative, else None.
+
+    Cost: O(k^3) for k classes of secrets, and O(n k) for their distances.
+    """
+    if len(classes) > _MOST_CLASSES:
+        return None
+    weights = exact_weighting(similarity, classes)
+    if weights is not None:
+        if (weights < 0).any():
+            return None
+        return CapacityCertificate(ptype, "multiplicative", SimilarityMechanism(ptype, weights), weights)
+    near = weighting(similarity, classes)
+    if near is None or (near < 0).any():
+        return None
+    try:
+        return CapacityCertificate(ptype, "multiplicative", *sandwich(ptype, near))
+    except (PromiseBroken, SolverFailed):
+        return None
+
+
+def exact_weighting(similarity: Similarity, classes: Classes) -> Array | None:
+    """The solution of E w = 1 in Fractions, (n,); None where it is irrational, too long, or E is singular."""
+    if not similarity.is_rational:
+        return None
+    scale = lcm(*(p.denominator for p in similarity.fractions.tolist()))
+    if len(classes) ** 3 * (len(classes) * scale.bit_length() / 64 + 1) > _MOST_DIGITS:
+        return None
+    reduced = reduced_similarity(similarity, classes, similarity.fractions)
+    try:
+        solution = solve_lifted(reduced, np.full((len(classes), 1), Fraction(1), dtype=object))
+    except SolverFailed:
+        return None
+    return spread(solution[:, 0].tolist(), classes)
+
+
+def weighting(similarity: Similarity, classes: Classes) -> Array | None:
+    """The solution of E w = 1 to about 2^-120, as Fractions, (n,); None where floats cannot find it.
+
+    A float64 solution is improved by the exact remainder 1 - E w, again and again; weights too small to have a sure
+    sign become 0.
+    """
+    low, _, scale = scaled_table(similarity, 1)
+    places = similarity.kinds[classes.representatives]
+    factor = reduced_similarity(similarity, classes, similarity.floats)
+    scaled, unit = [0] * len(classes), 1 << (BITS + 32)
+    remainder, last = np.ones(len(classes)), np.inf
+    for _ in range(_ROUNDS):
+        try:
+            step = np.linalg.solve(factor, remainder)
+        except np.linalg.LinAlgError:
+            return None
+        if not np.isfinite(step).all():
+            return None
+        scaled = [w + int(Fraction(s) * unit) for w, s in zip(scaled, step.tolist(), strict=True)]
+        left = _remainder(low, places, scaled, classes, scale * unit)
+        size = float(max(abs(r) for r in left))
+        if size < float(_NEGLIGIBLE) or size > last / 4:
+            break
+        remainder, last = np.array([float(r) for r in left]), size
+    found = [Fraction(w, unit) for w in scaled]
+    return spread([Fraction(0) if abs(w) < _NEGLIGIBLE else w for w in found], classes)
+
+
+def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
+    """The sums over y in class B of table[kind of (x, y)], x the representative of class A: (k, k)."""
+    k = len(classes)
+    reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
+    for a, x in enumerate(classes.representatives.tolist()):
+        if table.dtype == object:
+            for (b, kind), count in _counted(classes.labels, similarity.kinds[x]).items():
+                reduced[a, b] += table[kind] * count
+        else:
+            reduced[a] = np.bincount(classes.labels, weights=table[similarity.kinds[x]], minlength=k)
+    return np.asarray(reduced)
+
+
+def spread(values: list[Fraction], classes: Classes) -> Array:
+    """One value for each class, as one for each secret."""
+    return objects(values)[classes.labels]
+
+
+def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, one: int) -> list[Fraction]:
+    """1 - E w at the representatives."""
+    column = objects(scaled)[classes.labels]
+    return [Fraction(one - total, one) for total in table_product(low, places, column)]
+
+
+def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:
+    width = int(kinds.max(initial=0)) + 1
+    codes, counts = np.unique(labels * width + kinds, return_counts=True)
+    return {divmod(code, width): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+
+
+def closed_form(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The certificate of a capacity that has a closed form here, else None. Cost: O(1), or O(n^2) to find none."""
+    if isinstance(ptype.space.metric, LineMetric):
+        return _line(ptype, kind)
+    if distance_profile(ptype.space) is not None:
+        mechanism = UniformMechanism(ptype, 1 if kind == "multiplicative" else -1)
+        return CapacityCertificate(ptype, kind, mechanism, UniformDual())
+    return None
+
+
+def _line(ptype: PrivacyType, kind: Kind) -> CapacityCertificate:
+    """The geometric mechanism; its scales, or the middle, as dual. Irrational ones are enclosed."""
+    n = ptype.space.size - 1
+    a: Any = ptype.level.alpha_fraction() if ptype.level.is_rational else ptype.level.alpha_interval(2 * BITS)
+    scales = _scales(a, n)
+    mechanism, dual = (SimilarityMechanism(ptype, scales), scales) if _is_exact(a) else sandwich(ptype, scales)
+    if kind == "additive":
+        dual = _on_the_middle(a, n) if _is_exact(a) else lowered(ptype, _on_the_middle(a, n))
+    return CapacityCertificate(ptype, kind, mechanism, dual)
+
+
+def _scales(a: Any, n: int) -> Array:
+    """The scales of the geometric mechanism on n + 1 counts: 1/(1+a) at the ends and (1-a)/(1+a) inside."""
+    ends, inside = (1 / (1 + a), (1 - a) / (1 + a)) if n else (Fraction(1), Fraction(1))
+    scales = np.full(n + 1, _below(inside), dtype=object)
+    scales[[0, -1]] = _below(ends)
+    return scales
+
+
+def _on_the_middle(a: Any, n: int) -> Array:
+    """a^m on the middle count of 2m + 1, or a^(m+1) / (1 + a) on both middle counts of 2m + 2."""
+    dual = np.full(n + 1, Fraction(0), dtype=object)
+    m = n // 2
+    dual[[m, n - m]] = _below(a**m) if n % 2 == 0 else _below(a ** (m + 1) / (1 + a))
+    return dual
+
+
+def _below(value: Any) -> Fraction:
+    return value if isinstance(value, Fraction) else value.lower
+
+
+def _is_exact(value: Any) -> bool:
+    return isinstance(value, Fraction)
+
+
+# exp(-75) is below the last place of a float next to 1: a dual as small as this proves nothing more than 0 does.
+_FAR = 75.0
+
+
+def on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
+    """The certificate of the additive capacity of a lattice with odd sides, else None."""
+    metric = ptype.space.metric
+    if not isinstance(metric, EuclideanGridMetric) or metric.size == 1 or metric.rows % 2 == 0 or metric.cols % 2 == 0:
+        return None
+    return bound_on_lattice(ptype)
+
+
+def bound_on_lattice(ptype: PrivacyType) -> CapacityCertificate | None:
+    """Two bounds of the additive capacity of any Euclidean lattice, else None."""
+    metric = ptype.space.metric
+    if not isinstance(metric, EuclideanGridMetric) or metric.size == 1:
+        return None
+    return CapacityCertificate(ptype, "additive", LatticeMechanism(ptype), _on_the_middle_points(ptype, metric))
+
+
+def _on_the_middle_points(ptype: PrivacyType, metric: EuclideanGridMetric) -> Array:
+    """The largest feasible dual that is the same on the one, two or four middle points, and 0 elsewhere."""
+    dual = np.full(metric.size, Fraction(0), dtype=object)
+    radius = float(np.hypot(metric.rows - 1, metric.cols - 1)) / 2
+    if ptype.level.epsilon_float * radius > _FAR:
+        return dual
+    rows, cols = ({(side - 1) // 2, side // 2} for side in (metric.rows, metric.cols))
+    dual[[r * metric.cols + c for r in rows for c in cols]] = Fraction(1)
+    return lowered(ptype, dual)

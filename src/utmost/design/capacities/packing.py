@@ -1,0 +1,334 @@
+"""The packing and the covering program: n variables in place of n^2, and mechanisms that complete their answer.
+
+With E = alpha^d and F = 1/E, the duals of the capacities among z >= 0 are
+
+    multiplicative:  min sum z, E z >= 1, z >= 0   =   max sum w, E w <= 1, w >= 0;
+    additive:        max sum z, F z <= 1, z >= 0   =   min sum w, F w >= 1, w >= 0.
+
+Every z bounds the capacity. It is attained if there is a mechanism whose column j has w_j at j and is as steep as
+possible (w_j E, or w_j F) at every secret x with z_x > 0: the other entries are found by a small program, or there are
+none; then the bound may be strict (it is for some metrics), and a larger program has to decide.
+
+**Capacities of large types that the packing does not give at once: two bounds, which often meet.**
+
+The packing's dual z is one bound. Its weights w give the columns w_j E_j (w_j F_j, additive) for the secrets with
+w_j > 0, whose rows miss 1 only where z = 0. There the entries are moved, as far as the rows with z > 0 allow, by a
+linear program: one variable for all entries that a known symmetry joins, and the inequalities it needs. It leaves the
+largest miss as small as it can. The upper envelopes of the columns are private, and scaled until a private rest fills
+the rows. Where nothing is missed the bounds meet, but for rounding.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.capacities.capacity_evidence import CapacityCertificate, largest_power
+from utmost.design.capacities.implicit_mechanisms import EnvelopeMechanism
+from utmost.design.capacities.magnitude import lowered, raised, reduced_similarity, sandwich, spread
+from utmost.design.capacities.pair_program import Classes
+from utmost.design.capacities.similarity import Similarity, row_sums
+from utmost.design.channels import Channel
+from utmost.design.leakage import Kind
+from utmost.design.optima.nearly_private import private_matrix
+from utmost.design.spaces import EuclideanGridMetric, ManhattanGridMetric, Space
+from utmost.design.types import PrivacyType
+from utmost.errors import PromiseBroken, SolverFailed
+from utmost.laws.exact import Array, Floats, frozen
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
+
+
+def known_symmetries(space: Space) -> NDArray[np.intp]:
+    """Permutations of the secrets that keep all distances, (g, n), a group: of a lattice its reflections and turns.
+
+    >>> from utmost.design.spaces import counts, grid
+    >>> len(known_symmetries(grid(3, 3))), len(known_symmetries(grid(2, 3))), len(known_symmetries(counts(3)))
+    (8, 4, 1)
+    """
+    metric = space.metric
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric):
+        return np.arange(space.size)[None, :]
+    points = np.arange(space.size).reshape(metric.rows, metric.cols)
+    sheets = [points, points[::-1], points[:, ::-1], points[::-1, ::-1]]
+    if metric.rows == metric.cols:
+        sheets += [sheet.T for sheet in sheets]
+    return np.unique([sheet.ravel() for sheet in sheets], axis=0)
+
+
+_MOST_EXACT_CLASSES = 40
+_MOST_CLASSES = 1_000
+_MOST_ENTRIES = 4_000
+_MOST_ROWS = 60_000
+_LARGEST = 1e12
+# exp(-75) is far below the last place of a float next to 1.
+_FAR = 75.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """The answer of the packing or covering program.
+
+    Attributes:
+        weights: (n,) w, Fractions; exact only where ``is_exact``.
+        dual: (n,) z >= 0, Fractions, certainly feasible.
+        is_exact: whether both are exactly optimal.
+    """
+
+    weights: Array
+    dual: Array
+    is_exact: bool
+
+
+def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Classes) -> Packing | None:
+    """The packing (or covering) program, exactly where alpha^d is rational and the classes are few; None if too large.
+
+    Cost: a dense linear program in k variables and rows for k classes of secrets.
+    """
+    farthest = float(similarity.level.epsilon_float * max(map(float, similarity.lengths)))
+    if len(classes) > _MOST_CLASSES or (kind == "additive" and farthest > math.log(_LARGEST)):
+        return None
+    exactly = similarity.is_rational and len(classes) <= _MOST_EXACT_CLASSES
+    sign = 1 if kind == "multiplicative" else -1
+    table = similarity.fractions if exactly else similarity.floats
+    reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
+    found = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
+    sizes = classes.sizes.tolist()
+    weights = spread([max(Fraction(w), Fraction(0)) for w in found.primal.tolist()], classes)
+    # The multiplier of a class's row is shared by its members; rows of a minimum have duals of the other sign.
+    shares = [max(-sign * Fraction(y), Fraction(0)) / size for y, size in zip(found.duals.tolist(), sizes, strict=True)]
+    dual = spread(shares, classes)
+    if not exactly:
+        dual = raised(dual, min(row_sums(ptype, dual, 1)[0])) if sign > 0 else lowered(ptype, dual)
+    return Packing(frozen(weights), frozen(dual), exactly)
+
+
+def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
+    """The certificate of a capacity whose packing can be completed to a mechanism, else None."""
+    completed = completion(ptype, kind, similarity, found)
+    if completed is None:
+        return None
+    try:
+        certificate = CapacityCertificate(ptype, kind, completed, found.dual)
+    except PromiseBroken:
+        return None
+    is_near = certificate.gap <= (0 if found.is_exact else 1e-9 * float(certificate.upper))
+    return certificate if is_near else None
+
+
+def bound_by_packing(ptype: PrivacyType, kind: Kind, found: Packing, dual: Array) -> CapacityCertificate:
+    """Two bounds of a capacity: a dual, and the weights of the packing, scaled down until a rest fits."""
+    mechanism, _ = sandwich(ptype, found.weights)
+    return CapacityCertificate(ptype, kind, mechanism, dual)
+
+
+def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
+    """z = alpha^r on a secret from which all are within distance r, r least: a dual of the additive capacity.
+
+    It is 0 where it would be too small for a float to distinguish the capacity from 1.
+    """
+    radii = similarity.kinds.max(axis=1)
+    dual = np.full(similarity.size, Fraction(0), dtype=object)
+    if similarity.level.epsilon_float * float(similarity.lengths[int(radii.min())]) < _FAR:
+        dual[int(radii.argmin())] = Fraction(1)
+    return lowered(ptype, dual)
+
+
+def completion(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> Channel | None:
+    """The mechanism that completes a packing, exactly private; None if there is none or it is too large to look for.
+
+    The rows x with z_x > 0 are known. The other entries lie between the steepest columns through those rows; what is
+    left are privacy among the other secrets, and the row sums.
+    """
+    sign = 1 if kind == "multiplicative" else -1
+    columns = np.flatnonzero(found.weights > 0)
+    known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
+    if len(free) * len(columns) > _MOST_ENTRIES or len(free) ** 2 * len(columns) > _MOST_ROWS or len(known) == 0:
+        return None
+    table = similarity.fractions if found.is_exact else similarity.floats
+    powers = table if sign > 0 else 1 / table
+    weights = found.weights[columns] if found.is_exact else found.weights[columns].astype(np.float64)
+    matrix = powers[similarity.kinds[:, columns]] * weights
+    if len(free):
+        values = _free_entries(table, similarity, matrix, known, free, columns, found.is_exact)
+        if values is None:
+            return None
+        matrix[free] = values
+    return Channel(matrix if found.is_exact else private_matrix(ptype, matrix))
+
+
+def _free_entries(
+    table: Array, similarity: Similarity, matrix: Array, known: Array, free: Array, columns: Array, exactly: bool
+) -> Array | None:
+    """The rows of secrets with z_x = 0: a feasible point between the bounds that the known rows set."""
+    near = table[similarity.kinds[np.ix_(free, known)]]
+    low = np.max(near[:, :, None] * matrix[None, known], axis=1)
+    high = np.min(matrix[None, known] / near[:, :, None], axis=1)
+    own = [(int(i), int(c)) for i, x in enumerate(free) for c in np.flatnonzero(columns == x)]
+    for i, c in own:
+        low[i, c] = high[i, c] = matrix[free[i], c]
+    if not exactly:
+        high = np.maximum(low, high)
+    if (low > high).any():
+        return None
+    program = _completing(table, similarity, free, low, high, exactly)
+    try:
+        solution = (solve_exactly if exactly else solve)(program)
+    except (InfeasibleProgram, SolverFailed):
+        return None
+    return np.asarray(solution.primal.reshape(low.shape))
+
+
+def _completing(
+    table: Array, similarity: Similarity, free: Array, low: Array, high: Array, exactly: bool
+) -> LinearProgram:
+    """Entries m[x, j] with low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, and rows that sum to 1."""
+    f, k = low.shape
+    one: Any = Fraction(1) if exactly else 1.0
+    x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
+    factors = table[similarity.kinds[free[x], free[y]]]
+    entries, pairs = np.arange(k), len(x) * k
+    rows = np.concatenate([np.arange(pairs), np.arange(pairs), pairs + np.repeat(np.arange(f), k)])
+    places = np.concatenate([(x[:, None] * k + entries).ravel(), (y[:, None] * k + entries).ravel(), np.arange(f * k)])
+    ones = np.full(pairs, one, dtype=table.dtype)
+    values = np.concatenate([ones, -np.repeat(factors, k), np.full(f * k, one, dtype=table.dtype)])
+    lower = np.concatenate([np.full(pairs, 0 * one, dtype=table.dtype), np.full(f, one, dtype=table.dtype)])
+    upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, one, dtype=table.dtype)])
+    cost = np.full(f * k, 0 * one, dtype=table.dtype)
+    return LinearProgram.of_triplets(cost, rows, places, values, lower, upper, low.ravel(), high.ravel())
+
+
+def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
+    """min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (multiplicative) or >= 1 (additive), w >= 0."""
+    k = len(classes)
+    one: Any = Fraction(1) if reduced.dtype == object else 1.0
+    rows, columns = (part.ravel() for part in np.indices((k, k)))
+    cost = np.array([-sign * one * size for size in classes.sizes.tolist()], dtype=reduced.dtype)
+    ones, infinite = np.full(k, one, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
+    lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
+    return LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
+
+
+_MOST_DIFFERENT_ENTRIES = 2_500
+_MOST_WORK = 1e9
+_ROUNDS = 25
+# Above the rounding of a product of floats; what is below it is corrected in rationals before anything is certified.
+_BROKEN = 1e-13
+
+
+def by_envelope(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
+    """The certificate of the moved columns; None where there are too many of them, or floats fail."""
+    try:
+        heights = _Moving.of(ptype, kind, similarity, found).heights()
+        return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), found.dual)
+    except (PromiseBroken, SolverFailed, InfeasibleProgram):
+        return None
+
+
+def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
+    """The envelopes of columns that nearly sum to 1, scaled by theta = (1 - A) / (H - A L) as in `sandwich`."""
+    facts = EnvelopeMechanism(ptype, heights).facts()
+    least, most = facts.least, facts.most
+    near = largest_power(ptype)
+    spare = (most - least) / 2**20 + Fraction(heights.shape[1] + 16, 1 << 50)
+    theta = float((1 - near) / (most + spare - near * (least - spare)))
+    return EnvelopeMechanism(ptype, heights * theta)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moving:
+    """What can be moved: entries (x, c) for secrets x with z_x = 0 and columns c with w > 0, joined by symmetries.
+
+    Attributes:
+        similarity: of the type. free, columns: the secrets. low, high: (f, k) the bounds that the other rows set.
+        start: (n, k) the columns as they are.
+        entry: (f, k) which variable each entry is.
+    """
+
+    similarity: Similarity
+    free: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    low: Floats
+    high: Floats
+    start: Floats
+    entry: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> "_Moving":
+        weights = found.weights.astype(np.float64)
+        columns = np.flatnonzero(weights > 0)
+        known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
+        if len(free) == 0 or len(free) * len(known) * len(columns) > _MOST_WORK:
+            raise SolverFailed("so many columns cannot be moved", came=len(columns))
+        powers, is_raised = similarity.floats[similarity.kinds[:, columns]], kind == "multiplicative"
+        start = powers * weights[columns] if is_raised else weights[columns] / powers
+        bound = np.empty((len(free), len(columns)))
+        for i, x in enumerate(free.tolist()):
+            near = similarity.floats[similarity.kinds[known, x]][:, None]
+            bound[i] = (start[known] / near).min(axis=0) if is_raised else (start[known] * near).max(axis=0)
+        group = known_symmetries(ptype.space)
+        codes = (group[:, free][:, :, None] * similarity.size + group[:, columns][:, None, :]).min(axis=0)
+        _, entry = np.unique(codes, return_inverse=True)
+        entry = entry.reshape(codes.shape)
+        if entry.max() >= _MOST_DIFFERENT_ENTRIES:
+            raise SolverFailed("so many entries cannot be moved", came=int(entry.max()) + 1)
+        low, high = (start[free], bound) if is_raised else (bound, start[free])
+        return cls(similarity, free, columns, low, np.maximum(low, high), start, entry)
+
+    def heights(self) -> Floats:
+        """The columns, moved until the largest miss is least. Inequalities are taken up when they are broken."""
+        rows = np.zeros((0, 3), dtype=np.int64)
+        powers = self.similarity.floats[self.similarity.kinds[np.ix_(self.free, self.free)]]
+        values = self.low
+        for _ in range(_ROUNDS):
+            values = self._solved(rows, powers)
+            broken = self._broken(values, powers)
+            if len(broken) == 0:
+                break
+            rows = np.unique(np.concatenate([rows, broken]), axis=0)
+        moved = self.start.copy()
+        moved[self.free] = values
+        return np.clip(moved, 0.0, 1.0)
+
+    def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
+        """For each entry the inequality that it breaks most: (variable of x, variable of y, x, y) with x below y."""
+        found = []
+        for c in range(values.shape[1]):
+            reach = powers * values[:, c]
+            y = reach.argmax(axis=1)
+            x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
+            found.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
+        return np.unique(np.concatenate(found), axis=0)
+
+    def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
+        """min sigma subject to |row sums - 1| <= sigma and the inequalities so far, low <= m <= high."""
+        f = len(self.free)
+        count, p = int(self.entry.max()) + 1, len(rows)
+        _, leaders = np.unique(self.entry.min(axis=1), return_index=True)
+        sums = [np.unique(self.entry[i], return_counts=True) for i in leaders]
+        row = np.concatenate([np.full(len(e), i) for i, (e, _) in enumerate(sums)])
+        entries, often = (np.concatenate(parts) for parts in zip(*sums, strict=True))
+        s = len(leaders)
+        at = np.arange(p) + 2 * s
+        x, y = np.divmod(rows[:, 2], f)
+        different = rows[:, 0] != rows[:, 1]
+        program = LinearProgram.of_triplets(
+            np.append(np.zeros(count), 1.0),
+            np.concatenate([row, np.arange(s), row + s, np.arange(s) + s, at, at[different]]),
+            np.concatenate([entries, np.full(s, count), entries, np.full(s, count), rows[:, 0], rows[different, 1]]),
+            np.concatenate([often, -np.ones(s), often, np.ones(s), np.ones(p), -powers[x, y][different]]),
+            np.concatenate([np.full(s, -np.inf), np.ones(s), np.zeros(p)]),
+            np.concatenate([np.ones(s), np.full(s, np.inf), np.full(p, np.inf)]),
+            np.append(self._each(self.low, np.max), 0.0),
+            np.append(np.maximum(self._each(self.high, np.min), self._each(self.low, np.max)), 1.0),
+        )
+        return np.asarray(solve(program).primal[:-1][self.entry])
+
+    def _each(self, values: Floats, choose: object) -> Floats:
+        """One value for each variable, of those that are equal but for rounding."""
+        order = np.argsort(self.entry.ravel(), kind="stable")
+        starts = np.searchsorted(self.entry.ravel()[order], np.arange(int(self.entry.max()) + 1))
+        reduce = np.maximum if choose is np.max else np.minimum
+        return np.asarray(reduce.reduceat(values.ravel()[order], starts))

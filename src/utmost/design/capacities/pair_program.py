@@ -1,0 +1,354 @@
+"""The capacity program itself, over essential edges or over classes of pairs that are alike.
+
+**The capacity program over classes of pairs: one variable for all pairs of secrets that are alike.**
+
+The program of corollaries 17 and 18 of [fernandes2022], over the essential edges, for mechanisms M[x, j] that depend on
+the class of (x, j) only: of strings of b bits b + 1 variables remain, of a lattice an eighth. Its multipliers, shared
+by the rows that became one, are those of the whole program.
+
+**The capacity program itself, over essential edges, with the inequalities it needs and no others.**
+
+    multiplicative  maximise, additive  minimise  sum_x m[x, x]
+    subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.
+
+It starts with the inequalities between each secret j and all others in column j, and takes up the broken ones until
+none is. Column j is what a guess of j (or of "not j") makes of the outcomes, so n columns are enough (lemma 16).
+
+Source: [fernandes2022], lemma 16 and corollaries 17 and 18.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
+from utmost.design.capacities.similarity import Similarity
+from utmost.design.channels import Channel
+from utmost.design.leakage import Kind
+from utmost.design.optima.nearly_private import private_matrix
+from utmost.design.types import PrivacyType
+from utmost.errors import PromiseBroken, SolverFailed
+from utmost.laws.exact import Array, as_rationals, frozen, objects
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """An equitable partition: how many members of class B are at which distance from x depends on the class of x only.
+
+    The orbits under the automorphisms of the space are such a partition, and every one is at least as fine as the
+    coarsest. Averaging over classes commutes with the similarity E, so a linear program that knows only E and sums (for
+    the weighting, the packing, the covering) has a solution that is constant on classes.
+
+    Attributes:
+        labels: (n,) the class of each secret, classes numbered by their first member.
+        representatives: the first member of each class.
+        sizes: how many members each has.
+    """
+
+    labels: NDArray[np.intp]
+    representatives: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, similarity: Similarity) -> "Classes":
+        """The coarsest equitable partition, by colour refinement. Cost: O(n^2) in each of a few rounds.
+
+        What a secret sees is added up in a 64-bit word. Two views with one word by chance would make a program miss
+        its certificate, not its truth.
+
+        >>> from utmost.design.types import PrivacyType
+        >>> from utmost.design.spaces import grid
+        >>> Classes.of(Similarity.of(PrivacyType(grid(3, 3), 1))).labels.tolist()
+        [0, 1, 0, 1, 2, 1, 0, 1, 0]
+        """
+        kinds = words(np.arange(len(similarity.lengths), dtype=np.uint64))
+        labels = np.zeros(similarity.size, dtype=np.intp)
+        while True:
+            views = _views(similarity, labels, kinds)
+            finer = numbered(np.column_stack([labels.astype(np.uint64), views]))
+            if finer.max(initial=0) == labels.max(initial=0):
+                break
+            labels = finer
+        _, representatives, sizes = np.unique(labels, return_index=True, return_counts=True)
+        return cls(frozen(labels), frozen(representatives), frozen(sizes))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def _views(similarity: Similarity, labels: NDArray[np.intp], kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A word for what each secret sees: the sum over y of a word for (distance of y, class of y), modulo 2^64."""
+    step = max(1, (1 << 21) // similarity.size)
+    classes = words(labels.astype(np.uint64) + np.uint64(1 << 32))
+    seen = np.empty(similarity.size, dtype=np.uint64)
+    for start in range(0, similarity.size, step):
+        pairs = kinds[similarity.kinds[start : start + step]] ^ classes
+        seen[start : start + step] = words(pairs).sum(axis=1, dtype=np.uint64)
+    return seen
+
+
+def words(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers mixed into 64-bit words that look random (the finaliser of splitmix64)."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def numbered(rows: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """The number of each row among the different ones, in order of first appearance."""
+    _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.intp)
+    order[np.argsort(first)] = np.arange(len(first))
+    named: NDArray[np.intp] = order[which.reshape(-1)]
+    return named
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairClasses:
+    """A partition of pairs: how often (x, z) is of class R and (z, y) of class S depends on the class of (x, y) only.
+
+    The orbits of pairs under the automorphisms are such a partition, and the coarsest one is no finer. A mechanism
+    averaged over classes of pairs stays private and keeps its trace: for classes R of (x, j), S of (y, j) that occur
+    together at one distance of x and y, the inequalities of all such triples add up to one between the averages.
+
+    Attributes:
+        labels: (n, n) the class of each pair, classes numbered by their first member.
+        sizes: how many pairs each has.
+    """
+
+    labels: NDArray[np.intp]
+    sizes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, similarity: Similarity) -> "PairClasses":
+        """The coarsest such partition that distinguishes distances. Cost: O(n^3) in each of a few rounds.
+
+        >>> from utmost.design.types import PrivacyType
+        >>> from utmost.design.spaces import counts, hamming
+        >>> [len(PairClasses.of(Similarity.of(PrivacyType(space, 1)))) for space in (hamming(4), counts(3))]
+        [5, 8]
+        """
+        n = similarity.size
+        labels = numbered(similarity.kinds.reshape(-1, 1).astype(np.uint64)).reshape(n, n)
+        while True:
+            seen = _triangles(labels)
+            rows = np.column_stack([part.astype(np.uint64).ravel() for part in (labels, labels.T, seen)])
+            finer = numbered(rows).reshape(n, n)
+            if finer.max() == labels.max():
+                return cls(frozen(finer), frozen(np.bincount(finer.ravel())))
+            labels = finer
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def _triangles(labels: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """For each pair (x, y) the sum over z of a word for the classes of (x, z) and (z, y)."""
+    here, there = labels.astype(np.uint64), labels.astype(np.uint64) << np.uint64(32)
+    seen = np.zeros(labels.shape, dtype=np.uint64)
+    for z in range(len(labels)):
+        seen += words(here[:, z, None] + there[z, None, :])
+    return seen
+
+
+_MOST_SECRETS = 100
+_MOST_EXACT_ROWS = 3_000
+_MOST_ROWS = 80_000
+# The solver's own accuracy: a proven gap that is wider says that it failed, and another route is tried.
+_NEAR = 1e-7
+
+
+def by_orbits(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The certificate that the program over classes of pairs gives; None where it is too large or floats fail."""
+    n = ptype.space.size
+    if n > _MOST_SECRETS or n == 1:
+        return None
+    similarity = Similarity.of(ptype)
+    pairs = PairClasses.of(similarity)
+    if len(pairs) > n * n // 2:
+        return None
+    triples = Triples.of(ptype, similarity, pairs)
+    if len(triples.counts) > _MOST_ROWS:
+        return None
+    exactly = similarity.is_rational and len(triples.counts) <= _MOST_EXACT_ROWS
+    try:
+        solution = (solve_exactly if exactly else solve)(_program(kind, similarity, pairs, triples, exactly))
+        matrix = solution.primal[pairs.labels]
+        dual, multipliers = _spread(kind, pairs, triples, solution.duals)
+        return certified(ptype, kind, matrix, dual, multipliers, exactly)
+    except (InfeasibleProgram, SolverFailed, PromiseBroken):
+        return None
+
+
+def certified(
+    ptype: PrivacyType, kind: Kind, matrix: Array, dual: Array, multipliers: PairMultipliers, exactly: bool
+) -> CapacityCertificate | None:
+    """The certificate of a program's answer: as it is if exact, else repaired, and None if the repair costs much."""
+    if exactly:
+        return CapacityCertificate(ptype, kind, Channel(matrix), dual, multipliers)
+    channel = Channel(private_matrix(ptype, matrix))
+    sign = 1 if kind == "multiplicative" else -1
+    worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
+    corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
+    found = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
+    return found if found.gap <= _NEAR * max(1.0, float(found.upper)) else None
+
+
+class Triples:
+    """Inequalities of privacy (x, y, j) along essential edges, those with the same classes of pairs as one.
+
+    Attributes:
+        x, y, j: every triple.
+        which: the class of each.
+        here, there: the classes of (x, j) and (y, j), by class of triple.
+        kind: the kind of the distance of x and y, by class of triple.
+        counts: how many triples each class has.
+    """
+
+    def __init__(self, x: Array, y: Array, j: Array, classes: Array) -> None:
+        self.x, self.y, self.j = x, y, j
+        rows, self.which, self.counts = np.unique(classes, axis=0, return_inverse=True, return_counts=True)
+        self.which = self.which.reshape(-1)
+        self.here, self.there, self.kind = rows.T
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, similarity: Similarity, pairs: PairClasses) -> "Triples":
+        """All triples of a type. Cost: O(n) for each essential edge."""
+        n = ptype.space.size
+        edges = ptype.space.edges
+        both = np.concatenate([edges, edges[:, ::-1]])
+        x, y = np.repeat(both[:, 0], n), np.repeat(both[:, 1], n)
+        j = np.tile(np.arange(n), len(both))
+        says = pairs.labels[x, j] != pairs.labels[y, j]  # a variable is never below alpha times itself
+        x, y, j = x[says], y[says], j[says]
+        return cls(x, y, j, np.column_stack([pairs.labels[x, j], pairs.labels[y, j], similarity.kinds[x, y]]))
+
+
+def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool) -> LinearProgram:
+    """min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and rows that sum to 1."""
+    one: Any = Fraction(1) if exactly else 1.0
+    dtype = object if exactly else np.float64
+    table = similarity.fractions if exactly else similarity.floats
+    k, p = len(pairs), len(triples.counts)
+    homes = np.diagonal(pairs.labels)
+    representatives = np.unique(homes, return_index=True)[1]
+    cost = np.full(k, 0 * one, dtype=dtype)
+    for home, count in zip(*np.unique(homes, return_counts=True), strict=True):
+        cost[home] = one * int(count) * (-1 if kind == "multiplicative" else 1)
+    sums = [np.unique(pairs.labels[x], return_counts=True) for x in representatives]
+    rows = np.concatenate([np.arange(p), np.arange(p), *(np.full(len(c), p + i) for i, (c, _) in enumerate(sums))])
+    columns = np.concatenate([triples.here, triples.there, *(classes for classes, _ in sums)])
+    counted = [one * int(count) for _, counts in sums for count in counts]
+    values = np.concatenate([np.full(p, one, dtype=dtype), -table[triples.kind], np.array(counted, dtype=dtype)])
+    right = np.full(len(sums), one, dtype=dtype)
+    lower = np.concatenate([np.full(p, 0 * one, dtype=dtype), right])
+    upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
+    return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
+
+
+def _spread(kind: Kind, pairs: PairClasses, triples: Triples, duals: Array) -> tuple[Array, PairMultipliers]:
+    """The duals of the program shared among the secrets, and the triples, that became one row."""
+    p = len(triples.counts)
+    numbers = as_rationals(duals)
+    homes = np.diagonal(pairs.labels)
+    _, place, sizes = np.unique(homes, return_inverse=True, return_counts=True)
+    # Classes of secrets stand in the program in the order of their classes of pairs, which is that of np.unique.
+    dual = objects(numbers[p + i] / int(sizes[i]) for i in place.tolist())
+    shares = [max(value, Fraction(0)) / int(count) for value, count in zip(numbers[:p], triples.counts, strict=True)]
+    used = np.flatnonzero(np.array([share != 0 for share in shares], dtype=bool)[triples.which])
+    values = objects(shares[w] for w in triples.which[used])
+    multipliers = PairMultipliers(triples.x[used], triples.y[used], triples.j[used], values)
+    return (-dual if kind == "multiplicative" else dual), multipliers
+
+
+_MOST_VARIABLES = 2_100
+_MOST_EXACT_VARIABLES = 900
+_ROUNDS = 60
+# A float solution breaks a row by rounding up to about this; taking in more rows would not end. Repair corrects the
+# rest.
+_BROKEN = 1e-11
+
+Rows = NDArray[np.int64]
+"""(rows, 3): triples (x, y, j), meaning m[x, j] >= alpha^d(x, y) m[y, j]."""
+
+
+def by_edge_program(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
+    """The certificate that the whole program gives; None where it is too large or floats fail."""
+    n = ptype.space.size
+    if n * n > _MOST_VARIABLES or n == 1:
+        return None
+    similarity = Similarity.of(ptype)
+    exactly = similarity.is_rational and n * n <= _MOST_EXACT_VARIABLES
+    try:
+        rows, solution = lazily_solved(ptype, kind, similarity, exactly)
+        matrix = solution.primal.reshape(n, n)
+        dual, multipliers = _duals(kind, rows, solution.duals, n)
+        return certified(ptype, kind, matrix, dual, multipliers, exactly)
+    except (InfeasibleProgram, SolverFailed, PromiseBroken):
+        return None
+
+
+def lazily_solved(ptype: PrivacyType, kind: Kind, similarity: Similarity, exactly: bool) -> tuple[Rows, LinearSolution]:
+    """The inequalities that the program needs, and its solution, which breaks no other.
+
+    Raises:
+        SolverFailed: where that takes too many rounds.
+    """
+    edges = ptype.space.edges
+    both = np.concatenate([edges, edges[:, ::-1]])
+    rows, by_simplex = _star(kind, similarity.size), False
+    for _ in range(_ROUNDS):
+        solution = (solve_exactly if by_simplex else solve)(_edge_program(kind, similarity, rows, by_simplex))
+        broken = _broken(similarity, both, solution.primal.reshape(similarity.size, -1), by_simplex)
+        if len(broken) == 0 and by_simplex == exactly:
+            return rows, solution
+        by_simplex = (exactly and len(broken) == 0) or by_simplex
+        rows = np.unique(np.concatenate([rows, broken]), axis=0)
+    raise SolverFailed("the program must need few of its rows", came=f"{len(rows)} after {_ROUNDS} rounds")
+
+
+def _star(kind: Kind, n: int) -> Rows:
+    """m[x, j] >= alpha^d m[j, j] for every x and j (or m[j, j] >= alpha^d m[x, j])."""
+    x, j = (part.ravel() for part in np.nonzero(~np.eye(n, dtype=bool)))
+    return np.column_stack([x, j, j] if kind == "multiplicative" else [j, x, j])
+
+
+def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exactly: bool) -> Rows:
+    """The inequalities along essential edges that a matrix breaks: of each column and edge, the worst of its column."""
+    table = similarity.fractions if exactly else similarity.floats
+    x, y = both.T
+    gaps = table[similarity.kinds[x, y]][:, None] * matrix[y] - matrix[x]
+    edge, j = np.nonzero(gaps > (0 if exactly else _BROKEN))
+    worst = np.argsort(-gaps[edge, j].astype(np.float64), kind="stable")[: 4 * similarity.size]
+    return np.column_stack([x[edge[worst]], y[edge[worst]], j[worst]]).astype(np.int64)
+
+
+def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool) -> LinearProgram:
+    n, p = similarity.size, len(rows)
+    one: Any = Fraction(1) if exactly else 1.0
+    dtype = object if exactly else np.float64
+    table = similarity.fractions if exactly else similarity.floats
+    x, y, j = rows.T
+    cost = np.full(n * n, 0 * one, dtype=dtype)
+    cost[:: n + 1] = -one if kind == "multiplicative" else one
+    at = np.concatenate([np.arange(p), np.arange(p), p + np.repeat(np.arange(n), n)])
+    columns = np.concatenate([x * n + j, y * n + j, np.arange(n * n)])
+    ones = np.full(p, one, dtype=dtype)
+    values = np.concatenate([ones, -table[similarity.kinds[x, y]], np.full(n * n, one, dtype=dtype)])
+    right = np.full(n, one, dtype=dtype)
+    lower = np.concatenate([0 * ones, right])
+    upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
+    return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)
+
+
+def _duals(kind: Kind, rows: Rows, duals: Array, n: int) -> tuple[Array, PairMultipliers]:
+    numbers = as_rationals(duals)
+    dual = numbers[len(rows) :]
+    used = np.flatnonzero(numbers[: len(rows)] > 0)
+    multipliers = PairMultipliers(rows[used, 0], rows[used, 1], rows[used, 2], numbers[used])
+    return (-dual if kind == "multiplicative" else dual), multipliers

@@ -1,0 +1,83 @@
+"""The capacities of a type along a symmetric policy, from those of its parts.
+
+Repeated rows change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of the components may be put
+side by side with outcomes of their own, and sum_y max over all secrets is at most the sum over components: the
+multiplicative capacity is the sum of theirs. With two components or more an outcome need not be possible in both, so
+that the additive one is 1. (The magnitude of a disjoint union is the sum of the magnitudes, as it must be.)
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.design.capacities.capacity_evidence import TypeCapacity
+from utmost.design.capacities.capacity_of import capacity
+from utmost.design.leakage import Kind
+from utmost.design.leakage.channel_capacity import check_kind
+from utmost.design.types import PolicyType
+from utmost.laws.exact import checked, round_down, round_up
+from utmost.laws.exact.shown import Shown
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PolicyCapacity(Shown):
+    """The most that any mechanism along a policy leaks.
+
+    Attributes:
+        kind: "multiplicative" or "additive".
+        value: no mechanism leaks more; exact where the parts' are.
+        lower: one leaks at least so much.
+        parts: the capacity of each part, with its certificate; none where the additive one is 1.
+    """
+
+    _shown = ("value", "kind", "parts")
+
+    kind: Kind
+    value: Any
+    lower: Any
+    parts: tuple[TypeCapacity, ...]
+
+    def verify(self) -> bool:
+        """Whether the certificate of every part holds, and they prove both numbers."""
+        if not self.parts:
+            return self.kind == "additive" and self.value == self.lower == 1
+        low, high = _together(self.parts)
+        is_bounded = self.lower <= low and high <= self.value
+        return (
+            is_bounded
+            and all(part.certificate.kind == self.kind for part in self.parts)
+            and all(part.certificate.verify() for part in self.parts)
+        )
+
+
+@checked
+def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyCapacity:
+    """The largest factor on, or addition to, anyone's gain by any mechanism along a symmetric policy.
+
+    Raises:
+        Unsupported: for a policy that is not symmetric, and a part too large for every route.
+        OutOfRange: for another kind.
+
+    >>> from utmost.design.spaces import Policy, counts
+    >>> two = PolicyType(Policy.product(Policy.public(2), counts(5)), alpha="1/2")
+    >>> policy_capacity(two).value, policy_capacity(two, "additive").value
+    (Fraction(16, 3), Fraction(1, 1))
+    """
+    check_kind(kind)
+    kinds = ptype.parts
+    if kind == "additive" and len(kinds) > 1:
+        return PolicyCapacity(kind, Fraction(1), Fraction(1), ())
+    found = tuple(capacity(part, kind=kind) for part in kinds)
+    low, high = _together(found)
+    return PolicyCapacity(kind, high, low, found)
+
+
+def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Any, Any]:
+    """The sums of the lower and of the upper bounds, floats rounded outward."""
+    low, high = (sum((Fraction(end) for end in ends), Fraction(0)) for ends in zip(*map(_ends, parts), strict=True))
+    exactly = all(isinstance(end, Fraction) for part in parts for end in _ends(part))
+    return (low, high) if exactly else (round_down(low), round_up(high))
+
+
+def _ends(part: TypeCapacity) -> tuple[Any, Any]:
+    return part.lower, part.upper

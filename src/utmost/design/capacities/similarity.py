@@ -1,0 +1,213 @@
+"""The matrix alpha^d of a privacy type: its different entries, and its row sums."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric
+from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import Length, near_length, power_interval, power_intervals
+from utmost.laws.exact import Array, Interval, Level, Surd, frozen, objects
+from utmost.laws.exact.linear_algebra import table_product
+
+# What is fixed by a type is kept as long as the type is.
+_kept: WeakKeyDictionary[PrivacyType, "Similarity"] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """E[x, y] = alpha^d(x, y), written as powers[kinds[x, y]].
+
+    The essential facts of a privacy type for its capacities: a column of a private channel that is 1 at y lies between
+    E[., y] and 1 / E[., y].
+
+    Attributes:
+        level: the level of one unit of distance.
+        kinds: (n, n) the number of the distance of each pair; kind 0 is distance 0.
+        lengths: the different distances, exactly, ascending.
+
+    >>> from utmost.design.spaces import grid
+    >>> Similarity.of(PrivacyType(grid(2, 2), alpha="1/2")).lengths
+    (Fraction(0, 1), Fraction(1, 1), Surd(1 sqrt(2)))
+    """
+
+    level: Level
+    kinds: NDArray[np.int32]
+    lengths: tuple[Length, ...]
+
+    @classmethod
+    def of(cls, ptype: PrivacyType) -> "Similarity":
+        """The similarity of a type, made once. Cost: O(n^2) time and 4 n^2 bytes, as long as the type lives."""
+        if ptype not in _kept:
+            kinds, lengths = _kinds(ptype.space)
+            _kept[ptype] = cls(ptype.level, frozen(kinds), lengths)
+        return _kept[ptype]
+
+    @property
+    def size(self) -> int:
+        """The number of secrets."""
+        return len(self.kinds)
+
+    @cached_property
+    def is_rational(self) -> bool:
+        """Whether every power is a rational number."""
+        return all(not isinstance(d, Surd) and (d == 0 or self.level.scaled(d).is_rational) for d in self.lengths)
+
+    @cached_property
+    def fractions(self) -> Array:
+        """alpha^d by kind, as Fractions, where all are rational."""
+        values = [self.level.scaled(d).alpha_fraction() if d else Fraction(1) for d in self._rational_lengths()]
+        return frozen(objects(values))
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """alpha^d by kind, to float64: for searching, not for promises."""
+        return frozen(np.exp(-self.level.epsilon_float * np.array([near_length(d) for d in self.lengths])))
+
+    def intervals(self, bits: int) -> tuple[Interval, ...]:
+        """alpha^d by kind, a few units of 2^-bits wide."""
+        return power_intervals(self.level, self.lengths, bits)
+
+    def matrix(self, sign: int = 1, floats: bool = False) -> Array:
+        """alpha^(sign d), (n, n): Fractions where all are rational, else (or if so asked) float64."""
+        table = self.floats if floats or not self.is_rational else self.fractions
+        return frozen((table if sign > 0 else 1 / table)[self.kinds])
+
+    def _rational_lengths(self) -> list[Fraction]:
+        return [d for d in self.lengths if not isinstance(d, Surd)]
+
+
+def _kinds(space: Space) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
+    metric = space.metric
+    if isinstance(metric, EuclideanGridMetric):
+        return _lattice_kinds(metric)
+    if isinstance(metric, LineMetric):
+        return space.distances.astype(np.int32), tuple(map(Fraction, range(space.size)))
+    table = metric.exact if isinstance(metric, TableMetric) else space.distances
+    if table.dtype == object:
+        return _object_kinds(table)
+    values, kinds = np.unique(table, return_inverse=True)
+    return kinds.reshape(table.shape).astype(np.int32), tuple(Fraction(value) for value in values.tolist())
+
+
+def _lattice_kinds(metric: EuclideanGridMetric) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
+    """All squared distances occur from a corner: they are numbered there, and looked up everywhere."""
+    squares = np.unique(metric.squares(0, np.arange(metric.size)))
+    number = np.zeros(int(squares[-1]) + 1, dtype=np.int32)
+    number[squares] = np.arange(len(squares))
+    rows, cols = (np.arange(side) for side in (metric.rows, metric.cols))
+    steps = number[(rows**2)[:, None] + cols**2]
+    across, down = abs(cols[:, None] - cols), abs(rows[:, None] - rows)
+    kinds = steps[down[:, None, :, None], across[None, :, None, :]].reshape(metric.size, metric.size)
+    return kinds, tuple(Surd.sqrt(int(square)).simplified() for square in squares)
+
+
+def _object_kinds(table: Array) -> tuple[NDArray[np.int32], tuple[Length, ...]]:
+    """The kinds of a table of Fractions and Surds."""
+    flat = table.ravel().tolist()
+    lengths = tuple(sorted(set(flat)))
+    number = {d: k for k, d in enumerate(lengths)}
+    return np.array([number[d] for d in flat], dtype=np.int32).reshape(table.shape), lengths
+
+
+BITS = 96
+# A common denominator longer than this costs more than it is worth: fixed point then.
+_LONGEST = 1 << 14
+
+
+def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
+    """Bounds of sum_j alpha^(sign d(x, j)) weights[j] for every x, from below and from above; equal where exact.
+
+    Args:
+        ptype: n secrets.
+        weights: (n,) nonnegative Fractions.
+        sign: 1 for the similarity alpha^d, -1 for 1 / alpha^d.
+
+    Cost: O(n) on counts, else O(n^2) float64 operations for each pair of 16-bit digits of similarity and weights.
+    """
+    if isinstance(ptype.space.metric, LineMetric):
+        return _line_sums(ptype, weights, sign)
+    used = np.flatnonzero(weights != 0)
+    if not used.size:
+        return [Fraction(0)] * len(weights), [Fraction(0)] * len(weights)
+    similarity = Similarity.of(ptype)
+    low, high, scale = scaled_table(similarity, sign)
+    weights, places = weights[used], similarity.kinds[:, used]
+    common = lcm(*(w.denominator for w in weights.tolist()))
+    scaled = objects(w.numerator * (common // w.denominator) for w in weights.tolist())
+    below, unit = table_product(low, places, scaled), scale * common
+    apart = max((high - low).tolist()) * sum(scaled.tolist())
+    exactly = [Fraction(t, unit) for t in below]
+    return exactly, exactly if apart == 0 else [s + Fraction(apart, unit) for s in exactly]
+
+
+def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
+    """alpha^(sign d) by kind as scaled numbers over one denominator, rounded down and up: one array where exact."""
+    if similarity.is_rational:
+        exactly = similarity.fractions if sign > 0 else 1 / similarity.fractions
+        scale = lcm(*(p.denominator for p in exactly.tolist()))
+        if scale.bit_length() <= _LONGEST:
+            table = objects([p.numerator * (scale // p.denominator) for p in exactly.tolist()])
+            return table, table, scale
+    bits = BITS + 16 + _zeros(similarity.level.epsilon_float, similarity.lengths[-1], sign)
+    around = [_signed(power, sign).at(BITS) for power in similarity.intervals(bits)]
+    return objects([i.low for i in around]), objects([i.high for i in around]), 1 << BITS
+
+
+def _line_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fraction], list[Fraction]]:
+    """One pass down and one pass up: E w = (what comes from the left) + w + (what comes from the right)."""
+    a: Any
+    zero: Any
+    if ptype.level.is_rational:
+        a, zero = ptype.level.alpha_fraction(), Fraction(0)
+    else:
+        bits = 2 * BITS
+        a, zero = ptype.level.alpha_interval(bits), Interval.of(0, bits)
+    a = a if sign > 0 else 1 / a
+    left, right = [zero], [zero]
+    for w in weights.tolist()[:-1]:
+        left.append((left[-1] + w) * a)
+    for w in weights.tolist()[:0:-1]:
+        right.append((right[-1] + w) * a)
+    sums = [p + w + q for p, w, q in zip(left, weights.tolist(), reversed(right), strict=True)]
+    if isinstance(zero, Interval):
+        return [s.lower for s in sums], [s.upper for s in sums]
+    return sums, sums
+
+
+def farthest(ptype: PrivacyType, sign: int) -> tuple[list[Fraction], list[Fraction]]:
+    """Bounds of alpha^(sign d) at the secret farthest from each, from below and from above."""
+    metric = ptype.space.metric
+    if isinstance(metric, LineMetric):
+        steps = [max(j, metric.n - j) for j in range(metric.n + 1)]
+        powers = {d: _signed_power(ptype, Fraction(d), sign) for d in set(steps)}
+        pairs = [powers[d] for d in steps]
+    else:
+        similarity = Similarity.of(ptype)
+        low, high, scale = scaled_table(similarity, sign)
+        pairs = [(Fraction(int(low[k]), scale), Fraction(int(high[k]), scale)) for k in similarity.kinds.max(axis=0)]
+    return [low for low, _ in pairs], [high for _, high in pairs]
+
+
+def _signed_power(ptype: PrivacyType, length: Fraction, sign: int) -> tuple[Fraction, Fraction]:
+    if ptype.level.is_rational:
+        exactly = ptype.level.alpha_fraction() ** (sign * int(length))
+        return exactly, exactly
+    bits = 2 * BITS + _zeros(ptype.level.epsilon_float, length, sign)
+    around = _signed(power_interval(ptype.level, length, bits), sign)
+    return around.lower, around.upper
+
+
+def _signed(power: Interval, sign: int) -> Interval:
+    return power if sign > 0 else 1 / power
+
+
+def _zeros(epsilon: float, length: Fraction | Surd, sign: int) -> int:
+    """How many more bits it takes to divide by alpha^length."""
+    return 0 if sign > 0 else int(3 * epsilon * float(length)) + 2

@@ -1,0 +1,258 @@
+"""Mechanisms from a cost matrix, the exponential one and the abstract staircase, at the level that they really keep.
+
+Both give outcome y for secret x with a probability proportional to a weight that falls with the cost of y for x. The
+weights alone keep the level, but dividing each row by its own sum can cost as much again, unless all sums are equal. So
+the weights run at half the level where the sums may differ, and at the whole level where they cannot.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels.channel import Channel, stochastic
+from utmost.design.spaces import Space, discrete
+from utmost.design.spaces.losses import loss_matrix
+from utmost.errors import NotALoss, OutOfRange, Unsupported
+from utmost.laws.exact import Array, Level, Number, as_array, as_rationals, checked, exact, frozen, is_exact, level
+
+Tails = tuple[Number | None, Number | None]
+"""By how much each further outcome before the first and after the last one costs more; None or 0 where there is none.
+
+What lies in a tail says of the secret just what its first outcome says, whatever the secret, up to the turn of a
+staircase: so folding a tail into one outcome loses little or nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """Outcomes by their steps and base weights; a column in a tail stands for itself and infinitely many after it.
+
+    Attributes:
+        steps: (n, w): each column has the weight weights alpha^steps.
+        weights: (w,).
+        falls: (w,): a column of a tail stands for steps s, s + fall, s + 2 fall, ..., others have 0.
+        owner: (w,): the outcome to which each column belongs.
+        names: what the outcomes are called, where there is a tail.
+    """
+
+    steps: Array
+    weights: Array
+    falls: Array
+    owner: NDArray[np.intp]
+    names: tuple[str | int, ...] | None
+
+    def sums_agree(self) -> bool:
+        """Whether all rows have the same sum for every alpha.
+
+        Times the product of 1 - X^fall over the tails, a sum is a polynomial in X = alpha: coefficients are compared.
+        """
+        return len({frozenset(self._polynomial(row).items()) for row in self.steps}) == 1
+
+    def folded(self, joint: Array) -> Array:
+        """Columns added up by the outcome that owns them."""
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        return np.asarray(np.add.reduceat(joint, starts, axis=1))
+
+    def _polynomial(self, row: Array) -> dict[Fraction, Fraction]:
+        tails = set(self.falls.tolist()) - {0}
+        total: dict[Fraction, Fraction] = {}
+        for step, weight, fall in zip(row, self.weights, self.falls, strict=True):
+            terms = {step: Fraction(weight)}
+            for other in tails - {fall}:
+                terms = _times_one_less_power(terms, other)
+            for power, coefficient in terms.items():
+                total[power] = total.get(power, Fraction(0)) + coefficient
+        return {power: coefficient for power, coefficient in total.items() if coefficient}
+
+
+def with_tails(costs: Array, weights: Array, tails: Tails | None, unit: Fraction, *, integer_steps: bool) -> Range:
+    """The finite columns, and before and after them one period of each tail.
+
+    Args:
+        costs: (n, m) in units of the sensitivity.
+        weights: (m,).
+        tails: see `Tails`, in the units of the user.
+        unit: the sensitivity in the units of the user.
+        integer_steps: whether steps will be whole, as a staircase's are: a tail that rises by p/q of a unit then
+            repeats itself after q outcomes, p steps lower; else after one.
+    """
+    left, right = (_rise(tail, unit) for tail in (tails or (None, None)))
+    before = [(costs[:, 0] + left * j, left) for j in range(_period(left, integer_steps), 0, -1)]
+    after = [(costs[:, -1] + right * j, right) for j in range(1, _period(right, integer_steps) + 1)]
+    m = costs.shape[1]
+    columns = [*(c for c, _ in before), *costs.T, *(c for c, _ in after)]
+    falls = [rise * _period(rise, integer_steps) for _, rise in before] + [Fraction(0)] * m
+    falls += [rise * _period(rise, integer_steps) for _, rise in after]
+    owner = [0] * len(before) + [k + bool(before) for k in range(m)] + [m + bool(before)] * len(after)
+    names = (*(["before"] if before else []), *range(m), *(["after"] if after else []))
+    return Range(
+        np.array(columns, dtype=object).T.reshape(len(costs), -1),
+        np.concatenate([weights[:1].repeat(len(before)), weights, weights[-1:].repeat(len(after))]),
+        np.array(falls, dtype=object),
+        np.array(owner, dtype=np.intp),
+        names if before or after else None,
+    )
+
+
+def _times_one_less_power(terms: dict[Fraction, Fraction], power: Fraction) -> dict[Fraction, Fraction]:
+    product = dict(terms)
+    for at, coefficient in terms.items():
+        product[at + power] = product.get(at + power, Fraction(0)) - coefficient
+    return product
+
+
+def _rise(tail: Number | None, unit: Fraction) -> Fraction:
+    rise = exact(0 if tail is None else tail, "tails")
+    if rise < 0:
+        raise OutOfRange("costs must rise along a tail, or their sum is infinite", came=tail, where="tails")
+    return rise / unit
+
+
+def _period(rise: Fraction, integer_steps: bool) -> int:
+    return 0 if rise == 0 else rise.denominator if integer_steps else 1
+
+
+@checked
+def exponential_mechanism(
+    costs: object,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    space: Space | None = None,
+    base: object | None = None,
+    tails: Tails | None = None,
+) -> Channel:
+    """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
+
+    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z). Row sums cannot differ where
+    every row has the same costs, each with the same base weight, in some order.
+
+    Args:
+        costs: (n, m), nonnegative.
+        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        space: n secrets; all at distance 1 from each other (`discrete`) when left out.
+        base: (m,) positive weights of the outcomes; all 1 when left out.
+        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
+
+    Returns:
+        (n, m), exact where costs, tails and base are and every power is rational, else float64. Each tail is one more
+        outcome: (n, m + 2) for two.
+
+    Raises:
+        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
+        OutOfRange: for a bad base.
+
+    Source: [koufogiannis2015], proposition 7, which holds for equal sums only.
+
+    >>> [str(p) for p in exponential_mechanism([[0, 1], [1, 0]], alpha="1/2", tails=(1, 1)).matrix[0]]
+    ['1/3', '1/3', '1/6', '1/6']
+    >>> exponential_mechanism([[0, 1, 1], [1, 0, 1], [1, 1, 0]], alpha="1/2").matrix[0].tolist()
+    [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    """
+    cost, where = _read_costs(costs, space)
+    weights = _read_base(base, cost.shape[1])
+    unit = _sensitivity(cost, where)
+    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=False)
+    return _normalised(wide, level(epsilon, alpha), is_exact(cost))
+
+
+@checked
+def abstract_staircase(
+    costs: object,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    gamma: Number = "1/2",
+    space: Space | None = None,
+    base: object | None = None,
+    tails: Tails | None = None,
+) -> Channel:
+    """C[x, y] proportional to base[y] alpha^k, where k steps lie between 0 and costs[x, y].
+
+    There is one step in each stretch of length D, the sensitivity of the costs, at gamma D from its start. Where row
+    sums may differ (see `exponential_mechanism`), the root of alpha takes its place.
+
+    Args:
+        costs: (n, m), nonnegative.
+        epsilon, alpha: the level that the channel keeps along the metric, one of them.
+        gamma: where in a stretch the step is, between 0 and 1; 1/2 attains the whole trade-off of the level.
+        space: n secrets at integer distances; all at distance 1 from each other (`discrete`) when left out.
+        base: (m,) positive weights of the outcomes; all 1 when left out.
+        tails: for a countable range, see `tails.Tails`: (left, right) says by how much each further outcome before the
+            first and after the last column costs more, at the same base weight; None or 0 where the range ends.
+
+    Returns:
+        (n, m), exact where costs, tails and base are and alpha (or its root) is rational, else float64. Each tail is
+        one more outcome: (n, m + 2) for two.
+
+    Raises:
+        NotALoss: for bad costs, for another number of rows, and for costs that are the same for every secret.
+        OutOfRange: for a bad base or gamma.
+        Unsupported: for distances that are no integers: a staircase falls by a whole step over less than D.
+
+    Source: [geng2012], definition 4, whose theorem 13 holds for equal sums only.
+
+    >>> abstract_staircase([[0, 1, 2], [2, 0, 1], [1, 2, 0]], alpha="1/2", gamma=1).matrix[0].tolist()
+    [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
+    """
+    cost, where = _read_costs(costs, space)
+    weights, turn = _read_base(base, cost.shape[1]), exact(gamma, "gamma")
+    if not 0 <= turn <= 1:
+        raise OutOfRange("gamma must lie between 0 and 1", came=gamma, where="abstract_staircase")
+    if where.distances.dtype != np.int64:
+        raise Unsupported("an abstract staircase needs integer distances", came=repr(where))
+    steps = np.frompyfunc(lambda t: Fraction(floor(t) + (t - floor(t) >= turn)), 1, 1)
+    unit = _sensitivity(cost, where)
+    wide = with_tails(as_rationals(cost) / unit, weights, tails, unit, integer_steps=True)
+    return _normalised(replace(wide, steps=steps(wide.steps)), level(epsilon, alpha), is_exact(cost))
+
+
+def _read_costs(costs: object, space: Space | None) -> tuple[Array, Space]:
+    cost = loss_matrix(costs)
+    where = discrete(len(cost)) if space is None else space
+    if where.size != len(cost):
+        raise NotALoss(f"costs must have {where.size} rows, one for each secret", came=len(cost))
+    return cost, where
+
+
+def _read_base(base: object | None, outcomes: int) -> Array:
+    weights = as_array([1] * outcomes if base is None else base, "base", ndim=1)
+    if len(weights) != outcomes or (weights <= 0).any():
+        raise OutOfRange(f"the base must have {outcomes} positive weights, one for each outcome", came=base)
+    return weights
+
+
+def _sensitivity(cost: Array, space: Space) -> Fraction:
+    """The largest |costs[x, y] - costs[z, y]| / d(x, z), rounded up where a distance is irrational."""
+    rationals = as_rationals(cost)
+    sensitivity = Fraction(0)
+    for x, z in space.edges.tolist():
+        gap, length = abs(rationals[x] - rationals[z]).max(), space.length(x, z)
+        sensitivity = max(sensitivity, gap / (length if isinstance(length, Fraction) else length.interval(128).lower))
+    if sensitivity == 0:
+        raise NotALoss("costs must depend on the secret", came="the same costs for every secret")
+    return sensitivity
+
+
+def _normalised(wide: Range, at: Level, exactly: bool) -> Channel:
+    """Rows proportional to weight alpha^step, at half the level unless every row has the same sum whatever alpha."""
+    used = at if wide.sums_agree() else at.scaled("1/2")
+    steps = wide.steps - wide.steps.min(axis=1)[:, None]  # so that no row vanishes
+    each = {step: used.scaled(step) for step in {*steps.flat, *wide.falls} if step}
+    if exactly and is_exact(wide.weights) and all(power.is_rational for power in each.values()):
+        power = np.frompyfunc(lambda step: each[step].alpha_fraction() if step else Fraction(1), 1, 1)
+        powers, repeats, weights = (
+            power(steps),
+            [1 / (1 - power(fall)) if fall else 1 for fall in wide.falls],
+            wide.weights,
+        )
+    else:
+        rate, falls = used.epsilon_float, wide.falls.astype(np.float64)
+        powers, weights = np.exp(-rate * steps.astype(np.float64)), wide.weights.astype(np.float64)
+        repeats = [-1 / np.expm1(-rate * fall) if fall else 1.0 for fall in falls]
+    joint: Array = wide.folded(np.asarray(powers * weights * np.array(repeats, dtype=powers.dtype)))
+    return stochastic(frozen(joint / joint.sum(axis=1)[:, None]), outcomes=wide.names)

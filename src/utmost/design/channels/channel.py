@@ -1,0 +1,405 @@
+"""A channel: what each secret makes visible, and with what probability; and deterministic remaps of its outcomes."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotAChannel, NotANumber, OutOfRange, quoted
+from utmost.laws.exact import (
+    Array,
+    Number,
+    as_array,
+    check_array,
+    checked,
+    exact,
+    frozen,
+    is_exact,
+    matrix_product,
+    natural,
+    nearest,
+    plain_array,
+    same_numbers,
+    to_floats,
+)
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+from utmost.provided import provided
+
+
+def merged_columns(matrix: Array, tolerance: float) -> tuple[Array, list[list[int]]]:
+    """The sums of proportional columns, zero columns left out, and which columns went into each.
+
+    Args:
+        matrix: (n, m), nonnegative.
+        tolerance: for float64: how far two columns, each divided by its sum, may differ entry by entry.
+
+    Returns:
+        The (n, m') matrix in order of first appearance, and m' lists of column numbers.
+
+    >>> from utmost.laws.exact import as_array
+    >>> merged_columns(as_array([["1/2", "1/4", 0, "1/4"], ["1/3", "1/6", 0, "1/2"]]), 0)[1]
+    [[0, 1], [3]]
+    """
+    check_array(matrix, "matrix", 2)
+    sums = matrix.sum(axis=0)
+    groups = _equal_directions(matrix, sums) if is_exact(matrix) else _near_directions(matrix, sums, tolerance)
+    merged = np.empty((matrix.shape[0], len(groups)), dtype=matrix.dtype)
+    for k, group in enumerate(groups):
+        merged[:, k] = matrix[:, group].sum(axis=1)
+    return merged, groups
+
+
+def _equal_directions(matrix: Array, sums: Array) -> list[list[int]]:
+    groups: dict[Hashable, list[int]] = {}
+    for y in np.flatnonzero(sums != 0).tolist():
+        groups.setdefault(tuple(matrix[:, y] / sums[y]), []).append(y)
+    return list(groups.values())
+
+
+def _near_directions(matrix: Array, sums: Array, tolerance: float) -> list[list[int]]:
+    """Columns are compared with the first column of each group, so that no group drifts.
+
+    Their mean rows are compared before: a near column has a near mean, and few others do.
+    """
+    groups: list[list[int]] = []
+    firsts, means = np.empty((matrix.shape[1], matrix.shape[0])), np.empty(matrix.shape[1])
+    rows = np.arange(matrix.shape[0])
+    for y in np.flatnonzero(sums > 0).tolist():
+        direction = matrix[:, y] / sums[y]
+        mean, count = float(direction @ rows), len(groups)
+        likely = np.flatnonzero(abs(means[:count] - mean) <= (tolerance + 1e-15) * rows.sum())
+        near = likely[(abs(firsts[likely] - direction) <= tolerance).all(axis=1)]
+        if near.size:
+            groups[near[0]].append(y)
+        else:
+            firsts[count], means[count] = direction, mean
+            groups.append([y])
+    return groups
+
+
+Labels = tuple[Hashable, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Channel(Shown):
+    """A row-stochastic matrix C: C[x, y] is the probability of outcome y when the secret is x.
+
+    Args:
+        matrix: (n, m), nonnegative, float64 or Fraction.
+        secrets: a name for each row, if wanted.
+        outcomes: a name for each column, if wanted.
+        tolerance: how far a float64 row may be from summing to 1 (solvers round at about 1e-9). The sum of an exact
+            row is exactly 1.
+
+    Raises:
+        NotAChannel: naming the row and its sum, or the negative entry.
+
+    >>> coin = Channel([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> (coin @ coin).matrix[0].tolist()
+    [Fraction(5, 8), Fraction(3, 8)]
+    """
+
+    matrix: Array
+    secrets: Labels
+    outcomes: Labels
+
+    @checked
+    def __init__(
+        self,
+        matrix: object,
+        secrets: Sequence[Hashable] | None = None,
+        outcomes: Sequence[Hashable] | None = None,
+        *,
+        tolerance: float = 1e-9,
+    ) -> None:
+        try:
+            array = as_array(matrix, "channel", ndim=2)
+        except NotANumber as error:
+            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
+        _check_stochastic(array, tolerance)
+        _keep(self, array, _names(secrets, array.shape[0], "secret"), _names(outcomes, array.shape[1], "outcome"))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(secrets, outcomes)."""
+        n, m = self.matrix.shape
+        return int(n), int(m)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the entries are Fractions."""
+        return is_exact(self.matrix)
+
+    def __matmul__(self, after: "Channel | Remap | object") -> "Channel":
+        """C @ R, post-processing: each outcome of C is the secret of R (a channel, a `Remap`, or a matrix)."""
+        m = self.shape[1]
+        if isinstance(after, Remap):
+            return stochastic(after.apply(self.matrix), self.secrets)
+        then = after if isinstance(after, Channel) else Channel(after)
+        if then.shape[0] != m:
+            raise NotAChannel(f"what follows must have {m} rows, one for each outcome", came=then.shape[0], where="@")
+        return stochastic(matrix_product(self.matrix, then.matrix), self.secrets, then.outcomes)
+
+    def restrict(self, rows: Sequence[int]) -> "Channel":
+        """The same channel on some of the secrets only, in the order given.
+
+        Source: [fernandes2022], section IV-C.
+        """
+        kept = plain_array(rows, "list of rows")
+        if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0:
+            raise OutOfRange("rows must be a list of at least one secret", came=quoted(rows), where="restrict")
+        if kept.min() < 0 or kept.max() >= self.shape[0]:
+            raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=quoted(rows), where="restrict")
+        names = None if self.secrets is None else tuple(self.secrets[x] for x in kept.tolist())
+        return stochastic(self.matrix[kept], names, self.outcomes)
+
+    @checked
+    def mix(self, other: "Channel", p: Number) -> "Channel":
+        """p C + (1 - p) D: one of two channels with the same outcomes is used, and nobody learns which.
+
+        It is the refinement of `choose` that forgets which channel was used.
+        """
+        if self.shape != other.shape:
+            raise NotAChannel(f"channels that are mixed must both have the shape {self.shape}", came=other.shape)
+        mine, theirs = _weighted(self.matrix, other.matrix, p)
+        return stochastic(mine + theirs, self.secrets, self.outcomes)
+
+    @checked
+    def choose(self, other: "Channel", p: Number) -> "Channel":
+        """[p C | (1 - p) D]: one of two channels is used, and it is seen which (external probabilistic choice).
+
+        The outcomes of C come first; names of outcomes are dropped.
+
+        Source: [fernandes2022], section IV-C (the choice M p(+) M').
+        """
+        _check_same_secrets(self, other)
+        return stochastic(np.concatenate(_weighted(self.matrix, other.matrix, p), axis=1), self.secrets)
+
+    @checked
+    def parallel(self, other: "Channel") -> "Channel":
+        """Both channels run independently on one secret: outcome (y, z), numbered y m' + z, has C[x, y] D[x, z]."""
+        _check_same_secrets(self, other)
+        mine, theirs = same_numbers(self.matrix, other.matrix)
+        both = mine[:, :, None] * theirs[:, None, :]
+        names = None
+        if self.outcomes is not None and other.outcomes is not None:
+            names = tuple((y, z) for y in self.outcomes for z in other.outcomes)
+        return stochastic(both.reshape(len(mine), -1), self.secrets, names)
+
+    @checked
+    def relabel(
+        self, secrets: Sequence[Hashable] | None = None, outcomes: Sequence[Hashable] | None = None
+    ) -> "Channel":
+        """The same matrix with other names; names that are not given are kept."""
+        n, m = self.shape
+        rows, columns = _names(secrets, n, "secret"), _names(outcomes, m, "outcome")
+        return stochastic(
+            self.matrix, self.secrets if rows is None else rows, self.outcomes if columns is None else columns
+        )
+
+    @checked
+    def merge_columns(self, tolerance: float = 1e-12) -> "Channel":
+        """The reduced channel: outcomes that say the same become one, and impossible outcomes are dropped.
+
+        Two outcomes say the same when their columns are proportional: they then lead every prior to the same posterior.
+
+        Args:
+            tolerance: for float64 columns: how far two normalised columns may differ, entry by entry.
+
+        Returns:
+            The channel of the merged columns, in order of first appearance; a merged outcome is named by the tuple of
+            the outcomes in it, if these have names.
+
+        Source: [fernandes2022], section II-A: equal channels up to this have equal hypers.
+        """
+        matrix, groups = merged_columns(self.matrix, tolerance)
+        names = None if self.outcomes is None else tuple(tuple(self.outcomes[y] for y in group) for group in groups)
+        return stochastic(matrix, self.secrets, names)
+
+    @checked
+    def same_as(self, other: "Channel", tolerance: float = 0.0) -> bool:
+        """Whether the matrices have one shape and no entry differs by more than ``tolerance``; names may differ."""
+        if self.shape != other.shape:
+            return False
+        if tolerance == 0:
+            return bool((self.matrix == other.matrix).all())
+        return bool((abs(self.matrix - other.matrix) <= tolerance).all())
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """An outcome for each secret, drawn with exactly the probabilities of its row.
+
+        What comes out may be published; each further draw for the same secret costs the level of the channel again.
+
+        Args:
+            secrets: one secret, or a list or an array of them: by number, or by name where secrets have names (where
+                some names are numbers, every number is a name). Outcomes come by name where the secrets did.
+            shape: how many independent draws of each; () for one.
+            randomness: where the bits come from; the operating system, if left out. No source that can be predicted.
+            method: "constant" does the same work for every secret and outcome: n m comparisons a draw. "table" is
+                faster, and its look-ups show in shared caches. If left out, constant where that takes 0.1 seconds.
+
+        Returns:
+            One outcome, or an array of the shape ``shape`` followed by that of the secrets.
+
+        Raises:
+            Unsupported: for a channel of floats, which keeps no level exactly: `utmost.design.optima.repair` it first.
+            OutOfRange: for a secret that the channel does not have; its place is named, and not the secret.
+            PromiseBroken: for randomness that can be predicted; tests call `utmost.doors.testing.seeded_draw`.
+
+        Cost: 10^6 draws by table in 0.1 to 0.3 seconds.
+
+        >>> told = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+        >>> told.draw("yes") in ("yes", "no"), told.draw([0, 1, 1]).shape, told.draw(0, shape=5).max() <= 1
+        (True, (3,), np.True_)
+        """
+        return provided("drawing")(self, self.secrets, self.outcomes).draw(secrets, shape, randomness, method)
+
+    def to_floats(self) -> "Channel":
+        """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""
+        return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The matrix, for NumPy and what takes its arrays: Fractions or float64, or the dtype that is asked for."""
+        return np.array(self.matrix, dtype=dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return stochastic, (self.matrix, self.secrets, self.outcomes)
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"Channel({n} secrets, {m} outcomes, {'exact' if self.is_exact else 'float64'})"
+
+
+def stochastic(matrix: Array, secrets: Labels = None, outcomes: Labels = None) -> Channel:
+    """A channel from a matrix that is row-stochastic by construction: our own algebra or a closed form. No check."""
+    check_array(matrix, "channel", 2)
+    channel = object.__new__(Channel)
+    _keep(channel, frozen(matrix), secrets, outcomes)
+    return channel
+
+
+def _keep(channel: Channel, matrix: Array, secrets: Labels, outcomes: Labels) -> None:
+    object.__setattr__(channel, "matrix", matrix)
+    object.__setattr__(channel, "secrets", secrets)
+    object.__setattr__(channel, "outcomes", outcomes)
+
+
+def _weighted(mine: Array, theirs: Array, p: Number) -> tuple[Array, Array]:
+    weight = exact(p, "p")
+    if not 0 <= weight <= 1:
+        raise OutOfRange("p must lie between 0 and 1", came=p)
+    mine, theirs = same_numbers(mine, theirs)
+    if is_exact(mine):
+        return weight * mine, (1 - weight) * theirs
+    return nearest(weight) * mine, nearest(1 - weight) * theirs
+
+
+def _check_same_secrets(one: Channel, other: Channel) -> None:
+    if one.shape[0] != other.shape[0]:
+        raise NotAChannel(f"both channels must have {one.shape[0]} secrets", came=other.shape[0])
+
+
+def _names(names: Sequence[Hashable] | None, size: int, what: str) -> Labels:
+    if names is None:
+        return None
+    given = tuple(names)
+    if len(given) != size:
+        raise NotAChannel(f"a channel with {size} {what}s needs {size} names for them", came=len(given))
+    return given
+
+
+def _check_stochastic(matrix: Array, tolerance: float) -> None:
+    if 0 in matrix.shape:
+        raise NotAChannel("a channel needs at least one secret and one outcome", came=f"shape {matrix.shape}")
+    for x, y in np.argwhere(matrix < 0)[:1]:
+        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(matrix[x, y]))
+    sums = matrix.sum(axis=1)
+    wrong = sums != 1 if is_exact(matrix) else abs(sums - 1) > tolerance
+    for x in np.flatnonzero(wrong)[:1]:
+        within = "" if is_exact(matrix) else f" within {tolerance}"
+        raise NotAChannel(f"row {x} of the channel sums to {sums[x]}, expected 1{within}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Remap(Shown, Rebuilt):
+    """Outcome y becomes action ``actions[y]``. (A randomised remap is a `Channel` from outcomes to actions.)
+
+    Args:
+        actions: (m,) integers in 0, ..., size-1, one for each outcome.
+        size: how many actions there are.
+        ties: the outcomes at which another action would have done as well.
+
+    Raises:
+        OutOfRange: for actions that are no integers, or outside 0..size-1.
+
+    Source: [ghosh2009], section 2.3.
+
+    >>> Remap([0, 2, 2], size=3).matrix.tolist()[1]
+    [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]
+    """
+
+    actions: NDArray[np.intp]
+    size: int
+    ties: tuple[int, ...]
+
+    @checked
+    def __init__(self, actions: object, size: int, ties: Iterable[int] = ()) -> None:
+        width = natural(size, "size", least=1)
+        chosen = np.array(actions)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or chosen.size == 0:
+            raise OutOfRange("a remap needs a list of integers, one action for each outcome", came=actions)
+        for y in np.flatnonzero((chosen < 0) | (chosen >= width))[:1]:
+            raise OutOfRange(f"the action for outcome {y} must lie in 0..{width - 1}", came=int(chosen[y]))
+        tied = tuple(sorted({natural(y, "a tied outcome") for y in ties}))
+        if tied and tied[-1] >= chosen.size:
+            raise OutOfRange(f"ties must be outcomes in 0..{chosen.size - 1}", came=tied[-1])
+        object.__setattr__(self, "actions", frozen(chosen.astype(np.intp)))
+        object.__setattr__(self, "size", width)
+        object.__setattr__(self, "ties", tied)
+
+    @classmethod
+    @checked
+    def identity(cls, size: int) -> "Remap":
+        """Every outcome taken at face value."""
+        return cls(np.arange(natural(size, "size", least=1)), size)
+
+    @property
+    def matrix(self) -> Array:
+        """The remap as an (m, size) matrix of Fractions 0 and 1."""
+        matrix = np.full((len(self.actions), self.size), Fraction(0), dtype=object)
+        matrix[np.arange(len(self.actions)), self.actions] = Fraction(1)
+        return frozen(matrix)
+
+    def apply(self, matrix: Array) -> Array:
+        """``matrix @ self.matrix`` without forming it: columns with the same action are added up. Cost: O(n m)."""
+        matrix = as_array(matrix, "matrix", ndim=2)
+        if matrix.shape[1] != len(self.actions):
+            raise OutOfRange(f"this remap is for {len(self.actions)} outcomes", came=matrix.shape[1])
+        merged = np.full((matrix.shape[0], self.size), Fraction(0) if is_exact(matrix) else 0.0, dtype=matrix.dtype)
+        order = np.argsort(self.actions, kind="stable")
+        used, starts = np.unique(self.actions[order], return_index=True)
+        merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
+        return merged
+
+    @checked
+    def then(self, after: "Remap") -> "Remap":
+        """First this remap, then another one on its actions."""
+        if self.size != len(after.actions):
+            raise OutOfRange(f"what follows must take {self.size} outcomes", came=len(after.actions))
+        return Remap(after.actions[self.actions], after.size)
+
+    @checked
+    def same_as(self, other: "Remap") -> bool:
+        """Whether both choose the same actions among equally many; ties may differ."""
+        return self.size == other.size and np.array_equal(self.actions, other.actions)

@@ -1,0 +1,354 @@
+"""Channels on counts: geometric noise clamped, unbounded or renormalised, Laplace noise, and the fair mechanism."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from utmost.design.channels.channel import Channel, stochastic
+from utmost.errors import OutOfRange
+from utmost.laws.exact import (
+    Array,
+    Interval,
+    Level,
+    Number,
+    as_array,
+    checked,
+    exact,
+    frozen,
+    is_exact,
+    level,
+    log_interval,
+    natural,
+    round_up,
+    to_floats,
+)
+from utmost.laws.exact.shown import Shown
+from utmost.provided import provided
+
+
+@checked
+def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    """The range-restricted geometric mechanism on {0, ..., n}: exact where alpha is rational, else float64.
+
+    G[i, j] = c_j alpha^|i-j| with c = 1/(1+alpha) at both ends and (1-alpha)/(1+alpha) inside: two-sided geometric
+    noise, clamped to the range. Float64 entries below the smallest float become 0.
+
+    Args:
+        size: how many counts there are, n + 1 >= 1.
+        epsilon, alpha: the privacy level, one of them.
+
+    Cost: O(n^2); see `GeometricMatrix` for work with G that does not form it.
+
+    Source: [ghosh2009], section 5 (the matrix G).
+
+    >>> geometric_channel(3, alpha="1/2").matrix[0].tolist()
+    [Fraction(2, 3), Fraction(1, 6), Fraction(1, 6)]
+    """
+    return stochastic(GeometricMatrix(size, level(epsilon, alpha)).matrix())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GeometricMatrix(Shown):
+    r"""G of `geometric_channel` as a structure: products with G and with its inverse in O(n m), nothing stored.
+
+    G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
+    diagonal, and on it 1 at both ends and 1 + alpha^2 inside. So G^{-1} = diag(1/c) T / (1 - alpha^2).
+
+    Products are exact where alpha is rational and the other factor is exact, else float64.
+
+    Attributes:
+        size: how many counts there are, n + 1.
+        level: the privacy level.
+
+    Source: [gupte2010] for the inverse.
+
+    >>> g = GeometricMatrix(2, level(alpha="1/2"))
+    >>> g.inverse_product(g.matrix()).tolist(), g.determinant()
+    ([[Fraction(1, 1), Fraction(0, 1)], [Fraction(0, 1), Fraction(1, 1)]], Fraction(1, 3))
+    """
+
+    size: int
+    level: Level
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", natural(self.size, "size", least=1))
+
+    @checked
+    def scales(self, floats: bool = False) -> Array:
+        """c, of shape (n+1,); as float64 if so asked, or where alpha is irrational."""
+        ends, inside = self._scale(floats)
+        c = np.full(self.size, inside, dtype=np.float64 if isinstance(inside, float) else object)
+        c[[0, -1]] = ends
+        return frozen(c)
+
+    @checked
+    def powers(self, floats: bool = False) -> Array:
+        """alpha^0, ..., alpha^n; as float64 if so asked, or where alpha is irrational."""
+        if floats or not self.level.is_rational:
+            return frozen(np.exp(-self.level.epsilon_float * np.arange(self.size)))
+        values = np.full(self.size, Fraction(1), dtype=object)
+        values[1:] = self.level.alpha_fraction()
+        return frozen(np.multiply.accumulate(values))
+
+    @checked
+    def matrix(self, floats: bool = False) -> Array:
+        """G as an (n+1, n+1) array. Cost: O(n^2)."""
+        powers, (ends, inside) = self.powers(floats), self._scale(floats)
+        i = np.arange(self.size)
+        gaps = np.abs(i[:, None] - i)
+        matrix = (inside * powers)[gaps]  # only n+1 products: equal entries share one Fraction
+        matrix[:, [0, -1]] = (ends * powers)[gaps[:, [0, -1]]]
+        return frozen(matrix)
+
+    def product(self, columns: Array) -> Array:
+        """G @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._sweep(x * _beside(self._scales_like(x), x)))
+
+    def transpose_product(self, columns: Array) -> Array:
+        """G.T @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._sweep(x) * _beside(self._scales_like(x), x))
+
+    def inverse_product(self, columns: Array) -> Array:
+        """G^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._tridiagonal(x) / _beside(self._scales_like(x), x))
+
+    def inverse_transpose_product(self, columns: Array) -> Array:
+        """(G.T)^{-1} @ columns, for (n+1, m) or (n+1,). Cost: O(n m)."""
+        x = self._read(columns)
+        return frozen(self._tridiagonal(x / _beside(self._scales_like(x), x)))
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """A count for each true count, drawn exactly at the level itself, rational or not: see `Channel.draw`."""
+        return provided("drawing")(self).draw(secrets, shape, randomness, method)
+
+    def determinant(self) -> Fraction | float:
+        """det G = (1-alpha)^(2n-1) / (1+alpha) for n >= 1; G = [1] for n = 0."""
+        if self.size == 1:
+            return Fraction(1)
+        ends, inside = self._scale(floats=False)
+        determinant: Fraction | float = ends**2 * inside ** (self.size - 2) * self._gap(floats=False) ** (self.size - 1)
+        return determinant
+
+    def _scale(self, floats: bool) -> tuple[Any, Any]:
+        """c at the ends and inside. For n = 0 both ends are one place, which catches everything."""
+        if floats or not self.level.is_rational:
+            e = self.level.epsilon_float
+            ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))
+            return (1.0 if self.size == 1 else ends), inside
+        a = self.level.alpha_fraction()
+        return (Fraction(1) if self.size == 1 else 1 / (1 + a)), (1 - a) / (1 + a)
+
+    def _gap(self, floats: bool) -> Any:
+        """1 - alpha^2, without cancellation."""
+        if floats or not self.level.is_rational:
+            return float(-np.expm1(-2 * self.level.epsilon_float))
+        return 1 - self.level.alpha_fraction() ** 2
+
+    def _alpha(self, x: Array) -> Any:
+        return self.level.alpha_fraction() if is_exact(x) else float(np.exp(-self.level.epsilon_float))
+
+    def _scales_like(self, x: Array) -> Array:
+        return self.scales(floats=not is_exact(x))
+
+    def _sweep(self, x: Array) -> Array:
+        """E @ x by one pass down, adding up what comes from above, and one pass up."""
+        a = self._alpha(x)
+        down, up = x.copy(), np.zeros_like(x) if not is_exact(x) else x * Fraction(0)
+        for i in range(1, self.size):
+            down[i] += a * down[i - 1]
+        for i in range(self.size - 2, -1, -1):
+            up[i] = a * (up[i + 1] + x[i + 1])
+        return np.asarray(down + up)
+
+    def _tridiagonal(self, x: Array) -> Array:
+        """E^{-1} @ x = T @ x / (1 - alpha^2)."""
+        if self.size == 1:
+            return x.copy()
+        a = self._alpha(x)
+        t = (1 + a * a) * x
+        t[[0, -1]] = x[[0, -1]]
+        t[1:] -= a * x[:-1]
+        t[:-1] -= a * x[1:]
+        return np.asarray(t / self._gap(floats=not is_exact(x)))
+
+    def _read(self, columns: Array) -> Array:
+        columns = as_array(columns, "columns")
+        if columns.ndim not in (1, 2) or len(columns) != self.size:
+            raise OutOfRange(f"columns must have {self.size} rows", came=f"shape {columns.shape}")
+        return columns if not is_exact(columns) or self.level.is_rational else to_floats(columns)
+
+
+def _beside(scales: Array, x: Array) -> Array:
+    return scales if x.ndim == 1 else scales[:, None]
+
+
+@checked
+def unbounded_geometric_channel(
+    size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> Channel:
+    """Two-sided geometric noise on {0, ..., n}, with every response below 0 as one outcome and every one above n.
+
+    C[i, j] = (1-alpha)/(1+alpha) alpha^|i-j| inside; the tails have alpha^(i+1)/(1+alpha) and alpha^(n-i+1)/(1+alpha).
+    The column of each response below 0 is proportional to that of 0, so folding a tail loses nothing; and merging the
+    columns that say the same gives G of `geometric_channel`: the two mechanisms have the same hyper.
+
+    Args:
+        size: how many counts there are, n + 1 >= 1.
+        epsilon, alpha: the privacy level, one of them.
+
+    Returns:
+        (n+1, n+3), with the outcomes named "< 0", 0, ..., n, "> n"; exact where alpha is rational, else float64.
+
+    Source: [ghosh2009], example 2.1; [fernandes2022], section VI-A.
+
+    >>> unbounded_geometric_channel(2, alpha="1/2").matrix[0].tolist()
+    [Fraction(1, 3), Fraction(1, 3), Fraction(1, 6), Fraction(1, 6)]
+    """
+    n = natural(size, "size", least=1) - 1
+    g = GeometricMatrix(n + 3, level(epsilon, alpha))
+    wide = g.matrix()[1:-1]  # clamping to {-1, ..., n+1} is what folds the tails
+    return stochastic(wide, outcomes=("< 0", *range(n + 1), f"> {n}"))
+
+
+def renormalised_geometric_channel(
+    size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> Channel:
+    """C[i, j] proportional to alpha^|i-j| on {0, ..., n}, each row divided by its own sum.
+
+    **This channel is not private at its nominal level for n >= 2**: the sums differ from row to row. Its true level is
+    `renormalised_epsilon`; `geometric_channel` clamps instead and keeps the level.
+
+    >>> renormalised_geometric_channel(3, alpha="1/2").matrix[:, 0].tolist()
+    [Fraction(4, 7), Fraction(1, 4), Fraction(1, 7)]
+    """
+    g = GeometricMatrix(size, level(epsilon, alpha))
+    i = np.arange(g.size)
+    weights = g.powers()[np.abs(i[:, None] - i)]
+    return stochastic(frozen(weights / weights.sum(axis=1)[:, None]))
+
+
+def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> float:
+    """The epsilon that `renormalised_geometric_channel` really keeps, rounded up.
+
+    It is the logarithm of (1/alpha) (1 + (alpha - alpha^n) (1 - alpha) / (1 - alpha^(n+1))), the ratio of the sums of
+    rows 1 and 0 over alpha. For n < 2 it is the nominal epsilon, and for n = 0 it is 0.
+
+    >>> renormalised_epsilon(3, alpha="1/2"), renormalised_epsilon(2, epsilon=1)  # log(16/7) is above log(2)
+    (0.8266785731844..., 1.0)
+    """
+    n, at = natural(size, "size", least=1) - 1, level(epsilon, alpha)
+    if n < 2:
+        return round_up(at.epsilon_interval()) if n else 0.0
+    bits = 256 + 2 * at.power.denominator.bit_length()
+    a = at.alpha_interval(bits)
+    one = Interval.of(1, bits)
+    surplus = (a - a**n) * (one - a) / (one - a ** (n + 1))
+    return round_up(at.epsilon_interval(bits).upper + log_interval((one + surplus).upper, bits).upper)
+
+
+@checked
+def laplace_channel(
+    size: int,
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    thresholds: Sequence[Number] | None = None,
+) -> Channel:
+    """A count in {0, ..., n} with Laplace noise of density (epsilon/2) exp(-epsilon |x|), seen through thresholds.
+
+    With F the distribution function of the noise and t_1 < ... < t_k the thresholds, outcome j is the interval from t_j
+    to t_{j+1}, and C[i, j] = F(t_{j+1} - i) - F(t_j - i), where t_0 is minus and t_{k+1} plus infinity.
+
+    Posteriors under Laplace noise vary within every interval inside [0, n], so any finite channel loses something; left
+    of 0 and right of n nothing more is said.
+
+    Args:
+        size: how many counts there are, n + 1 >= 1.
+        epsilon, alpha: the privacy level, one of them.
+        thresholds: increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, so that outcome j is the count to which
+            the response rounds, clamped to the range.
+
+    Returns:
+        (n+1, k+1): exact where alpha^|t - i| is rational for every threshold and count, else float64.
+
+    Raises:
+        OutOfRange: for thresholds that do not increase.
+
+    Source: [ghosh2009], section 6.1.
+
+    >>> laplace_channel(2, alpha="1/4").matrix.tolist()
+    [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+    """
+    rows, at = natural(size, "size", least=1), level(epsilon, alpha)
+    given = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
+    cuts = [exact(t, "thresholds") for t in given]
+    if any(s >= t for s, t in pairwise(cuts)):
+        raise OutOfRange("thresholds must increase", came=", ".join(map(str, cuts)), where="laplace_channel")
+    if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):
+        tail = cache(lambda gap: (at.scaled(gap).alpha_fraction() if gap else Fraction(1)) / 2)
+        masses = [_exact_row([t - i for t in cuts], tail) for i in range(rows)]
+        return stochastic(np.array(masses, dtype=object).reshape(rows, -1))
+    counts, ends = np.arange(rows)[:, None], np.array([-np.inf, *map(float, cuts), np.inf])
+    return stochastic(_masses(ends[None, :-1] - counts, ends[None, 1:] - counts, at.epsilon_float))
+
+
+def _exact_row(cuts: list[Fraction], tail: Callable[[Fraction], Fraction]) -> list[Fraction]:
+    """Differences of F = tail(|x|) left of 0 and 1 - tail(|x|) right of it."""
+    below = [tail(-x) if x < 0 else 1 - tail(x) for x in cuts]
+    return [high - low for low, high in zip([Fraction(0), *below], [*below, Fraction(1)], strict=True)]
+
+
+def _masses(low: Array, high: Array, epsilon: float) -> Array:
+    """P(low < X < high), elementwise, without cancellation: on one side of 0 as tail times 1 - exp(-epsilon width)."""
+    near = np.minimum(abs(low), abs(high))
+    one_side: Any = np.exp(-epsilon * near) / 2 * -np.expm1(-epsilon * (high - low))
+    across = 1 - (np.exp(epsilon * np.minimum(low, 0)) + np.exp(-epsilon * np.maximum(high, 0))) / 2
+    return np.asarray(np.where((low < 0) & (high > 0), across, one_side))
+
+
+@checked
+def fair_channel(size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    r"""C[x, r] = y alpha^e(x, r) on {0, ..., n}, where every row holds the powers 0, 1, 1, 2, 2, ... of alpha.
+
+    With m the distance of x from the nearer end, e = |x - r| up to m, and beyond, on the side where there is more room,
+    e = ceil(r / 2) for x below the middle and ceil((n - r) / 2) above it. The powers have one sum in every row:
+
+        1/y = (1 + alpha - 2 alpha^(n/2 + 1)) / (1 - alpha)              for even n,
+        1/y = (1 + alpha) (1 - alpha^((n + 1)/2)) / (1 - alpha)          for odd n.
+
+    It is honest, fair, symmetric and monotone in rows and columns, and of all fair private mechanisms it says the truth
+    most often.
+
+    Args:
+        size: how many counts there are, n + 1 >= 1.
+        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+
+    Source: [cormode2018], the mechanism EM.
+
+    >>> fair_channel(3, alpha="1/2").matrix.tolist()[0]
+    [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    """
+    size, at = natural(size, "size", least=1), level(epsilon, alpha)
+    a: Any = at.alpha_fraction() if at.is_rational else at.alpha
+    x, r = np.arange(size)[:, None], np.arange(size)[None, :]
+    gap, room = np.abs(x - r), np.minimum(x, size - 1 - x)
+    far = np.where(2 * x < size - 1, (r + 1) // 2, (size - r) // 2)
+    exponents = np.where(gap <= room, gap, far)
+    powers = np.array([a**e for e in range(size + 1)], dtype=object)[exponents]
+    joint = powers if isinstance(a, Fraction) else powers.astype(np.float64)
+    return stochastic(np.asarray(joint / joint.sum(axis=1)[:, None]))

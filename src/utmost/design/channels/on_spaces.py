@@ -1,0 +1,253 @@
+"""Channels on other spaces: randomised response, two secrets, all constraints tight, noise on a lattice."""
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels.channel import Channel, stochastic
+from utmost.design.channels.on_counts import geometric_channel
+from utmost.design.spaces import LineMetric, Space, grid
+from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
+from utmost.laws.exact import Array, Floats, Level, Number, Surd, checked, exact, frozen, level, natural, objects
+from utmost.laws.exact.linear_algebra import solve_sparse
+
+
+@checked
+def randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    """R[x, y] = 1/w for y = x and alpha/w otherwise, with w = 1 + (k-1) alpha: the truth is the likeliest answer.
+
+    Private at its level on `discrete(k)`, where it has the largest multiplicative capacity.
+
+    Args:
+        k: the number of secrets, k >= 1.
+        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+
+    Source: [fernandes2022], definition 10.
+
+    >>> randomized_response(3, alpha="1/2").matrix[0].tolist()
+    [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]
+    """
+    size, a = natural(k, "k", least=1), _alpha(level(epsilon, alpha))
+    return _two_valued(size, type(a)(1), a)
+
+
+@checked
+def dual_randomized_response(k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    """R[x, y] = alpha/w for y = x and 1/w otherwise, with w = alpha + k - 1: the truth is the least likely answer.
+
+    Private at its level on `discrete(k)`, where it has the largest additive capacity.
+
+    Args:
+        k: the number of secrets, k >= 1.
+        epsilon, alpha: the privacy level, one of them; exact where alpha is rational.
+
+    Source: [fernandes2022], section VI-B (the dual of definition 10).
+
+    >>> dual_randomized_response(3, alpha="1/2").matrix[0].tolist()
+    [Fraction(1, 5), Fraction(2, 5), Fraction(2, 5)]
+    """
+    size, a = natural(k, "k", least=1), _alpha(level(epsilon, alpha))
+    return _two_valued(size, a, type(a)(1))
+
+
+def _alpha(at: Level) -> Any:
+    return at.alpha_fraction() if at.is_rational else at.alpha
+
+
+def _two_valued(k: int, on_diagonal: Any, elsewhere: Any) -> Channel:
+    total = on_diagonal + (k - 1) * elsewhere
+    number_kind = np.float64 if isinstance(total, float) else object
+    matrix = np.full((k, k), elsewhere / total, dtype=number_kind)
+    np.fill_diagonal(matrix, on_diagonal / total)
+    return stochastic(matrix)
+
+
+def two_secret_optimum(
+    epsilon: Number | Level | None = None, *, alpha: Number | None = None, distance: Number | Surd = 1
+) -> Channel:
+    """T = [[k e^d, k], [k, k e^d]] with k = 1/(1 + e^d) and d = epsilon times the distance of the two secrets.
+
+    Every private mechanism for two secrets is T followed by post-processing, so T is best for every prior and every
+    loss; with more secrets there is no such mechanism.
+
+    Args:
+        epsilon, alpha: the privacy level of one unit of distance, one of them.
+        distance: how far apart the secrets are, positive.
+
+    Returns:
+        (2, 2), exact where alpha to the distance is rational, else float64.
+
+    Source: [fernandes2022], corollary 9 and (15).
+
+    >>> two_secret_optimum(alpha="1/2", distance=2).matrix[0].tolist()
+    [Fraction(4, 5), Fraction(1, 5)]
+    """
+    at = level(epsilon, alpha)
+    far = distance if isinstance(distance, Surd) else exact(distance, "distance")
+    if not far > 0:
+        raise OutOfRange("the distance of two secrets must be positive", came=distance, where="two_secret_optimum")
+    a: Fraction | float
+    if isinstance(far, Surd):
+        a = float(np.exp(-at.epsilon_float * float(far)))
+    else:
+        scaled = at.scaled(far)
+        if scaled.epsilon_float > _MOST_EPSILON:
+            raise OutOfRange(f"epsilon times the distance must be at most {_MOST_EPSILON}", came=scaled.epsilon_float)
+        a = scaled.alpha_fraction() if scaled.is_rational else scaled.alpha
+    likely, unlikely = 1 / (1 + a), a / (1 + a)
+    return stochastic(np.array([[likely, unlikely], [unlikely, likely]], dtype=type(likely)))
+
+
+@checked
+def tight_constraints(space: Space, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Channel:
+    """C = E diag(w) with E[x, y] = alpha^d(x, y) and E w = 1: outcomes are secrets, and C[x, y] = alpha^d C[y, y].
+
+    Where w >= 0 it is the mechanism with the largest multiplicative capacity of its type, which is sum w, the magnitude
+    of the scaled space. On counts it is the geometric mechanism, on equally far secrets randomised response, on a cube
+    randomised response of each bit.
+
+    Args:
+        space: n secrets.
+        epsilon, alpha: the privacy level of one unit of distance, one of them.
+
+    Returns:
+        (n, n), named by the secrets' labels; exact where alpha to every distance is rational, else float64.
+
+    Raises:
+        Infeasible: where some w is negative: then no mechanism keeps all constraints with equality.
+
+    Cost: one n x n linear system; the exact one takes seconds for n in the hundreds.
+
+    Source: [fernandes2022], section V (corollary 18); w is the weighting that defines the magnitude of a metric space.
+
+    >>> from utmost.design.spaces import cycle
+    >>> [str(p) for p in tight_constraints(cycle(4), alpha="1/2").matrix[0]]
+    ['4/9', '2/9', '1/9', '2/9']
+    """
+    at = level(epsilon, alpha)
+    if isinstance(space.metric, LineMetric):
+        return geometric_channel(space.size, at).relabel(outcomes=tuple(space.labels))
+    similarity = alpha_powers(space, at)
+    weights = _weighting(similarity)
+    for x in np.flatnonzero(weights < 0)[:1]:
+        raise Infeasible(
+            "the weighting of the space must not be negative",
+            came=f"{weights[x]} at secret {space.labels[x]}",
+            where="tight_constraints",
+            remedy="A larger epsilon makes all weights positive.",
+        )
+    return stochastic(frozen(np.asarray(similarity * weights)), outcomes=tuple(space.labels))
+
+
+def alpha_powers(space: Space, at: Level) -> Array:
+    """E[x, y] = alpha^d(x, y), (n, n): Fractions where all of them are rational, else float64."""
+    secrets = np.arange(space.size)
+    lengths = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+    powers = {0: Fraction(1)}
+    for length in set(lengths.flat):
+        if length and not isinstance(length, int | np.integer | Fraction):
+            break
+        if length:
+            scaled = at.scaled(Fraction(length))
+            if not scaled.is_rational:
+                break
+            powers[length] = scaled.alpha_fraction()
+    else:
+        found: Array = np.array([powers[length] for length in lengths.flat], dtype=object)
+        return frozen(found.reshape(lengths.shape))
+    return frozen(np.exp(-at.epsilon_float * lengths.astype(np.float64)))
+
+
+def _weighting(similarity: Array) -> Array:
+    """w with E w = 1; where all secrets look alike, all weights are equal."""
+    n, sums = len(similarity), similarity.sum(axis=1)
+    if (sums == sums[0]).all():
+        return np.asarray(1 / sums)
+    try:
+        if similarity.dtype != object:
+            return np.asarray(np.linalg.solve(similarity, np.ones(n)))
+        solution = solve_sparse([dict(enumerate(row)) for row in similarity], [Fraction(1)] * n)
+    except (np.linalg.LinAlgError, SolverFailed):
+        raise OutOfRange("the powers alpha^d of the space must be independent", came="a singular matrix") from None
+    return objects(solution)
+
+
+# Lattice points beyond this many units of log weigh, all together, less than 1e-20 of what lies before them.
+_DEPTH = 52
+_FARTHEST = 50_000
+_MOST_EPSILON = 1_000_000  # beyond it the other secret's chance has some 400 000 digits
+
+
+@checked
+def planar_geometric_channel(
+    rows: int, cols: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> Channel:
+    """Noise with P(z) = c alpha^|z| on the points z of the whole lattice, |z| Euclidean, moved back into the grid.
+
+    The constant c is the same for every secret, so the level is kept along the Euclidean distance; a point beyond the
+    grid moves to the nearest point of it, which is post-processing.
+
+    Args:
+        rows, cols: the grid, see `spaces.grid`.
+        epsilon, alpha: the privacy level of one step of the grid, one of them.
+
+    Returns:
+        (rows cols, rows cols) float64, named by the points: the sums over a lattice have no closed form.
+
+    Raises:
+        Unsupported: where the noise reaches farther than 50 000 steps: epsilon below about 1/1000.
+
+    Cost: O((rows + cols + 52/epsilon)^2 + (rows cols)^2): a second or two for epsilon = 1/100.
+
+    Source: [fernandes2022], section I (geo-indistinguishability on a grid).
+
+    >>> C = planar_geometric_channel(2, 2, epsilon=1)
+    >>> C.shape, bool(C.matrix[0, 0] > C.matrix[0, 1] > C.matrix[0, 3])
+    ((4, 4), True)
+    """
+    n, m, at = natural(rows, "rows", least=1), natural(cols, "cols", least=1), level(epsilon, alpha)
+    reach = n + m + ceil(_DEPTH / at.epsilon_float)
+    if reach > _FARTHEST:
+        raise Unsupported(
+            f"planar noise must reach at most {_FARTHEST} steps",
+            came=reach,
+            remedy="Take a coarser grid: a step k times as long at k times the epsilon.",
+        )
+    weights = _weights(at.epsilon_float, n, m, reach)
+    kinds, places = zip(_offsets(n), _offsets(m), strict=True)
+    joint = weights[
+        kinds[0][:, None, :, None], kinds[1][None, :, None, :], places[0][:, None, :, None], places[1][None, :, None, :]
+    ]
+    matrix = joint.reshape(n * m, n * m)
+    names = tuple(grid(n, m).labels)
+    return stochastic(frozen(matrix / matrix.sum(axis=1)[:, None]), names, names)
+
+
+_ONE, _BEYOND, _ALL = range(3)
+
+
+def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each secret and outcome along one axis: which offsets end there (one, all beyond, all), and the nearest."""
+    x, y = np.arange(size)[:, None], np.arange(size)[None, :]
+    kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
+    return np.broadcast_to(kind, (size, size)), abs(x - y)
+
+
+def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
+    """Sums of exp(-rate |z|) over offsets z = (i, j), by kind of i, kind of j, nearest |i| < n and nearest |j| < m."""
+    weights = np.zeros((3, 3, n, m))
+    across = np.arange(reach + 1.0)
+    beyond = np.zeros((2, m))
+    for i in range(reach, -1, -1):
+        row = np.exp(-rate * np.hypot(float(i), across))
+        ends = np.append(row[m:][::-1].sum(), row[:m][::-1]).cumsum()[:0:-1]
+        beyond += [row[:m], ends]
+        if i < n:
+            weights[_ONE, :2, i], weights[_BEYOND, :2, i] = [row[:m], ends], beyond
+    # All offsets are those from 0 on, on both sides, less 0, which is then counted twice.
+    weights[_ALL, :2] = 2 * weights[_BEYOND, :2, :1] - weights[_ONE, :2, :1]
+    weights[:, _ALL] = 2 * weights[:, _BEYOND, :, :1] - weights[:, _ONE, :, :1]
+    return weights

@@ -1,0 +1,263 @@
+"""The essential graph of a metric: its blocks, the shortest cycles that generate all others, its height functions.
+
+Height functions are counted without listing them, by a transfer matrix over the frontier of the graph.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Array
+
+Edges = list[tuple[int, int]]
+
+
+def essential_edges(distances: Array) -> Edges:
+    """Pairs x < y with no third secret between them: d(x, z) + d(z, y) > d(x, y) for every other z.
+
+    Every distance is the length of a shortest path along these edges, so a function that is Lipschitz along them is
+    Lipschitz, and a tight pair is joined by tight essential edges. Cost: O(n^3).
+    """
+    through = distances.copy()  # d(x, z) where z may lie between: not at an end
+    np.fill_diagonal(through, 2 * distances.max() + 1)
+    sums = (np.min(through[x][:, None] + through, axis=0) for x in range(len(distances)))
+    return [
+        (x, int(y)) for x, sum_over_z in enumerate(sums) for y in np.flatnonzero(distances[x] < sum_over_z) if x < y
+    ]
+
+
+def blocks(n: int, edges: Edges) -> list[list[int]]:
+    """The biconnected components of a connected graph, as sorted lists of nodes; every edge lies in exactly one.
+
+    A Lipschitz function on the whole space is one on each block, joined at the cut nodes, and its tight graph is
+    connected exactly when each block's is: vertices of the whole are products of vertices of the blocks.
+    """
+    neighbours = neighbour_lists(n, edges)
+    number, low = [-1] * n, [0] * n
+    found: list[list[int]] = []
+    open_edges: Edges = []
+    clock = 0
+    stack = [(0, -1, iter(neighbours[0]))]
+    number[0] = 0
+    while stack:
+        x, parent, rest = stack[-1]
+        y = next((y for y in rest if y != parent and number[y] < number[x]), None)
+        if y is None:
+            stack.pop()
+            if parent >= 0:
+                low[parent] = min(low[parent], low[x])
+                if low[x] >= number[parent]:
+                    found.append(_close_block(open_edges, (parent, x)))
+            continue
+        open_edges.append((x, y))
+        if number[y] >= 0:
+            low[x] = min(low[x], number[y])
+        else:
+            clock += 1
+            number[y] = low[y] = clock
+            stack.append((y, x, iter(neighbours[y])))
+    return found
+
+
+def _close_block(open_edges: Edges, edge: tuple[int, int]) -> list[int]:
+    nodes: set[int] = set()
+    while True:
+        last = open_edges.pop()
+        nodes.update(last)
+        if last == edge:
+            return sorted(nodes)
+
+
+def neighbour_lists(n: int, edges: Edges) -> list[list[int]]:
+    """The neighbours of each node."""
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for x, y in edges:
+        neighbours[x].append(y)
+        neighbours[y].append(x)
+    return neighbours
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BipartiteGraph:
+    """A connected bipartite graph whose shortest-path metric, times one edge length, is the metric at hand.
+
+    Attributes:
+        order: the nodes, each but the first one a neighbour of one before it.
+        hops: (n, n) shortest-path distances between nodes.
+        edges: the edges.
+    """
+
+    order: tuple[int, ...]
+    hops: NDArray[np.int16]
+    edges: Edges
+
+    @classmethod
+    def of(cls, distances: Array) -> "BipartiteGraph | None":
+        """The graph, where all essential edges are equally long and no cycle is odd; else None.
+
+        >>> BipartiteGraph.of(np.array([[0, 2, 4], [2, 0, 2], [4, 2, 0]])).edges
+        [(0, 1), (1, 2)]
+        >>> BipartiteGraph.of(np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])) is None
+        True
+        """
+        edges = essential_edges(distances)
+        lengths = {int(distances[x, y]) for x, y in edges}
+        if len(lengths) != 1:
+            return None
+        hops = (distances // lengths.pop()).astype(np.int16)
+        side = hops[0] % 2
+        if any(side[x] == side[y] for x, y in edges):
+            return None
+        return cls(_breadth_first(len(distances), edges), hops, edges)
+
+
+def _breadth_first(n: int, edges: Edges) -> tuple[int, ...]:
+    neighbours = neighbour_lists(n, edges)
+    order = [0]
+    for x in order:
+        order.extend(y for y in neighbours[x] if y not in order)
+    return tuple(order)
+
+
+def longest_basis_cycle(n: int, edges: Edges) -> int:
+    """The length of the longest cycle in a minimum cycle basis; 0 for a tree.
+
+    Horton's candidates (a shortest path to each end of an edge, and the edge) contain a minimum basis; candidates are
+    taken by length and kept while independent over the field of two elements. Independence there implies independence
+    over the rationals, so a sum of steps that vanishes on the basis vanishes on every cycle.
+
+    Cost: O(n m) candidates for m edges, each reduced against at most m - n + 1 others.
+
+    >>> longest_basis_cycle(4, [(0, 1), (1, 2), (2, 3), (0, 3)]), longest_basis_cycle(2, [(0, 1)])
+    (4, 0)
+    """
+    wanted = len(edges) - n + 1
+    index = {edge: k for k, edge in enumerate(edges)}
+    index |= {(y, x): k for (x, y), k in index.items()}
+    pivots: dict[int, int] = {}
+    longest = 0
+    for cycle in sorted(_candidates(n, edges, index), key=lambda c: c.bit_count()):
+        if len(pivots) == wanted:
+            break
+        longest_if_kept, rest = cycle.bit_count(), cycle
+        while rest and (pivot := pivots.get(rest.bit_length())) is not None:
+            rest ^= pivot
+        if rest:
+            pivots[rest.bit_length()] = rest
+            longest = longest_if_kept
+    return longest
+
+
+def _candidates(n: int, edges: Edges, index: dict[tuple[int, int], int]) -> set[int]:
+    """Cycles as sets of edges: root to x, the edge (x, y), y back to root, with paths that share only the root."""
+    neighbours = neighbour_lists(n, edges)
+    found = set()
+    for root in range(n):
+        path = {root: 0}
+        for x in (queue := [root]):
+            for y in neighbours[x]:
+                if y not in path:
+                    path[y] = path[x] | 1 << index[x, y]
+                    queue.append(y)
+        found |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
+    return found
+
+
+States = NDArray[np.uint64]
+
+# The 6-cube needs 3 * 10^6; beyond this a count would fill the memory rather than fail.
+_MOST_STATES = 1 << 25
+
+
+def count_height_functions(graph: BipartiteGraph) -> int:
+    """How many functions with steps of 1 and -1 along every edge there are, modulo constants.
+
+    Heights are kept modulo an odd M. Labels whose steps are 1 or -1 modulo M lift to heights exactly when the steps
+    around every cycle of a basis add up to 0; they add up to an even multiple of M, and a cycle shorter than 2M leaves
+    only 0. M = 3 where 4-cycles generate all cycles (lines, trees, cubes, grids): the count is then that of the
+    proper 3-colourings, divided by 3.
+
+    Cost: one step for each node and for each way to label the frontier (the visited nodes with an unvisited neighbour).
+
+    Raises:
+        Unsupported: where the labels of a frontier do not fit in 64 bits, or more than 2^25 of them are possible.
+
+    >>> path = np.abs(np.arange(5)[:, None] - np.arange(5))
+    >>> count_height_functions(BipartiteGraph.of(path))
+    16
+    """
+    modulus = max(3, longest_basis_cycle(len(graph.order), graph.edges) // 2 + 1 | 1)
+    bits = (modulus - 1).bit_length()
+    states = np.zeros(1, dtype=np.uint64)
+    counts: NDArray[Any] = np.ones(1, dtype=np.int64 if len(graph.order) < 63 else object)  # at most 2^(n-1) in all
+    plan = _plan(graph)
+    widest = 1 + max(step.slot for step in plan)
+    if widest * bits > 64:
+        raise Unsupported("the labels of a frontier must fit in 64 bits", came=f"{widest} nodes at once")
+    for step in plan:
+        states, counts = _visit(step, states, counts, modulus, bits)
+        states, counts = _merged(states & _kept(step, bits), counts)
+        if len(states) > _MOST_STATES:
+            raise Unsupported(f"a frontier must have at most {_MOST_STATES} labellings", came=len(states))
+    return int(counts.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One node of the sweep: its slot, the slots of its visited neighbours, and the slots that fall free after it."""
+
+    slot: int
+    near: tuple[int, ...]
+    freed: tuple[int, ...]
+
+
+def _plan(graph: BipartiteGraph) -> list[_Step]:
+    """A sweep that goes on, each time, to the node after which the fewest nodes wait for a neighbour."""
+    n = len(graph.order)
+    neighbours = neighbour_lists(n, graph.edges)
+    waits_for = [set(near) for near in neighbours]
+    slots: dict[int, int] = {}
+    steps, border = [], {0}
+    while border:
+        x = min(border, key=lambda y: (len(waits_for[y]) > 0, -sum(len(waits_for[z]) == 1 for z in neighbours[y]), y))
+        border.discard(x)
+        near = tuple(slots[y] for y in neighbours[x] if y in slots)
+        slot = slots[x] = next(k for k in range(n) if k not in slots.values())
+        for y in neighbours[x]:
+            waits_for[y].discard(x)
+        done = [y for y in (x, *neighbours[x]) if y in slots and not waits_for[y]]
+        steps.append(_Step(slot, near, tuple(slots.pop(y) for y in done)))
+        border.update(y for y in waits_for[x] if y not in slots)
+    return steps
+
+
+def _visit(step: _Step, states: States, counts: NDArray[Any], modulus: int, bits: int) -> tuple[States, NDArray[Any]]:
+    """Every state continued by every label of the node that differs by one from its visited neighbours' labels."""
+    if not step.near:
+        return states, counts
+    seen = [states >> np.uint64(slot * bits) & np.uint64((1 << bits) - 1) for slot in step.near]
+    parts = []
+    for move in (1, modulus - 1):
+        label = (seen[0] + np.uint64(move)) % np.uint64(modulus)
+        gaps = [(label + np.uint64(modulus) - other) % np.uint64(modulus) for other in seen[1:]]
+        fits = (
+            np.all([(gap == 1) | (gap == modulus - 1) for gap in gaps], axis=0) if gaps else np.full(len(states), True)
+        )
+        parts.append((states[fits] | label[fits] << np.uint64(step.slot * bits), counts[fits]))
+    return np.concatenate([s for s, _ in parts]), np.concatenate([c for _, c in parts])
+
+
+def _kept(step: _Step, bits: int) -> np.uint64:
+    freed = sum(((1 << bits) - 1) << slot * bits for slot in step.freed)
+    return np.uint64(((1 << 64) - 1) & ~freed)
+
+
+def _merged(states: States, counts: NDArray[Any]) -> tuple[States, NDArray[Any]]:
+    """Equal states made one, their counts added."""
+    order = np.argsort(states)
+    states = states[order]
+    first = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
+    return states[first], np.add.reduceat(counts[order], first)

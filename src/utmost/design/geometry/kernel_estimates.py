@@ -1,0 +1,118 @@
+"""How many kernels a type has, where listing them is hopeless: estimated from random sets of its vertices."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.geometry.kernel_supports import is_kernel_support, scaled_differences
+from utmost.design.geometry.vertex_search import Vertices, vertices
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.laws.exact import checked, exact_integer
+from utmost.laws.exact.shown import Shown
+
+# Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
+_NEAR_ZERO = 1e-7
+
+_MOST_SAMPLES = 10**9
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KernelEstimate(Shown):
+    """An unbiased estimate of a number, with a confidence interval.
+
+    Attributes:
+        value: the estimate.
+        low, high: the interval, from the normal approximation to the mean of the samples.
+        confidence: how often such an interval holds the number, for many samples.
+        samples: how many were drawn.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    samples: int
+
+
+@checked
+def estimate_kernels(
+    ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
+) -> KernelEstimate:
+    """Estimate how many kernels of a given size a type has.
+
+    A sample is a random set A of size - 1 vertices; it counts the vertices that complete it to a kernel. Each kernel of
+    that size is completed from each of its ``size`` subsets, so C(N, size-1) / size times the mean count is unbiased.
+
+    Args:
+        ptype: the type; its vertices are listed.
+        samples: at least 2.
+        generator: where the sets are drawn from; it decides nothing private.
+        size: outcomes of the kernels counted; n, the commonest, when left out.
+        confidence: of the interval, between 0 and 1.
+
+    Cost: one linear system with N right-hand sides for each sample.
+
+    >>> from utmost.design.spaces import counts
+    >>> found = estimate_kernels(PrivacyType(counts(4), alpha="1/2"), 500, np.random.default_rng(1))
+    >>> found.low < 157 < found.high
+    True
+    """
+    if exact_integer(samples, "samples") > _MOST_SAMPLES:
+        raise OutOfRange(f"samples must be at most {_MOST_SAMPLES}", came="more", where="estimate_kernels")
+    if samples < 2:
+        raise OutOfRange("samples must be at least 2", came=samples, where="estimate_kernels")
+    if not 0 < confidence < 1:
+        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence, where="estimate_kernels")
+    listed = vertices(ptype)
+    n = ptype.space.size
+    wanted = n if size is None else exact_integer(size, "size")
+    if not 1 <= wanted <= n:
+        raise OutOfRange(f"a kernel has between 1 and {n} outcomes", came=size, where="estimate_kernels")
+    counter = _Completions(listed, scaled_differences(listed))
+    counts = np.array([counter.count(chosen) for chosen in _subsets(generator, len(listed), wanted - 1, samples)])
+    scale = comb(len(listed), wanted - 1) / wanted
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * float(counts.std(ddof=1)) / sqrt(samples)
+    mean = float(counts.mean())
+    return KernelEstimate(scale * mean, scale * max(mean - half, 0.0), scale * (mean + half), confidence, samples)
+
+
+def _subsets(generator: np.random.Generator, count: int, size: int, samples: int) -> Iterator[NDArray[np.int64]]:
+    for _ in range(samples):
+        yield generator.choice(count, size=size, replace=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Completions:
+    """Counting the vertices that complete a set to a kernel; the system is the one of `WalkTables`."""
+
+    vertices: Vertices
+    system: NDArray[np.float64]
+
+    def count(self, chosen: NDArray[np.int64]) -> int:
+        """How many vertices there are that form a kernel with all of the chosen ones."""
+        n, k = len(self.system), len(chosen)
+        basis, triangle = np.linalg.qr(self.system[:, chosen], mode="complete")
+        if k and np.abs(np.diagonal(triangle)).min() < _NEAR_ZERO:
+            return self._exactly(chosen, np.setdiff1d(np.arange(len(self.vertices)), chosen))
+        rotated, target = basis.T @ self.system, basis.T[:, 0]
+        over = rotated[k:]
+        length = np.sqrt((over**2).sum(axis=0))
+        last = over.T @ target[k:] / np.maximum(length, _NEAR_ZERO) ** 2
+        off = np.abs(target[k:, None] - last * over).max(axis=0) if n - k > 1 else np.zeros(len(last))
+        first = np.linalg.solve(triangle[:k], target[:k, None] - last * rotated[:k]) if k else np.empty((0, len(last)))
+        least = np.minimum(first.min(axis=0, initial=np.inf), last)
+        least[chosen] = -1
+        near = length < _NEAR_ZERO
+        near[chosen] = False
+        maybe = near | ((least > -_NEAR_ZERO) & (off < _NEAR_ZERO))
+        sure = (least > _NEAR_ZERO) & ~near & (n - k == 1)
+        return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
+
+    def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
+        """How many of the others form a kernel with all of the chosen ones, by exact numbers."""
+        return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

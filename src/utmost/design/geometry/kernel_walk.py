@@ -1,0 +1,313 @@
+"""Kernels by a walk over sets of independent vertices, orbit by orbit, in blocks of bounded size."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, isqrt, lcm
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from utmost.design.geometry.compiled_walk import ROUNDING, Walk, complete, go_on, largest_row, pivot
+from utmost.design.geometry.kernel_supports import (
+    KernelBlock,
+    Position,
+    check_searchable,
+    is_kernel_support,
+    scaled_differences,
+)
+from utmost.design.geometry.symmetries import Indices, column_permutations, moved_supports, orbits_under
+from utmost.design.geometry.vertex_search import Vertices
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, frozen
+
+_PRIMES_ABOVE = 3 << 29
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkTables:
+    """The system sum_j lambda_j v_j = 1 with its first row taken from the others: rows v(0), v(x) - v(0).
+
+    The differences are divided by 1 - alpha, so that levels near alpha = 1 lose no digits; the target becomes
+    (1, 0, ..., 0). For rational alpha there are as many primes as it takes to decide zero for certain: every number
+    that is tested is a minor of the vertices scaled to integers, and a minor below Hadamard's bound that vanishes
+    modulo all the primes is zero. For irrational alpha there are two primes, and a nonzero number passes for zero with
+    a chance below 2^-60, and only if it is also below the rounding error.
+
+    Attributes:
+        floats: (n, N), right to 4 units of 2^-52.
+        residues: (F, n, N). primes: (F,).
+    """
+
+    floats: NDArray[np.float64]
+    residues: NDArray[np.uint64]
+    primes: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, vertices: Vertices) -> "WalkTables":
+        """The tables of a complete list of vertices."""
+        fields, above = [], _PRIMES_ABOVE
+        for _ in range(_fields_needed(vertices)):
+            fields.append(vertices.powers.field(above))
+            above = fields[-1].prime
+        residues = [
+            _differences(vertices.powers.residues(vertices.exponents, field).T % field.prime) % field.prime
+            for field in fields
+        ]
+        primes = np.array([field.prime for field in fields], dtype=np.uint64)
+        return cls(scaled_differences(vertices), np.array(residues, dtype=np.uint64), primes)
+
+    def walk(self, columns: Indices, lead: int, rows: int) -> Walk:
+        """A walk over some vertices, in the order given, that has not begun; ``rows`` is 0 for counting only."""
+        n, m, count = len(self.floats), len(columns), len(self.primes)
+        tableau = np.zeros((n - 1, n, m + 1))
+        tableau[0, :, :m] = self.floats[:, columns]
+        tableau[0, 0, m] = 1
+        residues = np.zeros((n - 1, count, n, m + 1), dtype=np.uint64)
+        residues[0, :, :, :m] = self.residues[:, :, columns]
+        residues[0, :, 0, m] = 1
+        size = np.abs(tableau).max(axis=1)
+        pairs = m * (m + 1) // 2 + 1  # what one set of n - 2 can be completed by
+        inverses = [-pow(int(p), -1, 1 << 32) % (1 << 32) for p in self.primes]
+        return Walk(
+            tableau=tableau,
+            error=np.full((n - 1, m + 1), 4 * ROUNDING) * np.maximum(size[0], 1),
+            size=size,
+            residues=residues,
+            primes=self.primes,
+            inverses=np.array(inverses, dtype=np.uint64),
+            chosen=np.zeros(n, dtype=np.int64),
+            rows=np.zeros(n + 1, dtype=np.int64),
+            used=np.zeros(n, dtype=np.bool_),
+            coming=np.zeros(n, dtype=np.int64),
+            depth=np.zeros(1, dtype=np.int64),
+            rays=np.zeros((m, n)),
+            ray_error=np.zeros((m, 2)),
+            sizes=np.zeros((n + 1, n + 1), dtype=np.int64),
+            found=np.zeros((rows + pairs if rows else 0, n), dtype=np.int16),
+            doubt=np.zeros((rows + pairs, n), dtype=np.int16),
+            filled=np.zeros(2, dtype=np.int64),
+            lead=lead,
+            keep=rows > 0,
+        )
+
+
+def _differences(columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.vstack([columns[:1], columns[1:] - columns[:1]])
+
+
+def _fields_needed(vertices: Vertices) -> int:
+    if not vertices.is_exact:
+        return 2
+    squares = []
+    for column in vertices.weights.T:
+        scale = lcm(*(x.denominator for x in column))
+        squares.append(sum(int(x * scale) ** 2 for x in column))
+    largest = 1
+    for square in sorted(squares)[-vertices.distances.size :]:
+        largest *= isqrt(square) + 1
+    # Rows of differences have the same minors up to sign; 2 for the two signs of a residue.
+    return -(-(2 * largest).bit_length() // 30)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCompletions:
+    """Counting the pairs that complete n - 2 vertices to a kernel of n.
+
+    Attributes:
+        vertices: all vertices of a type on n >= 3 secrets.
+        start: the walk's first tableau, residues, errors and sizes, columns in the order of the vertices.
+        walk: is brought to each set in turn, with its columns first.
+    """
+
+    vertices: Vertices
+    start: tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]
+    walk: Walk
+
+    @classmethod
+    def of(cls, vertices: Vertices) -> "PairCompletions":
+        """Ready to count for a type."""
+        walk = WalkTables.of(vertices).walk(np.arange(len(vertices)), 0, 0)
+        return cls(
+            vertices, (walk.tableau[0].copy(), walk.residues[0].copy(), *np.array([walk.error, walk.size])[:, 0]), walk
+        )
+
+    def count(self, chosen: ArrayLike) -> int:
+        """How many pairs form a kernel of n vertices with all of the n - 2 different ones. Cost: O(N^2 n)."""
+        walk, n, m = self.walk, self.vertices.distances.size, len(self.vertices)
+        first = np.asarray(chosen, dtype=np.int64)
+        columns = np.concatenate([first, np.setdiff1d(np.arange(m + 1), first)])  # the target stays last
+        for place, table in zip((walk.tableau, walk.residues, walk.error, walk.size), self.start, strict=True):
+            place[0] = table[..., columns]
+        walk.used[:], walk.sizes[:], walk.filled[:] = False, 0, 0
+        for k in range(n - 2):
+            row = largest_row(walk.tableau[k, :, k], walk.used)
+            if walk.tableau[k, row, k] == 0.0:
+                return 0  # dependent vertices
+            walk.chosen[k], walk.rows[k + 2], walk.used[row] = k, row, True
+            pivot(walk, k, k, row)
+        if not complete(walk):
+            return 0
+        pairs = (support for support in walk.doubt[: walk.filled[1]] if support[-1] >= 0)
+        return int(walk.sizes[n].sum()) + sum(is_kernel_support(self.vertices, columns[pair]) for pair in pairs)
+
+
+# Compiled code cannot be interrupted: it comes back often enough to show progress and to be stopped.
+_PAIRS_BEFORE_A_PAUSE = 1 << 28
+
+
+def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None = None) -> Iterator[KernelBlock]:
+    """All kernels of a type with n >= 3 secrets, stretch by stretch.
+
+    Each kernel is looked for in the first orbit of vertices that it meets, and there only through the orbit's
+    representative: sets of it and of vertices of this and later orbits. The images of what is found, under one
+    automorphism for each vertex of the orbit, are all kernels of that orbit; a kernel that holds several vertices of
+    the orbit arises for each of them, and is kept where the lowest is the image of the representative.
+
+    Args:
+        vertices: all vertices of the type.
+        rows: a stretch ends once it has found about this many, not counting images, or after a second or so.
+        start: where an earlier walk stopped.
+
+    Raises:
+        Unsupported: for more than 5000 vertices, whose sets no walk comes through.
+        OutOfRange: for a start that no walk of this type can have stopped at.
+
+    Memory: O((rows + N^2) n), since one set of n - 2 may have N^2 / 2 completions. Cost: at most C(N, n-2) tableau
+    steps. Exactness: see `WalkTables`.
+    """
+    check_searchable(len(vertices))
+    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
+    start = start or Position()
+    _check_start(start, tasks, vertices.distances.size)
+    for task in tasks[start.orbit :]:
+        walk = _walk(tables, task, start.coming if task.number == start.orbit else (0,), rows)
+        unfinished = True
+        while unfinished:
+            unfinished = bool(go_on(walk, _patience(task)))
+            local = np.concatenate([walk.found[: walk.filled[0]], _settled(vertices, task, walk)])
+            walk.filled[:] = 0
+            position = _position(walk, task, tasks, unfinished=unfinished)
+            yield KernelBlock(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
+
+
+def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda done: None) -> NDArray[np.int64]:
+    """How many kernels there are of each size, (n+1,), without listing them.
+
+    A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
+
+    Args:
+        vertices: all vertices of the type, at least three.
+        watch: is called, every second or so, with the share of all sets that is done.
+    """
+    tables, tasks = WalkTables.of(vertices), _tasks(vertices)
+    sizes = np.zeros(vertices.distances.size + 1, dtype=np.int64)
+    for task in tasks:
+        walk = _walk(tables, task, (0,), 0)
+        unfinished = True
+        while unfinished:
+            unfinished = bool(go_on(walk, _patience(task)))
+            watch(_share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished)))
+            for support in _settled(vertices, task, walk):
+                members = support[support >= 0]
+                walk.sizes[len(members), np.count_nonzero(members < task.lead)] += 1
+            walk.filled[:] = 0
+        for size, row in enumerate(walk.sizes):
+            weighted = sum(Fraction(int(times) * task.lead, t) for t, times in enumerate(row) if t)
+            sizes[size] += int(weighted)
+    return sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """One orbit's part: the vertices in the order of the walk, and an automorphism for each member of the orbit."""
+
+    number: int
+    columns: Indices
+    lead: int
+    moves: list[Indices]
+
+    def images(self, local: Array) -> NDArray[np.int32]:
+        """All kernels of the orbit, each once, from those that hold its representative."""
+        supports = np.where(local >= 0, self.columns[local], -1)
+        parts = []
+        for member, move in zip(self.columns[: self.lead], self.moves, strict=True):
+            images = moved_supports(supports, move)
+            lowest = np.where(np.isin(images, self.columns[: self.lead]), images, np.iinfo(images.dtype).max).min(
+                axis=1
+            )
+            parts.append(images[lowest == member].astype(np.int32))
+        return np.concatenate(parts)
+
+
+def _patience(task: _Task) -> int:
+    """How many sets to complete before a pause: about a second's work, as each is completed by pairs of columns."""
+    return _PAIRS_BEFORE_A_PAUSE // len(task.columns) ** 2 + 1
+
+
+def _position(walk: Walk, task: _Task, tasks: list[_Task], *, unfinished: bool) -> Position | None:
+    if unfinished:
+        return Position(task.number, tuple(int(j) for j in walk.coming[: walk.depth[0] + 1]))
+    return Position(task.number + 1) if task.number + 1 < len(tasks) else None
+
+
+def _check_start(start: Position, tasks: list[_Task], n: int) -> None:
+    columns = len(tasks[start.orbit].columns) if 0 <= start.orbit < len(tasks) else -1
+    first, later = start.coming[:1], start.coming[1:]
+    if columns < 0 or first not in ((0,), (1,)) or len(later) > n - 2 or not all(0 < j <= columns for j in later):
+        raise OutOfRange("start must be a position of a walk on this type", came=start, where="kernel_blocks")
+
+
+def _tasks(vertices: Vertices) -> list[_Task]:
+    """The orbits, largest first: few sets of vertices are left for the rest."""
+    moves = column_permutations(vertices)
+    orbits = orbits_under(moves, len(vertices))
+    members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]
+    members.sort(key=lambda orbit: (-len(orbit), int(orbit[0])))
+    return [
+        _Task(number, np.concatenate(members[number:]), len(orbit), _transversal(moves, len(vertices), orbit))
+        for number, orbit in enumerate(members)
+    ]
+
+
+def _transversal(moves: list[Indices], count: int, orbit: Indices) -> list[Indices]:
+    """A product of moves that takes the orbit's first member to each of its members, in their order."""
+    start = int(orbit[0])
+    paths = {start: np.arange(count)}
+    for reached in (queue := [start]):
+        for move in moves:
+            image = int(move[reached])
+            if image not in paths:
+                paths[image] = move[paths[reached]]
+                queue.append(image)
+    return [paths[int(member)] for member in orbit]
+
+
+def _walk(tables: WalkTables, task: _Task, coming: tuple[int, ...], rows: int) -> Walk:
+    """The walk of one orbit, brought to where it goes on."""
+    walk = tables.walk(task.columns, task.lead, rows)
+    walk.coming[: len(coming)] = coming
+    walk.depth[0] = len(coming) - 1
+    for k, after in enumerate(coming[:-1]):
+        j = after - 1
+        row = largest_row(walk.tableau[k, :, j], walk.used)
+        walk.chosen[k], walk.rows[k + 2], walk.used[row] = j, row, True
+        pivot(walk, k, j, row)
+    return walk
+
+
+def _settled(vertices: Vertices, task: _Task, walk: Walk) -> NDArray[np.int16]:
+    """Those of the open sets that are kernels, by exact numbers."""
+    open_sets = walk.doubt[: walk.filled[1]]
+    settled = [is_kernel_support(vertices, task.columns[support[support >= 0]]) for support in open_sets]
+    return open_sets[settled] if settled else open_sets
+
+
+def _share(tasks: list[_Task], n: int, position: Position | None) -> float:
+    """The share of all sets of n vertices, representative first, that lie before a position."""
+    todo = [comb(len(task.columns) - 1, n - 1) for task in tasks]
+    if position is None or not sum(todo):
+        return 1.0
+    left = sum(todo[position.orbit + 1 :])
+    second = position.coming[1] if len(position.coming) > 1 else 1
+    return 1 - (left + comb(len(tasks[position.orbit].columns) - second, n - 1)) / sum(todo)

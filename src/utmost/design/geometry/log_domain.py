@@ -1,0 +1,273 @@
+"""Work in the log domain: distances compared without rounding, and powers of alpha by them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from math import gcd, isqrt, lcm
+from typing import Any
+
+import numpy as np
+from flint import fmpz
+from numpy.typing import NDArray
+
+from utmost.design.spaces import Space
+from utmost.errors import Unsupported
+from utmost.laws.exact import Array, Interval, Level, Surd, exact, exp_interval, frozen, nearest
+
+_MOST_BITS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distances:
+    """d(x, y) = unit * sum_k coefficients[x, y, k] sqrt(roots[k]), exactly.
+
+    Square roots of distinct square-free integers are linearly independent over the rationals, so two distances are
+    equal exactly when their coefficients are.
+
+    Attributes:
+        coefficients: (n, n, K) integers, int64 or Python integers where those are too short.
+        roots: K distinct square-free integers, ascending.
+        unit: a positive rational.
+    """
+
+    coefficients: Array
+    roots: tuple[int, ...]
+    unit: Fraction
+
+    @classmethod
+    def of(cls, space: Space) -> "Distances":
+        """The distances of a space, as they are known; floats are read as the decimals they print.
+
+        >>> from utmost.design.spaces import grid
+        >>> corners = Distances.of(grid(2, 2))
+        >>> corners.roots, corners.coefficients[0].tolist()
+        ((1, 2), [[0, 0], [1, 0], [1, 0], [0, 1]])
+        """
+        secrets = np.arange(space.size)
+        table = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+        entries = table.ravel().tolist()
+        terms = {d: _terms(d) for d in set(entries)}
+        roots = tuple(sorted({root for known in terms.values() for root in known})) or (1,)
+        scale = lcm(*(c.denominator for known in terms.values() for c in known.values()))
+        common = gcd(*(int(c * scale) for known in terms.values() for c in known.values())) or 1
+        whole = {d: [int(known.get(r, Fraction(0)) * scale) // common for r in roots] for d, known in terms.items()}
+        coefficients = np.array([whole[d] for d in entries], dtype=object).reshape(*table.shape, len(roots))
+        return cls(frozen(_narrowed(coefficients, 4 * space.size)), roots, Fraction(common, scale))
+
+    @property
+    def size(self) -> int:
+        """The number of secrets."""
+        return int(self.coefficients.shape[0])
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every distance is a rational number."""
+        return self.roots == (1,)
+
+    def integers(self) -> Array:
+        """An integer metric with the same order and the same ties: what decides every vertex, (n, n).
+
+        c -> sum_k c_k floor(2^s sqrt(root_k)) is additive, and for |c_k| <= B it has the sign of sum_k c_k sqrt(root_k)
+        once 2^s is large enough: a nonzero combination x is an algebraic integer of degree D, all its conjugates are at
+        most B sum_k sqrt(root_k) =: A, and their product is a nonzero integer, so |x| >= A^(1-D).
+        """
+        if self.is_rational:
+            return self.coefficients[..., 0]
+        bound = 2 * self.size * int(np.abs(self.coefficients).max())
+        largest = bound * sum(isqrt(root) + 1 for root in self.roots)
+        bits = (self.degree - 1) * largest.bit_length() + (bound * len(self.roots)).bit_length() + 1
+        if bits > _MOST_BITS:
+            raise Unsupported(
+                "sums of distances are compared by the degree of their number field",
+                came=f"2^{self.degree.bit_length() - 1}, of {len(self.roots)} square roots",
+                remedy="Give distances in fewer square roots, or as rationals.",
+            )
+        scaled = [isqrt(root << 2 * bits) for root in self.roots]
+        values = self.coefficients.astype(object) @ np.array(scaled, dtype=object)
+        return frozen(_narrowed(values, 4 * self.size))
+
+    @property
+    def degree(self) -> int:
+        """The degree of the number field that holds every distance: 2 to the rank of the roots modulo squares."""
+        independent: list[set[int]] = []
+        for odd in map(_primes, self.roots):
+            for other in independent:
+                if max(other) in odd:
+                    odd ^= other
+            if odd:
+                independent.append(odd)
+        return 1 << len(independent)
+
+
+def _terms(distance: object) -> dict[int, Fraction]:
+    """The coefficient of each square root in a distance."""
+    if isinstance(distance, Surd):
+        return dict(distance.terms)
+    value = exact(distance)
+    return {1: value} if value else {}
+
+
+def _narrowed(values: Array, headroom: int) -> Array:
+    """As int64 where sums of ``headroom`` entries certainly fit, else as Python integers."""
+    largest = int(np.abs(values).max()) if values.size else 0
+    return values.astype(np.int64) if largest * headroom < 2**62 else values.astype(object)
+
+
+def _primes(n: int) -> set[int]:
+    return {int(prime) for prime, _ in fmpz(n).factor()}
+
+
+@dataclass(frozen=True, slots=True)
+class LogPowers:
+    """The numbers exp(-epsilon * sum_k c_k sqrt(roots[k])) for whole c, epsilon being that of one unit of distance.
+
+    Attributes:
+        level: the level of one unit of distance.
+        roots: the square-free integers under the roots.
+    """
+
+    level: Level
+    roots: tuple[int, ...]
+
+    @classmethod
+    def of(cls, level: Level, distances: Distances) -> "LogPowers":
+        """The powers that occur in channels of this level on these distances."""
+        return cls(level.scaled(distances.unit), distances.roots)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every power is a rational number."""
+        return self.roots == (1,) and self.level.is_rational
+
+    def fraction(self, exponent: tuple[int, ...]) -> Fraction:
+        """The power, where it is rational."""
+        return self.level.alpha_fraction() ** int(exponent[0])
+
+    def interval(self, exponent: tuple[int, ...], bits: int) -> Interval:
+        """An interval around the power, about ``2**-bits`` wide, for a nonnegative real exponent."""
+        if not any(exponent):
+            return Interval.of(1, bits)
+        guard = bits + 16 + sum(abs(c) for c in exponent).bit_length()
+        total = Interval.of(0, guard)
+        for c, root in zip(exponent, self.roots, strict=True):
+            low = isqrt(root << 2 * guard)
+            total = total + Interval(low, low + (low * low != root << 2 * guard), guard) * c
+        return exp_interval(-(total * self.level.epsilon_interval(guard)), bits)
+
+    def number(self, exponent: tuple[int, ...]) -> float:
+        """The power, at most one unit in the last place off."""
+        bits = 64
+        while (near := self.interval(exponent, bits)).low < 1 << 60:
+            bits *= 2
+            if bits > 1 << 12:
+                return 0.0
+        return nearest(near)
+
+    def difference(self, one: tuple[int, ...], two: tuple[int, ...]) -> float:
+        """(alpha^one - alpha^two) / (1 - alpha), to the nearest float but for one unit in the last place or two."""
+        if one == two:
+            return 0.0
+        unit = (1,) + (0,) * (len(self.roots) - 1)
+        bits = 128
+        while True:
+            gap = self.interval(one, bits) - self.interval(two, bits)
+            below = 1 - self.interval(unit, bits)
+            if min(abs(gap.low), abs(gap.high), below.low) >> 64:
+                return nearest(gap / below)
+            if bits > 1 << 12:
+                return 0.0
+            bits *= 2
+
+    def floats(self, exponents: Array) -> NDArray[np.float64]:
+        """The powers of an (..., K) array of exponents."""
+        return self._each(exponents, self.number, np.float64)
+
+    def fractions(self, exponents: Array) -> Array:
+        """The powers of an (..., K) array of exponents, exactly."""
+        return self._each(exponents, self.fraction, object)
+
+    def residues(self, exponents: Array, field: "Field") -> NDArray[np.int64]:
+        """The images of the powers in a prime field: zero there for every combination that is zero."""
+        return self._each(exponents, field.power, np.int64)
+
+    def field(self, prime_above: int) -> "Field":
+        """A prime field with an image for each generator of the powers.
+
+        alpha has its residue if it is rational or a root of a rational; every other generator gets a residue without
+        relation to the rest. That is what such numbers are: exp(-epsilon sqrt(r)) for rational epsilon and different r
+        are algebraically independent (Lindemann and Weierstrass); for rational alpha a single alpha^sqrt(r) is
+        transcendental (Gelfond and Schneider), and that several are independent is believed and unproved.
+        """
+        base, power = self.level.base, self.level.power
+        p = prime_above
+        while True:
+            p = _next_prime(p, power.denominator)
+            rational = None if base is None else _root_residue(base, power, p)
+            if base is None or rational is not None:
+                break
+        free = [int.from_bytes(sha256(f"{p} {root}".encode()).digest()) % p for root in self.roots]
+        if rational is not None and self.roots[0] == 1:
+            free[0] = rational
+        return Field(p, tuple(free))
+
+    def _each(self, exponents: Array, value: Callable[[tuple[int, ...]], Any], dtype: Any) -> Array:
+        flat = exponents.reshape(-1, exponents.shape[-1])
+        different, which = np.unique(flat, axis=0, return_inverse=True)
+        values = np.array([value(tuple(int(c) for c in row)) for row in different], dtype=dtype)
+        table: Array = values[which.reshape(-1)].reshape(exponents.shape[:-1])
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A prime field and the images of the generators of the powers in it."""
+
+    prime: int
+    generators: tuple[int, ...]
+
+    def power(self, exponent: tuple[int, ...]) -> int:
+        """The image of one power."""
+        value = 1
+        for c, generator in zip(exponent, self.generators, strict=True):
+            value = value * pow(generator, c, self.prime) % self.prime
+        return value
+
+
+def _root_residue(base: Fraction, power: Fraction, p: int) -> int | None:
+    """base**power modulo p; None where a root is wanted and there is none.
+
+    For p = 3 modulo 4 the squares form a group of odd order, in which roots are unique.
+    """
+    half = (p - 1) // 2
+    residue = base.numerator * pow(base.denominator, -1, p) % p
+    if power.denominator > 1 and pow(residue, half, p) != 1:
+        return None
+    exponent = power.numerator * pow(power.denominator, -1, half) if power.denominator > 1 else power.numerator
+    return pow(residue, exponent, p)
+
+
+def _next_prime(n: int, roots: int) -> int:
+    """The next prime p = 3 modulo 4 above n such that (p - 1) / 2 has no factor in common with ``roots``."""
+    n += (3 - n) % 4 or 4
+    while gcd((n - 1) // 2, roots) > 1 or not _is_prime(n):
+        n += 4
+    return n
+
+
+def _is_prime(n: int) -> bool:
+    """Miller and Rabin's test with bases that decide every n below 3.3 * 10^24."""
+    d, twos = n - 1, 0
+    while d % 2 == 0:
+        d, twos = d // 2, twos + 1
+    for a in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41):
+        x = pow(a, d, n)
+        if x in (1, n - 1) or n == a:
+            continue
+        for _ in range(twos - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True

@@ -1,0 +1,127 @@
+"""Verdicts on two channels; the proofs of refinement, a remap and a consumer, checked apart from their search."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpz, fmpz_mat
+
+from utmost.design.channels import Channel
+from utmost.design.spaces import Consumer
+from utmost.errors import NotAChannel
+from utmost.laws.exact import Array, as_rationals, checked, is_exact, matrix_product
+from utmost.laws.exact.linear_algebra import by_integers, denominators, numerators
+from utmost.laws.exact.shown import Shown
+
+TOLERANCE = 1e-9
+_ROUNDED_BITS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Verdict(Shown, ABC):
+    """Whether one channel is below another in an order, with what proves it; true or false in a condition.
+
+    Attributes:
+        better, worse: the channels; the question is whether whoever has the better one needs the worse one no more.
+        tolerance: by how much entries of floats may be off; see `refines`.
+    """
+
+    _shown = ("better", "worse", "tolerance")
+
+    better: Channel
+    worse: Channel
+    tolerance: float
+
+    @abstractmethod
+    def __bool__(self) -> bool: ...
+
+    @abstractmethod
+    def verify(self) -> bool:
+        """Whether the proof proves the verdict, apart from how it was found."""
+
+
+@checked
+def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
+    """Whether B @ P is A: exactly where all three are exact, else with no entry off by more than the tolerance.
+
+    Args:
+        better: (n, m). P: (m, k). A: (n, k).
+        tolerance: for float64, the distance allowed for each entry, the rounding of the product included.
+
+    >>> half = Channel([["1/2", "1/2"], ["1/2", "1/2"]])
+    >>> is_remap_between(Channel([[1, 0], [0, 1]]), half, half)
+    True
+    """
+    if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
+        return False
+    made = matrix_product(better.matrix, remap.matrix)
+    if is_exact(made) and worse.is_exact:
+        return bool((made == worse.matrix).all())
+    rounding = (better.shape[1] + 2) * 2.0**-52
+    return bool((abs(made.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
+
+
+@checked
+def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
+    """Whether a consumer expects to lose strictly less with A than with B, each after its best remap.
+
+    Every number is taken as the rational that it is, and the sums are exact. If A, B and the consumer are exact, this
+    proves that A is no refinement of B. Otherwise the difference must be larger than what a change of every entry by
+    the tolerance can make: then no remap of B is within the tolerance of A.
+
+    Args:
+        consumer: n secrets.
+        A, B: n rows.
+        tolerance: for float64, as in `is_remap_between`.
+
+    >>> from utmost.design.spaces import losses, priors
+    >>> guess = Consumer(priors.uniform(2), losses.binary)
+    >>> prefers(guess, Channel([[1, 0], [0, 1]]), Channel([[1], [1]]))
+    True
+    """
+    for channel in (A, B):
+        if channel.shape[0] != consumer.secrets:
+            raise NotAChannel(f"the channel must have {consumer.secrets} rows", came=channel.shape[0], where="prefers")
+    joint = as_rationals(consumer.prior)[:, None] * as_rationals(consumer.loss)
+    least = Fraction(0) if A.is_exact and B.is_exact else Fraction(tolerance) * joint.sum()
+    if _least_loss_around(B.matrix, joint)[0] - _least_loss_around(A.matrix, joint)[1] > least:
+        return True
+    return bool(_least_loss(B.matrix, joint) - _least_loss(A.matrix, joint) > least)
+
+
+def _least_loss(matrix: Array, joint: Array) -> Any:
+    """sum_y min_w sum_x C[x, y] joint[x, w]: the loss after the best remap, exactly."""
+    return matrix_product(as_rationals(matrix).T, joint).min(axis=1).sum()
+
+
+def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]:
+    """Rationals around the least loss, from probabilities rounded down and up to multiples of 2^-60: cheap sums."""
+    integers, scales = by_integers(joint.reshape(1, -1))
+    weights = integers.reshape(joint.shape)
+    low = (fmpz_mat(_rounded_down(matrix).T.tolist()) * fmpz_mat(weights.tolist())).tolist()
+    more = [fmpz(int(total)) for total in weights.sum(axis=0)]
+    high = [[value + by for value, by in zip(row, more, strict=True)] for row in low]
+    one = int(scales[0, 0]) << _ROUNDED_BITS
+    below, above = (Fraction(sum(int(min(row)) for row in rows), one) for rows in (low, high))
+    return below, above
+
+
+def _rounded_down(matrix: Array) -> Array:
+    """Probabilities times 2^60, rounded down; a float times a power of two is exact."""
+    if is_exact(matrix):
+        return np.asarray((numerators(matrix) << _ROUNDED_BITS) // denominators(matrix))
+    return np.asarray(np.floor(matrix * 2.0**_ROUNDED_BITS).astype(np.int64))
+
+
+def same_secrets(better: Channel | object, worse: Channel | object) -> tuple[Channel, Channel]:
+    """Both as channels, which must have as many rows.
+
+    Raises:
+        NotAChannel: for what is none, and for another number of secrets.
+    """
+    first, second = (C if isinstance(C, Channel) else Channel(C) for C in (better, worse))
+    if first.shape[0] != second.shape[0]:
+        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
+    return first, second

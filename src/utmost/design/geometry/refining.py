@@ -1,0 +1,213 @@
+"""Is one channel worse than another for everyone? By refinement (it is the other, processed) or a coarser order.
+
+A refining earth move says of refinement how the posteriors of the one channel are mixed into those of the worse one.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args, overload
+
+import numpy as np
+
+from utmost.design.channels import Channel, stochastic
+from utmost.design.geometry.nearest_remaps import MergedPair
+from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
+from utmost.design.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
+from utmost.design.geometry.remaps import exact_remap, near_remap, preferring_consumer
+from utmost.design.leakage import Hyper, hyper
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.priors import prior as check_prior
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, checked, frozen, same_numbers
+from utmost.laws.exact.shown import Shown
+
+Order = Literal["refinement", "max-case", "privacy"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RefinementVerdict(Verdict):
+    """Whether the worse channel is a refinement of the better one. One of the two proofs is there.
+
+    Attributes:
+        remap: the channel P with better @ P == worse, or None.
+        consumer: one who loses less with the worse channel than with the better one, or None.
+    """
+
+    remap: Channel | None
+    consumer: Consumer | None
+
+    def __bool__(self) -> bool:
+        return self.remap is not None
+
+    def verify(self) -> bool:
+        """Whether the proof proves the verdict, by one matrix product or two expected losses."""
+        if self.remap is not None:
+            return is_remap_between(self.better, self.remap, self.worse, self.tolerance)
+        return self.consumer is not None and prefers(self.consumer, self.worse, self.better, self.tolerance)
+
+
+@overload
+def refines(
+    *,
+    better: Channel | object,
+    worse: Channel | object,
+    order: Literal["refinement"] = ...,
+    tolerance: float = ...,
+) -> RefinementVerdict: ...
+@overload
+def refines(
+    *, better: Channel | object, worse: Channel | object, order: Literal["max-case"], tolerance: float = ...
+) -> MaxCaseVerdict: ...
+@overload
+def refines(
+    *, better: Channel | object, worse: Channel | object, order: Literal["privacy"], tolerance: float = ...
+) -> PrivacyOrderVerdict: ...
+@overload
+def refines(*, better: Channel | object, worse: Channel | object, order: str, tolerance: float = ...) -> Verdict: ...
+@checked
+def refines(
+    *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
+) -> Verdict:
+    """Is the worse channel below the better one? A verdict, true or false in a condition, with its proof.
+
+    - "refinement": is there a remap P with better @ P == worse? The verdict has it as ``remap``, or has a ``consumer``
+      who loses strictly less with the worse channel: with uniform prior, and integer losses of as few digits as do.
+    - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? It has ``weights``,
+      or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies it.
+    - "privacy": does the worse channel keep every metric promise that the better one keeps? Or a ``pair`` of secrets
+      that it distinguishes more (see `PrivacyOrderVerdict`). The max-case order implies it.
+
+    Rational channels are decided exactly, and P is rational. Where one of the two has float64 entries, both are read
+    as floats, which are rounded numbers: P is then any remap that brings the better one within the tolerance of the
+    worse one in every entry, a consumer's preference is larger than a change of all entries by the tolerance explains,
+    and either is certified with rounding errors counted. (A float channel taken as the rationals that its entries are
+    is hardly ever a refinement of another, nor do its rows sum to 1.)
+
+    Args:
+        better: (n, m), the channel that is post-processed.
+        worse: (n, k). The remap is (m, k), from the outcomes of better to those of worse; outcomes of better that
+            cannot occur are treated like the first one.
+        order: "refinement", "max-case" or "privacy".
+        tolerance: for float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
+
+    Raises:
+        NotAChannel: for another number of secrets.
+        OutOfRange: for another order or tolerance.
+
+    Source: [fernandes2022], section II-B, after Theorem "Coriaceous" of quantitative information flow;
+    [chatzikokolakis2021] for the other orders. Cost: with independent columns of better one linear system; otherwise
+    floats find a remap or a loss, and one exact system corrects it.
+
+    >>> from utmost.design.channels import geometric_channel, randomized_response
+    >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
+    >>> verdict = refines(better=loose, worse=strict)
+    >>> bool(verdict), [str(p) for p in verdict.remap.matrix[1]], verdict.verify()
+    (True, ['7/27', '13/27', '7/27'], True)
+    >>> refines(better=strict, worse=loose).consumer.loss.tolist()[0]
+    [Fraction(0, 1), Fraction(0, 1)]
+    >>> line, equal = geometric_channel(3, alpha="1/2"), randomized_response(3, alpha="1/2")
+    >>> [bool(refines(better=line, worse=equal, order=order)) for order in ("refinement", "max-case", "privacy")]
+    [False, False, True]
+    """
+    first, second = same_secrets(better, worse)
+    if not 1e-13 <= tolerance <= 1:
+        raise OutOfRange("the tolerance must lie between 1e-13 and 1", came=tolerance, where="refines")
+    if order not in _DECIDED:
+        raise OutOfRange(f"the order must be one of {', '.join(get_args(Order))}", came=order, where="refines")
+    return _DECIDED[order](first, second, tolerance)
+
+
+def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> RefinementVerdict:
+    if not (first.is_exact and second.is_exact):
+        first, second = first.to_floats(), second.to_floats()
+    pair = MergedPair.of(first.matrix, second.matrix)
+    found: list[Consumer] = []
+
+    def refutes(loss: Array) -> bool:
+        consumer = preferring_consumer(loss, pair.near, second, first, tolerance)
+        found.extend([] if consumer is None else [consumer])
+        return consumer is not None
+
+    def is_near(remap: Array) -> bool:
+        return is_remap_between(first, Channel(pair.unmerged(remap)), second, tolerance)
+
+    decided = exact_remap(pair, refutes) if first.is_exact else near_remap(pair, is_near, refutes)
+    if decided is None:
+        return RefinementVerdict(first, second, tolerance, None, found[0])
+    remap = stochastic(frozen(pair.unmerged(decided)), first.outcomes, second.outcomes)
+    return RefinementVerdict(first, second, tolerance, remap, None)
+
+
+_DECIDED = {"refinement": _refinement_verdict, "max-case": max_case_verdict, "privacy": privacy_order_verdict}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EarthMove(Shown):
+    """How much probability moves from which posterior of ``before`` to which one of ``after``.
+
+    Attributes:
+        before, after: the hypers of the better and of the worse channel for one prior.
+        amounts: (m, k): all that leaves posterior y of ``before`` is its weight, all that arrives at posterior w of
+            ``after`` is its weight, and the mean of what arrives there is the posterior itself:
+            sum_y amounts[y, w] before.posteriors[:, y] = after.weights[w] after.posteriors[:, w].
+    """
+
+    before: Hyper
+    after: Hyper
+    amounts: Array
+
+    def __post_init__(self) -> None:
+        frozen(self.amounts)
+
+    @checked
+    def verify(self, tolerance: float = TOLERANCE) -> bool:
+        """Whether the amounts are as stated: exactly where all is exact, else up to the tolerance in every sum."""
+        posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
+        misses = (
+            amounts.sum(axis=1) - self.before.weights,
+            amounts.sum(axis=0) - self.after.weights,
+            (posteriors @ amounts - joint).ravel(),
+        )
+        allowed = 0 if self.before.is_exact and self.after.is_exact else tolerance
+        return bool((amounts >= 0).all() and all((abs(miss) <= allowed).all() for miss in misses))
+
+
+@checked
+def earth_move(
+    prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = TOLERANCE
+) -> EarthMove | None:
+    """The refining earth move from the hyper [prior, better] to the hyper [prior, worse], or None where there is none.
+
+    It exists exactly if the worse channel is a refinement of the better one on the secrets that the prior does not
+    exclude: the remap P of merged outcomes moves weights[y] P[y, w]. For one prior without zeros it therefore decides
+    refinement for all priors.
+
+    Args:
+        prior: (n,).
+        better, worse: (n, m) and (n, k).
+        tolerance: for float64, as in `refines`.
+
+    Raises:
+        NotAChannel, NotAPrior, OutOfRange: for what is none, and for other numbers of secrets.
+
+    Source: [fernandes2022], equation (7) and observation a) after it.
+
+    >>> from utmost.design.spaces import priors
+    >>> move = earth_move(priors.uniform(2), better=[[1, 0], [0, 1]], worse=[["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> [[str(v) for v in row] for row in move.amounts], move.verify()
+    ([['3/8', '1/8'], ['1/8', '3/8']], True)
+    """
+    belief = check_prior(prior)
+    before, after = hyper(better, belief), hyper(worse, belief)
+    possible = np.flatnonzero(belief != 0)
+    first, second = _rows_of(before, possible), _rows_of(after, possible)
+    remap = refines(better=first, worse=second, tolerance=tolerance).remap
+    if remap is None:
+        return None
+    weights, shares = same_numbers(before.weights, remap.matrix)
+    return EarthMove(before, after, np.asarray(weights[:, None] * shares))
+
+
+def _rows_of(of: Hyper, possible: Array) -> Channel:
+    """The channel of a hyper on the secrets that its prior does not exclude."""
+    joint = of.joint[possible]
+    return Channel(joint / joint.sum(axis=1, keepdims=True))

@@ -1,0 +1,203 @@
+"""The permutations of the secrets that keep every distance, and the orbits of vertices under them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.geometry.vertex_search import Vertices
+from utmost.design.spaces import Space
+from utmost.laws.exact import Array, check_array, checked, frozen
+from utmost.laws.exact.shown import Shown
+
+Permutation = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Automorphisms(Shown):
+    """The group of all permutations p with d(p(x), p(y)) = d(x, y), as a chain of stabilisers.
+
+    Attributes:
+        size: the number n of secrets.
+        transversals: for each secret i, one permutation that fixes 0, ..., i-1 and takes i to j, for every j that can
+            be reached so (the identity among them). Every element is a product of one from each.
+    """
+
+    size: int
+    transversals: tuple[tuple[Permutation, ...], ...]
+
+    @classmethod
+    def of(cls, distances: Array) -> "Automorphisms":
+        """The group of a metric given by an (n, n) array of exactly comparable distances.
+
+        Cost: one backtracking search for each pair i < j of secrets; fast unless the metric is highly regular and has
+        few automorphisms.
+
+        >>> Automorphisms.of(np.abs(np.arange(4)[:, None] - np.arange(4))).order
+        2
+        """
+        check_array(distances, "distances", 2)
+        kinds = np.unique(distances, return_inverse=True)[1].reshape(distances.shape)
+        profiles = [tuple(int(kind) for kind in np.sort(row)) for row in kinds]
+        n = len(kinds)
+        return cls(n, tuple(_transversal(kinds, profiles, i) for i in range(n)))
+
+    @property
+    def order(self) -> int:
+        """How many automorphisms there are."""
+        return prod(len(choices) for choices in self.transversals)
+
+    @property
+    def generators(self) -> tuple[Permutation, ...]:
+        """Automorphisms that generate all others, the identity left out."""
+        identity = tuple(range(self.size))
+        return tuple(p for choices in self.transversals for p in choices if p != identity)
+
+    def elements(self) -> Iterator[Permutation]:
+        """All automorphisms, each once, as tuples p with p[x] the image of x."""
+        for factors in product(*self.transversals):
+            image = list(range(self.size))
+            for p in reversed(factors):
+                image = [p[x] for x in image]
+            yield tuple(image)
+
+
+@checked
+def automorphisms(space: Space) -> Automorphisms:
+    """The permutations of the secrets of a space that keep every distance; float64 distances are kept to the last bit.
+
+    >>> from utmost.design.spaces import cycle
+    >>> automorphisms(cycle(5)).order
+    10
+    """
+    secrets = np.arange(space.size)
+    lengths = np.asarray(space.metric.lengths(secrets[:, None], secrets[None, :]), dtype=object)
+    number = {length: k for k, length in enumerate(dict.fromkeys(lengths.flat))}
+    return Automorphisms.of(np.array([number[length] for length in lengths.flat]).reshape(lengths.shape))
+
+
+def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:
+    n = len(kinds)
+    found = (_completed(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j])
+    return tuple(p for p in found if p is not None)
+
+
+def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]) -> Permutation | None:
+    """An automorphism whose first images are given, by backtracking; None if there is none."""
+    n = len(kinds)
+    if not _fits(kinds, start):
+        return None
+    images, tried = list(start), [-1] * (n + 1)
+    while len(start) <= len(images) < n:
+        k = len(images)
+        candidate = next(
+            (
+                y
+                for y in range(tried[k] + 1, n)
+                if y not in images and profiles[y] == profiles[k] and (kinds[y, images] == kinds[k, :k]).all()
+            ),
+            None,
+        )
+        if candidate is None:
+            tried[k] = -1
+            images.pop()
+        else:
+            tried[k] = candidate
+            images.append(candidate)
+    return tuple(images) if len(images) == n else None
+
+
+def _fits(kinds: NDArray[np.intp], images: list[int]) -> bool:
+    k = len(images)
+    return bool((kinds[np.ix_(images, images)] == kinds[:k, :k]).all())
+
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Orbits(Shown):
+    """A partition of 0, ..., N-1 into sets that automorphisms join.
+
+    Attributes:
+        labels: (N,) the number of each one's orbit; orbits are numbered by their lowest member.
+        representatives: the lowest member of each orbit.
+        sizes: how many members each has.
+    """
+
+    labels: Indices
+    representatives: Indices
+    sizes: Indices
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@checked
+def vertex_orbits(vertices: Vertices) -> Orbits:
+    """The vertices of a type up to the automorphisms of its space.
+
+    >>> from utmost.design.geometry import vertices
+    >>> from utmost.design.types import PrivacyType
+    >>> from utmost.design.spaces import hamming
+    >>> vertex_orbits(vertices(PrivacyType(hamming(3), alpha="1/2"))).sizes.tolist()
+    [8, 8, 12, 8, 2]
+    """
+    return orbits_under(column_permutations(vertices), len(vertices))
+
+
+def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
+    """For each automorphism (by default, for generators of all) the index of the image of every vertex.
+
+    The image of v under p is the vertex with v(x) at secret p(x). All vertices of the type must be listed.
+    """
+    if automorphisms is None:
+        automorphisms = Automorphisms.of(vertices.distances.integers()).generators
+    flat = vertices.exponents.reshape(len(vertices), -1)
+    images = []
+    for p in automorphisms:
+        moved = np.empty_like(vertices.exponents)
+        moved[:, list(p)] = vertices.exponents
+        images.append(_places(flat, moved.reshape(flat.shape)))
+    return images
+
+
+def orbits_under(permutations: Iterable[Indices], count: int) -> Orbits:
+    """The orbits of 0, ..., count-1 under permutations: labels sink to the lowest member until nothing changes."""
+    labels = np.arange(count)
+    permutations = list(permutations)
+    changed = True
+    while changed:
+        before = labels.copy()
+        for p in permutations:
+            low = np.minimum(labels, labels[p])
+            labels[p] = np.minimum(labels[p], low)
+            labels = np.minimum(labels, low)
+        labels = labels[labels]
+        changed = bool((labels != before).any())
+    representatives, which, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return Orbits(frozen(which), frozen(representatives), frozen(sizes))
+
+
+def moved_supports(supports: Array, permutation: Indices) -> Array:
+    """The images of kernels, given as rows of column indices filled up with -1, sorted as rows are."""
+    lookup = np.append(permutation, len(permutation)).astype(np.int64)  # index -1 reads the last place
+    images = np.sort(lookup[supports], axis=1)
+    return np.where(images == len(permutation), -1, images)
+
+
+def support_orbits(supports: Array, permutations: Iterable[Indices]) -> Orbits:
+    """Kernels, as all rows of a complete list, up to permutations of the columns."""
+    return orbits_under((_places(supports, moved_supports(supports, p)) for p in permutations), len(supports))
+
+
+def _places(rows: Array, moved: Array) -> Indices:
+    """Where each row of ``moved`` stands among ``rows``; both hold the same rows, each once."""
+    here, there = np.lexsort(rows.T[::-1]), np.lexsort(moved.T[::-1])
+    assert np.array_equal(rows[here], moved[there]), "an automorphism permutes a complete list"
+    places = np.empty(len(rows), dtype=np.intp)
+    places[there] = here
+    return places

@@ -1,0 +1,438 @@
+"""Is one mechanism the best for every prior? Verdicts with certificates.
+
+The geometric mechanism is universally nib-optimal on every line: the proof, as a certificate for each prior.
+[fernandes2022], section VI-A, suggests it from tables. Write a for alpha. For every mechanism M of the type and every
+t >= 0 with sum_j t[j] a^-|x-j| <= prior[x] for all x,
+
+    sum_y min_x prior[x] M[x, y] >= sum_y min_x sum_j t[j] a^-|x-j| M[x, y] >= sum_jy t[j] M[j, y] = sum_j t[j],
+
+as M[x, y] >= a^|x-j| M[j, y]. The largest such sum is, by duality, the least prior . w with w >= 0 and
+h(j) = sum_x w[x] a^-|x-j| >= 1 for all j. Now h(j-1) + h(j+1) = (a + 1/a) h(j) + (1/a - a) w[j], so h is strictly
+convex and is 1 at two neighbours at most: a vertex w has at most two entries. One entry: w[x] = 1. Two, u <= j < v:
+w[u] = a^(j+1-u) / (1+a) and w[v] = a^(v-j) / (1+a). But these are the chances that the geometric mechanism answers
+above j for u, and up to j for v. So prior . w is what it loses with the remap "up to j say v, above j say u" (or
+"always say x"), and nobody loses less.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel, Remap, geometric_channel
+from utmost.design.geometry.best_action_cells import (
+    Complex,
+    Conflict,
+    Dominance,
+    Prior,
+    exact_expected_loss,
+    exact_loss,
+    exact_prior,
+    least_losses,
+    whole,
+)
+from utmost.design.geometry.decomposition import RationalCone
+from utmost.design.geometry.log_domain import Distances, LogPowers
+from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
+from utmost.design.geometry.power_numbers import images_decide, worked_out
+from utmost.design.geometry.vertex_search import vertices
+from utmost.design.spaces import LineMetric
+from utmost.design.spaces.priors import prior as check_prior
+from utmost.design.types import PrivacyType
+from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
+from utmost.laws.exact import Array, Level, as_integers, checked, fractions, frozen, is_exact
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.field_tableau import FieldTableau
+from utmost.laws.programs.integer_tableau import IntegerTableau
+from utmost.laws.programs.tableau import Solution
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UniversalityVerdict(Shown):
+    """Whether a mechanism is l-optimal for every prior; true or false in a condition.
+
+    Attributes:
+        holds: the verdict.
+        prior: a prior for which another mechanism is better, or None.
+        better: that mechanism, or None.
+        certificate: where it holds, the proof; else None, since prior and better are one.
+    """
+
+    holds: bool
+    prior: Array | None
+    better: AnyChannel | None
+    certificate: Dominance | None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExistenceVerdict(Shown):
+    """Whether some mechanism of a type is l-optimal for every prior; true or false in a condition.
+
+    Attributes:
+        exists: the verdict.
+        mechanism: universally optimal if there is one, else one whose largest regret is the least.
+        regret: that regret: max over priors of its loss minus the least possible loss; 0 exactly if ``exists``.
+        priors: where none exists, priors whose optima conflict; else empty.
+        certificate: that no prior gives ``mechanism`` a larger regret.
+        conflict: that every mechanism has at least that regret, where it is positive; else None.
+    """
+
+    exists: bool
+    mechanism: AnyChannel
+    regret: Any
+    priors: tuple[Array, ...]
+    certificate: Dominance
+    conflict: Conflict | None
+
+    def __bool__(self) -> bool:
+        return self.exists
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastLoss:
+    """The least expected loss f(pi) over a privacy type: vertices have prices, a mechanism is a bundle with row sums 1.
+
+    U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w) for M = sum_v lambda_v v, and the best mechanism for a
+    prior is a linear program in lambda with one row for each secret.
+
+    Attributes:
+        ptype: the type. columns: (n, N) Fractions, its vertices. loss: (n, k) Fractions.
+        scaled: (n, N) integers: columns, each times its scale. scales: (N,).
+        start: a first mechanism, as a basis.
+    """
+
+    ptype: PrivacyType
+    columns: Array
+    loss: Array
+    scaled: Array
+    scales: tuple[int, ...]
+    start: IntegerTableau | FieldTableau
+
+    @classmethod
+    def of(cls, ptype: PrivacyType, loss: object) -> "LeastLoss":
+        """The least of a type and a loss.
+
+        Raises:
+            Unsupported: where the loss is float64.
+        """
+        listed = vertices(ptype)
+        columns, table = exact_weights(listed), exact_loss(loss, ptype.space.size)
+        if not listed.is_exact:
+            ones = np.full(len(columns), 1, dtype=object)
+            start = FieldTableau.feasible(columns, ones)
+            return cls(ptype, columns, table, columns, (1,) * columns.shape[1], start)
+        pairs = [as_integers(column) for column in columns.T]
+        scaled = np.array([integers for integers, _ in pairs], dtype=object).T
+        right = np.full(len(columns), 1, dtype=object)
+        scales = tuple(scale for _, scale in pairs)
+        return cls(ptype, columns, table, scaled, scales, IntegerTableau.feasible(scaled, right))
+
+    def prices(self, prior: Array) -> Array:
+        """min_w sum_x pi_x v(x) l(x, w) for every vertex v; (N,)."""
+        return least_losses(self.columns, self.loss, prior)
+
+    def scaled_prices(self, prior: Prior) -> Array:
+        """The prices of the scaled vertices at a prior."""
+        return np.asarray(self.prices(exact_prior(prior)) * np.array(self.scales, dtype=object))
+
+    def at(self, priors: tuple[Prior, ...]) -> Iterator[tuple[Prior, Solution]]:
+        """The best bundle for each prior, and the dual that proves it; each search starts where the last one ended."""
+        at = self.start
+        for prior in priors:
+            costs, denominator = whole(self.scaled_prices(prior))
+            found, at = at.minimise(costs)
+            bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
+            dual = tuple(z / denominator for z in found.dual)
+            yield prior, Solution(found.value / denominator, bundle, dual)
+
+    def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
+        """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
+        bought = [k for k, amount in enumerate(bundle) if amount]
+        matrix = self.columns[:, bought] * np.array([bundle[k] for k in bought], dtype=object)
+        worked_out(matrix.flat)
+        return Channel(matrix) if isinstance(self.start, IntegerTableau) else PowerChannel(matrix)
+
+
+@checked
+def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChannel) -> UniversalityVerdict:
+    """Whether a channel of the type is l-optimal among all of them for every prior.
+
+    Both the channel's loss g and the least possible loss f are concave in the prior, and g is linear on each cell of
+    priors with the same best actions, so f - g is concave there: f >= g everywhere exactly if f = g at every vertex of
+    every cell, and there f is one linear program.
+
+    Args:
+        ptype: with any level and distances; irrational alpha^d are kept exactly (see `PowerNumber`).
+        loss: a named loss or an (n, k) matrix, exact.
+        channel: (n, m) of Fractions, or a `PowerChannel` (see `exact_mechanism`); a member of the type.
+
+    Raises:
+        Unsupported: for floats. PromiseBroken: for a channel outside the type. Undecided: where numbers are too near to
+            each other, and no theorem tells them apart.
+
+    Source: [fernandes2022], definition 3. Cost: exponential in n at worst (containment of polytopes given this way is
+    coNP-hard).
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import counts, losses
+    >>> ptype = PrivacyType(counts(2), alpha="1/2")
+    >>> bool(universality(ptype, losses.binary, geometric_channel(3, alpha="1/2")))
+    True
+    """
+    least = LeastLoss.of(ptype, loss)
+    judged = _member(ptype, channel, least)
+    with images_decide():
+        certificate, worst = _dominance(least, judged, Fraction(0))
+    if certificate is not None:
+        return UniversalityVerdict(True, None, None, _proved(certificate, least))
+    assert worst is not None
+    with images_decide():
+        _, found = next(least.at((worst,)))
+    better = least.channel(found.x)
+    prior = exact_prior(worst)
+    losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
+    if not losses[0] < losses[1]:
+        raise SolverFailed("the mechanism found must be better", came=losses[0])
+    return UniversalityVerdict(False, prior, better, None)
+
+
+def _proved(proof: Any, least: LeastLoss) -> Any:
+    """A certificate that was found with images deciding, once it is checked without."""
+    if isinstance(least.start, FieldTableau) and not proof.verify():
+        raise SolverFailed("what was found must be proved", came=type(proof).__name__)
+    return proof
+
+
+def _member(ptype: PrivacyType, channel: AnyChannel, least: LeastLoss) -> AnyChannel:
+    """The channel in the numbers of the type, once it is known to be of it."""
+    if isinstance(least.start, IntegerTableau) and isinstance(channel, Channel):
+        RationalCone.of(ptype, channel)
+        return channel
+    return member(ptype, channel)
+
+
+@checked
+def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
+    """Whether any mechanism of the type is l-optimal for every prior; if not, the least regret and who conflicts.
+
+    min over mechanisms of max over priors of U(pi, M) - f(pi): a linear program over vertices with one row for each of
+    finitely many priors. Rows are added as they are violated, by the worst prior among the vertices of the cells
+    of the mechanism at hand, until none is.
+
+    Where some alpha^d is irrational, as on Euclidean grids, the mechanisms are `PowerChannel` and the numbers
+    `PowerNumber`: rational functions of powers of alpha, exact, and compared by balls of rising precision.
+
+    Raises:
+        Unsupported: for floats. Undecided: where numbers are too near to each other, and no theorem tells them apart.
+
+    Cost: exponential in the number of secrets; irrational numbers cost about 100 times as much as rationals.
+
+    Source: [fernandes2022], theorems 8, 10, 11, 12 and corollary 13 are instances.
+
+    >>> from utmost.design.spaces import discrete, losses
+    >>> verdict = universal_mechanism(PrivacyType(discrete(3), alpha="1/2"), losses.binary)
+    >>> bool(verdict), verdict.regret, verdict.certificate.verify(), verdict.conflict.verify()
+    (False, Fraction(1, 24), True, True)
+    """
+    least = LeastLoss.of(ptype, loss)
+    with images_decide():
+        proof, conflict = _least_regret(least)
+    certificate = _proved(proof, least)
+    if conflict is None:
+        return ExistenceVerdict(True, proof.channel, proof.slack, (), certificate, None)
+    return ExistenceVerdict(False, proof.channel, proof.slack, conflict.priors, certificate, _proved(conflict, least))
+
+
+def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
+    """A mechanism of the least regret, with the proof that it has no more and, if that is not 0, that none has less."""
+    n = len(least.columns)
+    known: dict[Prior, Any] = {}
+    worst: Prior | None = (1,) * n
+    while True:
+        assert worst is not None
+        worked_out(worst)
+        known |= {prior: found.value for prior, found in least.at((worst,))}
+        regret, bundle, weights, multipliers = _master(least, known)
+        certificate, worst = _dominance(least, least.channel(bundle), regret)
+        if certificate is not None:
+            break
+        if worst in known:
+            raise PromiseBroken("a prior of the program cannot be violated", came=worst)
+    if not regret:
+        return certificate, None
+    against = [prior for prior in known if weights[prior]]
+    best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
+    return certificate, Conflict(
+        least.ptype,
+        least.loss,
+        tuple(exact_prior(prior) for prior in against),
+        tuple(weights[prior] for prior in against),
+        tuple(best[prior] for prior in against),
+        multipliers,
+        regret,
+    )
+
+
+def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Dominance | None, Prior | None]:
+    """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
+    cells = Complex.of(channel.matrix, least.loss)
+    duals, worst, largest = {}, None, slack
+    for prior, found in least.at(cells.priors):
+        duals[prior] = found.dual
+        regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - found.value
+        if regret > largest:
+            worst, largest = prior, regret
+    return (Dominance(least.ptype, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
+
+
+def _master(
+    least: LeastLoss, known: dict[Prior, Any]
+) -> tuple[Any, tuple[Any, ...], dict[Prior, Any], tuple[Any, ...]]:
+    """min t with lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
+
+    Returns:
+        t, lambda, the dual weight of each prior, and the multipliers of the rows of V.
+    """
+    n, count = least.columns.shape
+    rows, right, factors = [], [], []
+    for k, (prior, value) in enumerate(known.items()):
+        slacks = [Fraction(int(j == k)) for j in range(len(known))]
+        row, denominator = whole([*least.scaled_prices(prior), Fraction(-1), *slacks, value])
+        rows.append(row[:-1])
+        right.append(row[-1])
+        factors.append(denominator)
+    top = np.concatenate([least.scaled, np.zeros((n, 1 + len(known)), dtype=object)], axis=1)
+    matrix = np.concatenate([top, np.array(rows, dtype=object)])
+    cost = np.zeros(matrix.shape[1], dtype=object)
+    cost[count] = 1
+    start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
+    found, _ = start.minimise(cost)
+    bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
+    weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}
+    return found.value, bundle, weights, found.dual[:n]
+
+
+@checked
+def distinguishing_mechanism(ptype: PrivacyType) -> tuple[Channel, Array]:
+    """A mechanism and a loss, not trivial and monotone in every metric, such that it is universally optimal for it.
+
+    The two closest secrets x, z are distinguished as well as their distance allows; every other secret behaves as z
+    does. On {x, z} this is the one kernel of the type there, so it is optimal for every loss that regards only x and z.
+    The loss has the actions x and z and l(w, s) = [w != s]: up to a function of the secret it regards only x and z.
+
+    Raises:
+        OutOfRange: for fewer than two secrets. Unsupported: where alpha to the least distance is irrational.
+
+    Source: [fernandes2022], theorem 10, with the loss of the paper (0 beyond x and z, not monotone) replaced.
+
+    >>> from utmost.design.spaces import discrete
+    >>> channel, loss = distinguishing_mechanism(PrivacyType(discrete(3), alpha="1/2"))
+    >>> [str(p) for p in channel.matrix[:, 0]], loss[:, 0].tolist()
+    (['2/3', '1/3', '1/3'], [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1)])
+    """
+    n = ptype.space.size
+    if n < 2:
+        raise OutOfRange("a type must have at least two secrets", came=n, where="distinguishing_mechanism")
+    distances = Distances.of(ptype.space)
+    table, powers = distances.integers(), LogPowers.of(ptype.level, distances)
+    pairs = [(x, z) for x in range(n) for z in range(x + 1, n)]
+    x, z = min(pairs, key=lambda pair: table[pair])
+    exponent = tuple(int(c) for c in distances.coefficients[x, z])
+    if not powers.is_rational:
+        raise Unsupported("alpha to the least distance must be rational", came=str(ptype.level))
+    a = powers.fraction(exponent)
+    rows = [[1 / (1 + a), a / (1 + a)] if s == x else [a / (1 + a), 1 / (1 + a)] for s in range(n)]
+    loss = [[Fraction(int(s != x)), Fraction(int(s != z))] for s in range(n)]
+    return Channel(np.array(rows, dtype=object)), frozen(np.array(loss, dtype=object))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NibOptimum(Shown):
+    """The least expected nib loss of a prior on a line, attained by the geometric mechanism, with both proofs.
+
+    Attributes:
+        prior: (n,) Fractions. level: with rational alpha.
+        loss: what the remapped geometric mechanism loses, and no mechanism less than.
+        remap: from its outcomes to actions.
+        packing: (n,) the t of the bound.
+    """
+
+    prior: Array
+    level: Level
+    loss: Fraction
+    remap: Remap
+    packing: Array
+
+    def verify(self) -> bool:
+        """Whether the remap loses this much, and the packing fits under the prior and sums to it. Cost: O(n^2)."""
+        n, alpha = len(self.prior), self.level.alpha_fraction()
+        if not len(self.remap.actions) == len(self.packing) == n:
+            return False
+        G = geometric_channel(n, self.level).matrix
+        lost = sum((self.prior[w] * G[w, y] for y, w in enumerate(self.remap.actions.tolist())), Fraction(0))
+        used = np.flatnonzero(self.packing != 0).tolist()
+        fits = all(
+            sum((self.packing[j] / alpha ** abs(x - j) for j in used), Fraction(0)) <= p
+            for x, p in enumerate(self.prior)
+        )
+        total = sum(self.packing, Fraction(0))
+        return bool((self.packing >= 0).all() and fits and lost == total == self.loss)
+
+
+@checked
+def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
+    """The least expected nib loss over all mechanisms of a line, min over remaps of the geometric one, with proof.
+
+    min of prior[x], and of (a^(j+1-u) prior[u] + a^(v-j) prior[v]) / (1 + a) over u <= j < v.
+
+    Args:
+        prior: (n,) exact.
+        ptype: on `counts`, with rational alpha.
+
+    Raises:
+        Unsupported: for another space, an irrational alpha, and a float64 prior.
+        NotAPrior: for another number of secrets.
+
+    Cost: O(n) additions and multiplications of rationals.
+
+    >>> from utmost.design.spaces import counts, priors
+    >>> found = least_nib_loss(PrivacyType(counts(4), alpha="1/2"), priors.uniform(5))
+    >>> found.loss, found.remap.actions.tolist(), found.verify()
+    (Fraction(1, 20), [4, 4, 0, 0, 0], True)
+    """
+    belief = check_prior(prior)
+    if not isinstance(ptype.space.metric, LineMetric) or not ptype.level.is_rational or not is_exact(belief):
+        raise Unsupported("the least nib loss is known on counts, for rational alpha and priors", came=repr(ptype))
+    n, alpha = ptype.space.size, ptype.level.alpha_fraction()
+    if len(belief) != n:
+        raise NotAPrior(f"the prior must have {n} probabilities", came=len(belief))
+    single = int(belief.argmin())
+    loss, cut = belief[single], None
+    below, above = _least_upwards(belief, alpha), _least_upwards(belief[::-1], alpha)[::-1]
+    for j in range(n - 1):
+        both = (alpha * below[j][0] + alpha * above[j + 1][0]) / (1 + alpha)
+        if both < loss:
+            loss, cut = both, (below[j][1], j, n - 1 - above[j + 1][1])
+    packing = fractions(np.zeros(n, dtype=np.int64))
+    if cut is None:
+        packing[single] = loss
+        return NibOptimum(belief, ptype.level, loss, Remap([single] * n, n), frozen(packing))
+    u, j, v = cut
+    left, right = belief[u] * alpha ** (j - u), belief[v] * alpha ** (v - j)
+    packing[j + 1] = (left - right) / (1 / alpha - alpha)
+    packing[j] = right - alpha * packing[j + 1]
+    actions = [v if y <= j else u for y in range(n)]
+    return NibOptimum(belief, ptype.level, loss, Remap(actions, n), frozen(packing))
+
+
+def _least_upwards(belief: Array, alpha: Fraction) -> list[tuple[Fraction, int]]:
+    """For every j the least a^(j-u) belief[u] over u <= j, and the u."""
+    found: list[tuple[Fraction, int]] = []
+    for j, p in enumerate(belief):
+        found.append(min((alpha * found[-1][0], found[-1][1]), (p, j)) if found else (p, j))
+    return found

@@ -1,0 +1,435 @@
+"""The vertices of a privacy type: the extreme posteriors that its channels can leave behind."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels import Channel
+from utmost.design.geometry.essential_graph import BipartiteGraph, blocks, count_height_functions, essential_edges
+from utmost.design.geometry.log_domain import Distances, LogPowers
+from utmost.design.spaces import Space
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Array, checked, frozen, natural
+from utmost.laws.exact import indices as places
+from utmost.laws.exact.shown import Shown
+
+Heights = NDArray[np.int16]
+
+
+def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Heights]:
+    """All h with h(x) - h(y) = 1 or -1 along every edge and h(order[0]) = 0, in blocks of at most ``rows`` rows.
+
+    A tight graph is connected only if h is whole and has the parity of the hops everywhere, so every edge is tight.
+    Secret after secret is given a height; by McShane's theorem a function that is Lipschitz on some secrets extends to
+    the rest, so no partial function is a dead end and the work is O(n^2) for each vertex.
+
+    Yields:
+        (m, n) int16 arrays; each height function occurs once. Memory: O(n^2 rows), however many there are.
+
+    >>> graph = BipartiteGraph.of(np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
+    >>> np.concatenate(list(height_functions(graph))).tolist()
+    [[0, -1, -2], [0, -1, 0], [0, 1, 0], [0, 1, 2]]
+    """
+    n = len(graph.order)
+    reach = graph.hops[np.ix_(graph.order, graph.order)]
+    place = np.argsort(graph.order)
+    waiting = [np.zeros((1, 1), dtype=np.int16)]
+    while waiting:
+        known = waiting.pop()
+        if len(known) > rows:
+            waiting.extend(reversed(np.array_split(known, -(-len(known) // rows))))
+        elif known.shape[1] == n:
+            yield known[:, place]
+        else:
+            waiting.append(_with_next(known, reach[known.shape[1], : known.shape[1]]))
+
+
+def _with_next(known: Heights, reach: NDArray[np.int16]) -> Heights:
+    """Every function with one more height, within reach of all that are known; one of these belongs to a neighbour."""
+    lowest, highest = (known - reach).max(axis=1), (known + reach).min(axis=1)
+    free = lowest < highest
+    heights = np.concatenate([lowest, highest[free]])
+    rows = np.concatenate([np.arange(len(known)), np.flatnonzero(free)])
+    order = np.argsort(rows, kind="stable")
+    return np.column_stack([known[rows[order]], heights[order]])
+
+
+# Sets of secrets are bit masks in Python integers: bit x is secret x.
+
+
+@dataclass(frozen=True, slots=True)
+class TightGraph:
+    """The tight pairs of a Lipschitz function h: an arc from x to y where h(x) - h(y) = d(x, y).
+
+    Attributes:
+        below: for each x, the mask of the y that it has an arc to.
+        above: for each x, the mask of the y that have an arc to it.
+    """
+
+    below: tuple[int, ...]
+    above: tuple[int, ...]
+
+    @classmethod
+    def of(cls, h: Array, distances: Array) -> "TightGraph":
+        """The tight pairs of h, shape (n,)."""
+        tight = (h[:, None] - h[None, :]) == distances
+        tight.flat[:: len(h) + 1] = False
+        masks = _masks(np.concatenate([tight, tight.T]))
+        return cls(masks[: len(h)], masks[len(h) :])
+
+    def closure(self, start: int, down: bool) -> int:
+        """Everything reached from a set along arcs (down) or against them."""
+        arcs = self.below if down else self.above
+        seen, todo = start, start
+        while todo:
+            x = todo.bit_length() - 1
+            todo ^= 1 << x
+            fresh = arcs[x] & ~seen
+            seen |= fresh
+            todo |= fresh
+        return seen
+
+    def component(self, start: int, within: int) -> int:
+        """The nodes of ``within`` joined to a node set ``start`` inside it, arcs taken either way."""
+        seen, todo = start, start
+        while todo:
+            x = todo.bit_length() - 1
+            todo ^= 1 << x
+            fresh = (self.below[x] | self.above[x]) & within & ~seen
+            seen |= fresh
+            todo |= fresh
+        return seen
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether h is a vertex of the Lipschitz polytope modulo constants."""
+        everything = (1 << len(self.below)) - 1
+        return self.component(1, everything) == everything
+
+
+def vertices_by_reverse_search(distances: Array) -> Iterator[Array]:
+    """All vertices h of {h: h(x) - h(y) <= d(x, y), h(0) = 0}, each once, as (n,) integer arrays.
+
+    From any vertex but the top one, d(., 0), one fixed upward edge leads to its parent, so the vertices form a tree
+    rooted at the top. A vertex's children are the neighbours below it whose parent it is; the walk needs the
+    path to the root and no table of vertices seen.
+
+    Args:
+        distances: (n, n) integer metric.
+
+    Memory: O(n^2) for each vertex on the path. Cost: for each vertex, O(n^2) for each edge of the polytope below it.
+    Source: Avis and Fukuda's reverse search. An edge lifts a set that is closed along tight pairs, connected, and has a
+    connected complement.
+
+    >>> triangle = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    >>> sorted(h.tolist() for h in vertices_by_reverse_search(triangle))
+    [[0, -1, -1], [0, -1, 0], [0, 0, -1], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
+    """
+    top = distances[0].copy()
+    yield top
+    path = [_children(top, distances)]
+    while path:
+        child = next(path[-1], None)
+        if child is None:
+            path.pop()
+        else:
+            yield child
+            path.append(_children(child, distances))
+
+
+def _children(h: Array, distances: Array) -> Iterator[Array]:
+    room = distances + h[:, None] - h[None, :]
+    for moved in _sinking_sets(TightGraph.of(h, distances)):
+        child = _sunk(h, room, moved)
+        lowest = int(np.argmax(child < distances[0]))
+        # A cheap look first: the secret whose rise leads to the parent must be one that sank.
+        if moved >> lowest & 1 and _rising_set(child, lowest, distances) == moved:
+            yield child
+
+
+def _rising_set(h: Array, lowest: int, distances: Array) -> int:
+    """The set whose lift leads to the parent of h.
+
+    ``lowest``, the first secret that is not as high as it can be, reaches all that must rise with it. What that cuts
+    off from secret 0 rises too, so that both sides stay connected: the lift runs along an edge of the polytope.
+    """
+    graph = TightGraph.of(h, distances)
+    everything = (1 << len(h)) - 1
+    must = graph.closure(1 << lowest, down=True)
+    return everything & ~graph.component(1, everything & ~must)
+
+
+def _sunk(h: Array, room: Array, moved: int) -> Array:
+    """h lowered on a set until the next pair becomes tight; room[x, y] = d(x, y) + h(x) - h(y)."""
+    inside = [x for x in range(len(h)) if moved >> x & 1]
+    outside = [x for x in range(len(h)) if not moved >> x & 1]
+    lowered = h.copy()
+    lowered[inside] -= room[inside][:, outside].min()
+    return lowered
+
+
+def _sinking_sets(graph: TightGraph) -> Iterator[int]:
+    """Every set without secret 0, closed against the arcs, that is connected and has a connected complement.
+
+    A branch fixes a set that stays (connected, closed along arcs, with secret 0) and one that sinks. Some component of
+    the rest is always an answer as long as what sinks lies within one component, so at most every other branch fails.
+    """
+    everything = (1 << len(graph.below)) - 1
+    todo = [(graph.closure(1, down=True), 0)]
+    while todo:
+        stay, sink = todo.pop()
+        rest = everything & ~stay
+        if not rest:
+            continue
+        if sink:
+            rest = graph.component(sink & -sink, rest)
+            if sink & ~rest:
+                continue
+            stay = everything & ~rest
+        border = _border(graph, stay) & ~sink
+        if not border:
+            if sink:
+                yield rest
+            continue
+        y = border & -border
+        todo.append((stay | graph.closure(y, down=True), sink))
+        todo.append((stay, sink | graph.closure(y, down=False)))
+
+
+def _border(graph: TightGraph, stay: int) -> int:
+    near, todo = 0, stay
+    while todo:
+        x = todo.bit_length() - 1
+        todo ^= 1 << x
+        near |= graph.below[x] | graph.above[x]
+    return near & ~stay
+
+
+def _masks(tight: Array) -> tuple[int, ...]:
+    packed = np.packbits(tight, axis=1, bitorder="little")
+    if packed.shape[1] > 8:
+        return tuple(int.from_bytes(row.tobytes(), "little") for row in packed)
+    words = np.zeros((len(tight), 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return tuple(words.view("<u8")[:, 0].tolist())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vertices(Shown):
+    """Vertices of a privacy type in log form: v(x) is proportional to alpha^h(x), with h Lipschitz and min h = 0.
+
+    A sequence of posteriors: ``vertices[k]`` is the k-th one as an (n,) array that sums to 1.
+
+    Attributes:
+        exponents: (N, n, K) integers: h(x) = unit * sum_k exponents[., x, k] sqrt(roots[k]).
+        distances: the distances of the space, exactly.
+        powers: alpha to those exponents.
+    """
+
+    exponents: NDArray[np.int64]
+    distances: Distances
+    powers: LogPowers
+
+    def __len__(self) -> int:
+        return len(self.exponents)
+
+    def __getitem__(self, k: int) -> Array:
+        column = self._weights(self.exponents[k])
+        return frozen(column / column.sum())
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[k] for k in range(len(self)))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the posteriors are Fractions: where alpha to every distance is rational."""
+        return self.powers.is_rational
+
+    @property
+    def weights(self) -> Array:
+        """alpha^h, columns scaled to a largest entry of 1: (n, N), Fractions where they are rational."""
+        return frozen(np.moveaxis(self._weights(self.exponents), -1, 0))
+
+    @property
+    def columns(self) -> Array:
+        """The posteriors as the columns of an (n, N) array."""
+        weights = self.weights
+        return frozen(weights / weights.sum(axis=0))
+
+    def chosen(self, indices: object) -> "Vertices":
+        """Some of the vertices, in the order given."""
+        return Vertices(frozen(self.exponents[places(indices, len(self), "indices")]), self.distances, self.powers)
+
+    def _weights(self, exponents: Array) -> Array:
+        return self.powers.fractions(exponents) if self.is_exact else self.powers.floats(exponents)
+
+    def __repr__(self) -> str:
+        return f"Vertices({len(self)} on {self.distances.size} secrets)"
+
+
+@checked
+def vertices(ptype: PrivacyType) -> Vertices:
+    """All vertices of a privacy type, listed.
+
+    The posteriors that channels of the type can have form a polytope in the simplex. Its vertices are, in log form,
+    the functions h with h(x) - h(y) <= d(x, y) whose tight pairs join all secrets: work with exact distances only.
+
+    Source: [fernandes2022], definition 4 and section III. Cost: see `height_functions`, `vertices_by_reverse_search`.
+
+    >>> from utmost.design.spaces import counts
+    >>> listed = vertices(PrivacyType(counts(2), alpha="1/2"))
+    >>> len(listed), [str(p) for p in listed[0]]
+    (4, ['1/7', '2/7', '4/7'])
+    """
+    parts = [block.exponents for block in vertex_blocks(ptype)]
+    return _vertices(ptype, Distances.of(ptype.space), np.concatenate(parts))
+
+
+@checked
+def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]:
+    """The same vertices in the same order, at most ``rows`` at a time, in memory that does not grow with their number.
+
+    >>> from utmost.design.spaces import counts
+    >>> sum(len(block) for block in vertex_blocks(PrivacyType(counts(9), alpha="1/2"), rows=100))
+    512
+    """
+    distances = Distances.of(ptype.space)
+    for block in _exponent_blocks(distances, natural(rows, "rows", 1)):
+        yield _vertices(ptype, distances, block)
+
+
+@checked
+def count_vertices(where: PrivacyType | Space) -> int:
+    """How many vertices a privacy type has; the same at every level, so a space will do.
+
+    The essential graph is cut into its blocks, whose counts multiply; an edge has 2, a bipartite block is counted by
+    transfer matrix, k secrets at equal distance have 2^k - 2, any other block is listed by reverse search.
+
+    >>> from utmost.design.spaces import counts
+    >>> count_vertices(counts(100)) == 2**100
+    True
+    """
+    space = where.space if isinstance(where, PrivacyType) else where
+    table = Distances.of(space).integers()
+    if space.size == 1:
+        return 1
+    if _is_discrete(table):
+        return _count_block(table)
+    return prod(_count_block(table[np.ix_(block, block)]) for block in blocks(space.size, essential_edges(table)))
+
+
+def _count_block(table: Array) -> int:
+    if len(table) == 2:
+        return 2
+    graph = BipartiteGraph.of(table)
+    if graph is not None:
+        return count_height_functions(graph)
+    if _is_discrete(table):
+        return int(2 ** len(table) - 2)
+    return sum(1 for _ in vertices_by_reverse_search(table))
+
+
+def _exponent_blocks(distances: Distances, rows: int) -> Iterator[NDArray[np.int64]]:
+    table = distances.integers()
+    graph = BipartiteGraph.of(table) if len(table) > 1 else None
+    if graph is not None:
+        x, y = graph.edges[0]
+        for heights in height_functions(graph, rows):
+            yield _grounded(heights)[..., None] * distances.coefficients[x, y]
+    elif len(table) > 2 and _is_discrete(table):
+        for start in range(1, 2 ** len(table) - 1, rows):
+            codes = np.arange(start, min(start + rows, 2 ** len(table) - 1))
+            yield (codes[:, None] >> np.arange(len(table)) & 1)[..., None] * distances.coefficients[0, 1]
+    else:
+        listed = vertices_by_reverse_search(table)
+        while block := [_coefficients(h, table, distances) for h in islice(listed, rows)]:
+            yield np.array(block)
+
+
+def _grounded(heights: NDArray[Any]) -> NDArray[np.int64]:
+    grounded: NDArray[np.int64] = heights.astype(np.int64) - heights.min(axis=1, keepdims=True)
+    return grounded
+
+
+def _is_discrete(table: Array) -> bool:
+    return bool((table[~np.eye(len(table), dtype=bool)] == table[0, 1]).all())
+
+
+def _coefficients(h: Array, table: Array, distances: Distances) -> NDArray[np.int64]:
+    """The exponents of h in terms of square roots, read along tight pairs from where h is least, (n, K)."""
+    graph = TightGraph.of(h, table)
+    start = int(np.argmin(h))
+    exponents = np.zeros((len(h), len(distances.roots)), dtype=np.int64)
+    known = [start]
+    for x in known:
+        for y in range(len(h)):
+            sign = (graph.above[x] >> y & 1) - (graph.below[x] >> y & 1)
+            if sign and y not in known:
+                exponents[y] = exponents[x] + sign * distances.coefficients[x, y]
+                known.append(y)
+    return exponents
+
+
+def _vertices(ptype: PrivacyType, distances: Distances, exponents: NDArray[np.int64]) -> Vertices:
+    return Vertices(frozen(exponents), distances, LogPowers.of(ptype.level, distances))
+
+
+@checked
+def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[int]) -> Iterator[Channel]:
+    """All vertex mechanisms of a type with the outcomes of a mechanism on some secrets, that restrict to it.
+
+    Each column of the extension is a vertex of the type whose restriction is proportional to the column of the target,
+    scaled to be equal to it. Columns are chosen one after another, as long as no row sums to more than 1.
+
+    Args:
+        channel: (k, m) Fractions, all outcomes possible.
+        secrets: k of the n secrets, in the order of the target's rows.
+        ptype: with rational alpha^d.
+
+    Yields:
+        Channels (n, m) C with ``C.restrict(secrets)`` equal to the target.
+
+    Raises:
+        Unsupported: for a float64 target, and where some alpha^d is irrational.
+        OutOfRange: for another number of secrets.
+
+    Source: [fernandes2022], section VI-D: with theorem 6(5) the extension inherits the losses of the target.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import hamming
+    >>> cube = PrivacyType(hamming(2), alpha="1/2")
+    >>> found = list(vertex_extensions(cube, geometric_channel(3, alpha="1/2"), [0, 1, 3]))
+    >>> [[str(p) for p in C.matrix[2]] for C in found]
+    [['1/3', '1/3', '1/3']]
+    """
+    listed = vertices(ptype)
+    if not (listed.is_exact and channel.is_exact):
+        raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")
+    if channel.shape[0] != len(secrets):
+        raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
+    kept: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
+    choices = [_matching(listed.weights, kept, column) for column in channel.matrix.T]
+    yield from _chosen(choices, [], np.zeros(len(listed.weights), dtype=object))
+
+
+def _matching(columns: Array, kept: list[int], wanted: Array) -> list[Array]:
+    """The vertices that are proportional to a column on the secrets kept, scaled to it."""
+    pivot = int(np.flatnonzero(wanted != 0)[0])
+    scaled = columns * (wanted[pivot] / columns[kept[pivot]])
+    return [column for column in scaled.T if (column[kept] == wanted).all()]
+
+
+def _chosen(choices: list[list[Array]], chosen: list[Array], sums: Array) -> Iterator[Channel]:
+    if len(chosen) == len(choices):
+        if (sums == 1).all():
+            yield Channel(np.array(chosen, dtype=object).T)
+        return
+    for column in choices[len(chosen)]:
+        if (sums + column <= 1).all():
+            yield from _chosen(choices, [*chosen, column], sums + column)

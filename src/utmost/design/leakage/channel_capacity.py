@@ -1,0 +1,283 @@
+"""What a capacity is: the largest leakage of its kind, and a prior at which a channel attains it.
+
+By one measure it is the largest over all priors: a search among finitely many of them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import fsum, gcd, inf, isfinite, lcm
+from typing import Any, ClassVar, Literal, Protocol, get_args
+
+import numpy as np
+
+from utmost.design.channels import Channel
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, checked, frozen, is_exact, natural, objects, to_floats
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+Kind = Literal["multiplicative", "additive"]
+"""Of leakage: by what factor the outcome improves the adversary's best, or by how much."""
+
+
+def check_kind(kind: str) -> None:
+    """Raise OutOfRange for what is no kind of leakage."""
+    if kind not in get_args(Kind):
+        raise OutOfRange(f"the kind must be one of {', '.join(get_args(Kind))}", came=kind, where="capacity")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Capacity(Shown, Rebuilt):
+    """The largest leakage of its kind, with a mechanism that attains it and what proves it.
+
+    Attributes:
+        value: a Fraction where it is rational and known so, else a float.
+        mechanism: a channel with this capacity: the channel itself, or of a type one that leaks most.
+        certificate: for a channel, the prior and the gain that attain the value (see `Attained`); for a type, what
+            proves that no mechanism leaks more.
+    """
+
+    _shown: ClassVar[tuple[str, ...]] = ("value", "mechanism")
+
+    value: Any
+    mechanism: Channel
+    certificate: Any = None
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Leaks(Protocol):
+    """What a measure is for here: the leakages of a channel at a prior."""
+
+    def multiplicative_leakage(self, channel: object, prior: object = None) -> Any:
+        """By what factor the outcome improves what is measured."""
+        ...
+
+    def additive_leakage(self, channel: object, prior: object = None) -> Any:
+        """By how much."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attained(Shown):
+    """A prior and a measure for which a channel leaks as much as its capacity: the bound of a theorem is attained.
+
+    Attributes:
+        channel: (n, m).
+        prior: (n,).
+        gain: (n, k): what action w gains (or loses) when the secret is x; None for a measure that nothing pays for.
+        value: the leakage.
+        kind: of leakage.
+        measure: by which the channel leaks that much.
+    """
+
+    channel: Channel
+    prior: Array
+    gain: Array | None
+    value: Any
+    kind: Kind
+    measure: Leaks
+
+    def verify(self, tolerance: float = 1e-12) -> bool:
+        """Whether the channel leaks the value at the prior, by the definition of leakage.
+
+        Args:
+            tolerance: how far a float may be off, relative to 1 + value; exact numbers must be equal.
+        """
+        is_factor = self.kind == "multiplicative"
+        leak = self.measure.multiplicative_leakage if is_factor else self.measure.additive_leakage
+        found = leak(self.channel, self.prior)
+        if self.value == found:
+            return True
+        is_float = isinstance(found, float) or isinstance(self.value, float)
+        return is_float and isfinite(self.value) and abs(found - self.value) <= tolerance * (1 + abs(self.value))
+
+
+@checked
+def exclusion_gain(n: int) -> Array:
+    """g(x, w) = 1 - n if w = x, else 1: to name a secret that it is not. Its vulnerabilities lie between 0 and 1."""
+    n = natural(n, "n", 1)
+    gain = np.full((n, n), Fraction(1), dtype=object)
+    np.fill_diagonal(gain, Fraction(1 - n))
+    return frozen(gain)
+
+
+def as_channel(channel: Channel | object) -> Channel:
+    """A channel, or what can be read as one."""
+    return channel if isinstance(channel, Channel) else Channel(channel)
+
+
+def total(values: Array) -> Any:
+    """The sum of an array: a Fraction in the exact numbers, else the float nearest to the sum of the floats."""
+    return sum(values, Fraction(0)) if is_exact(values) else fsum(values.tolist())
+
+
+Worth = Callable[[int, Any], Any]
+"""What a set is worth, by its size k and by sum_y max over the set of C[x, y]: larger for larger sums."""
+
+
+def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
+    """The set S of rows with the largest worth(|S|, sum_y max_{x in S} C[x, y]).
+
+    The sum grows by less and less as rows are added (it is submodular), so no j rows add more than the j that would
+    each add most by themselves: that bounds all sets that contain what is chosen already.
+
+    Args:
+        matrix: (n, m), nonnegative.
+        worth: must not grow when only the size does: then a row that adds nothing is never needed.
+
+    Cost: exponential in n in the worst case, as the problem is NP-hard; a fraction of a second for random matrices with
+    some tens of rows.
+
+    >>> from utmost.laws.exact import as_array
+    >>> best_subset(as_array([["2/3", "1/3"], ["1/2", "1/2"], ["1/3", "2/3"]]), lambda k, f: (f - 1) / k)
+    (0, 2)
+    """
+    scale = lcm(*(x.denominator for x in matrix.flat)) if is_exact(matrix) else None
+    rows = matrix if scale is None else np.array([[int(x * scale) for x in row] for row in matrix], dtype=object)
+    value: Worth = worth if scale is None else lambda k, f: worth(k, Fraction(f, scale))
+    best: tuple[Any, tuple[int, ...]] = (value(1, rows[0].sum()), (0,))
+    open_sets: list[tuple[tuple[int, ...], Array, Array]] = [((), np.zeros_like(rows[0]), np.arange(len(rows)))]
+    while open_sets:
+        chosen, reached, left = open_sets.pop()
+        gains = np.maximum(rows[left] - reached, 0).sum(axis=1)
+        order = np.argsort(-gains, kind="stable")
+        left, gains = left[order][gains[order] > 0], gains[order][gains[order] > 0]
+        if not left.size or _bound(value, len(chosen), reached.sum(), gains) <= best[0]:
+            continue
+        more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
+        best = max(best, (value(len(more), further.sum()), more), key=lambda found: found[0])
+        open_sets += [(chosen, reached, left[1:]), (more, further, left[1:])]
+    return tuple(sorted(best[1]))
+
+
+def _bound(value: Worth, size: int, total: Any, gains: Array) -> Any:
+    """No set that holds the chosen rows, and some of those left, is worth more."""
+    return max(value(size + j + 1, reached) for j, reached in enumerate(total + np.cumsum(gains)))
+
+
+_Ray = tuple[int, ...]
+
+
+def corner_priors(payments: Array, is_gain: bool) -> Array:
+    """All corners of the regions {p : action w is best}, over all actions w, as the rows of a (c, n) array.
+
+    On a region the prior measure is linear and the posterior one is convex (or concave), so that their difference and
+    their ratio are largest at a corner of some region.
+
+    Args:
+        payments: (n, k), gains or losses; floats are taken as the rationals that they are.
+        is_gain: whether the best action has the largest payment; the smallest otherwise.
+
+    Returns:
+        Fractions, each row a prior.
+
+    Cost: the double description method; time grows with the number of corners, which can be exponential in n.
+
+    >>> from utmost.laws.exact import as_array
+    >>> [[str(p) for p in corner] for corner in corner_priors(as_array([[1, 0], [0, 1]]), True)]
+    [['0', '1'], ['1/2', '1/2'], ['1', '0']]
+    """
+    actions = _whole_columns(payments, 1 if is_gain else -1)
+    found: set[tuple[Fraction, ...]] = set()
+    for best in actions:
+        cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
+        for ray in _extreme_rays(len(payments), cuts):
+            found.add(tuple(Fraction(x, sum(ray)) for x in ray))
+    return frozen(objects((p for corner in sorted(found) for p in corner), (len(found), len(payments))))
+
+
+def _whole_columns(payments: Array, sign: int) -> list[_Ray]:
+    """Each action's payments as integers over one denominator; equal actions once."""
+    rational = [[Fraction(x) for x in column] for column in payments.T]
+    scale = sign * lcm(*(x.denominator for column in rational for x in column))
+    return list(dict.fromkeys(tuple(int(x * scale) for x in column) for column in rational))
+
+
+def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
+    """The extreme rays of {p >= 0 : a . p >= 0 for every cut a}, as integers without a common factor."""
+    rays = [tuple(int(i == x) for i in range(n)) for x in range(n)]
+    faces: list[_Ray] = list(rays)  # the rows p_x >= 0 are the first constraints
+    for cut in cuts:
+        sums = [sum(a * b for a, b in zip(cut, ray, strict=True)) for ray in rays]
+        zeros = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
+        kept = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
+        rays = kept + list(_new_rays(rays, sums, zeros, n))
+        faces.append(cut)
+    return rays
+
+
+def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n: int) -> Iterator[_Ray]:
+    """Where the new face cuts an edge: the zero combination of two adjacent rays on its two sides.
+
+    Two rays are adjacent when no third lies on every face on which both lie.
+    """
+    ups, downs = ([k for k, value in enumerate(sums) if value * way > 0] for way in (1, -1))
+    for up, down in product(ups, downs):
+        both = zeros[up] & zeros[down]
+        if len(both) >= n - 2 and not any(both <= zeros[k] for k in range(len(rays)) if k not in (up, down)):
+            joined = [sums[up] * b - sums[down] * a for a, b in zip(rays[up], rays[down], strict=True)]
+            common = gcd(*joined)
+            yield tuple(x // common for x in joined)
+
+
+def _dot(one: _Ray, other: _Ray) -> int:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def best_of_corners(
+    C: Channel, measure: Leaks, kind: Kind, corners: Iterable[Array], payments: Array | None = None
+) -> Capacity:
+    """The largest leakage of a channel by a measure among some priors, with the prior that attains it.
+
+    On each region of priors where one action is best, the leakage is largest at a corner: additive leakage is convex
+    there, and sets of low multiplicative leakage are convex. So the corners of all regions suffice.
+
+    Args:
+        C: (n, m).
+        corners: (n,) each, Fractions.
+        payments: of the measure, kept in the certificate.
+
+    Source: corners as in docs/theory/leakage.md. Cost: a leakage for each corner.
+    """
+    leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
+    tried = corners if C.is_exact else map(to_floats, corners)
+    value, prior = max(((leak(C, p), p) for p in tried), key=lambda found: found[0])
+    return Capacity(value, C, Attained(C, prior, payments, value, kind, measure))
+
+
+def best_guess(C: Channel, kind: Kind) -> Array:
+    """The corner with the largest leakage for one guess of the secret: uniform on some set (see `best_subset`).
+
+    By factors it is that of the risk of a wrong guess; the chance of a right one is multiplied most on all secrets.
+    """
+    return uniform_on(best_subset(C.matrix, _factor if kind == "multiplicative" else _gained), C.shape[0])
+
+
+def uniform_on_sets(n: int) -> Iterator[Array]:
+    """The uniform distributions on the 2^n - 1 sets of secrets: the corners where the order of the secrets matters.
+
+    So it is for the guessing entropy, which is linear wherever the order of the probabilities is one.
+    """
+    for chosen in range(1, 1 << n):
+        yield uniform_on([x for x in range(n) if chosen >> x & 1], n)
+
+
+def uniform_on(inside: Sequence[int], n: int) -> Array:
+    """The uniform prior on a set of secrets."""
+    prior = np.full(n, Fraction(0), dtype=object)
+    prior[list(inside)] = Fraction(1, len(inside))
+    return frozen(prior)
+
+
+def _gained(size: int, right: Any) -> Any:
+    """The additive leakage of one guess at the uniform prior on a set: right/size - 1/size."""
+    return (right - 1) / size
+
+
+def _factor(size: int, right: Any) -> Any:
+    """The multiplicative leakage of the risk: (1 - 1/size) / (1 - right/size)."""
+    return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

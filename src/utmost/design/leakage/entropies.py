@@ -1,0 +1,240 @@
+"""Uncertainties that no single action pays for, Shannon entropy and the number of guesses; and the Shannon capacity."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels import Channel
+from utmost.design.leakage.channel_capacity import (
+    Capacity,
+    Kind,
+    as_channel,
+    best_of_corners,
+    check_kind,
+    uniform_on_sets,
+)
+from utmost.design.leakage.measures import Measure, columns_of, columns_or_prior
+from utmost.errors import OutOfRange, SolverFailed
+from utmost.laws.exact import Array, Floats, checked, fractions, frozen, is_exact, to_floats
+from utmost.laws.exact.shown import Shown
+
+_ROUNDS, _POLISH_EVERY = 20_000, 20
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShannonBounds(Shown):
+    """A prior, and what it proves of the capacity in bits: lower <= capacity <= upper.
+
+    The lower bound is the mutual information at the prior; the upper one is max_x D(C[x] || q) for q the outcomes'
+    distribution there, which no prior can pass. Both are moved outward by what rounding can do.
+
+    Attributes:
+        prior: (n,).
+        lower: bits.
+        upper: bits.
+    """
+
+    prior: Array
+    lower: float
+    upper: float
+
+
+@checked
+def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
+    """max over priors of the mutual information of secret and outcome, in bits.
+
+    Rounds of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, and now and then a Newton step on the conditions of
+    the optimum, D(C[x] || q) = capacity for all x with p_x > 0, taken where it narrows the bounds.
+
+    Args:
+        channel: (n, m); exact entries are read as their nearest floats.
+        gap: how far apart the bounds may be, in bits.
+
+    Returns:
+        The lower bound as value, never above the capacity; the certificate is a `ShannonBounds`.
+
+    Raises:
+        SolverFailed: where the bounds stay further apart.
+
+    >>> half = shannon_capacity(Channel([["3/4", "1/4"], ["1/4", "3/4"]]))
+    >>> round(half.value, 9), half.certificate.upper - half.value < 1e-9
+    (0.188721876, True)
+    """
+    if gap <= 0:
+        raise OutOfRange("gap must be positive", came=gap, where="shannon_capacity")
+    matrix = to_floats(channel.matrix) if is_exact(channel.matrix) else channel.matrix
+    rows = matrix[:, matrix.sum(axis=0) > 0]
+    prior = np.full(len(rows), 1 / len(rows))
+    best = bounds_at(rows, prior)
+    for turn in range(_ROUNDS):
+        if best.upper - best.lower <= gap:
+            return Capacity(best.lower, channel, best)
+        if turn % _POLISH_EVERY == _POLISH_EVERY - 1:
+            prior = _polished(rows, prior)
+        else:
+            weights = prior * np.exp2(_divergences(rows, prior))
+            prior = weights / weights.sum()
+        best = _narrower(best, bounds_at(rows, prior))
+    raise SolverFailed(f"the bounds of the Shannon capacity must come within {gap}", came=best.upper - best.lower)
+
+
+def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
+    """What a prior proves of the Shannon capacity.
+
+    Args:
+        rows: (n, m), float64.
+        prior: (n,), float64; any prior proves something.
+    """
+    each, information = _divergences(rows, prior), _information(rows, prior)
+    # Each term is good to some units in the last place of p log p, and sums to as many as there are terms.
+    error = 2.0**-50 * (8 + rows.shape[1] + len(rows)) * max(1.0, information)
+    return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
+
+
+def _narrower(one: ShannonBounds, other: ShannonBounds) -> ShannonBounds:
+    return other if other.upper - other.lower < one.upper - one.lower else one
+
+
+def _divergences(rows: Floats, prior: Floats) -> Floats:
+    """D(C[x] || q) in bits, for every secret x."""
+    q = prior @ rows
+    shown = rows > 0
+    ratios = np.divide(rows, q, out=np.ones_like(rows), where=shown & (q > 0))
+    ratios[shown & (q <= 0)] = np.inf
+    found: Floats = np.where(shown, rows * np.log2(ratios), 0.0).sum(axis=1)
+    return found
+
+
+def _information(rows: Floats, prior: Floats) -> float:
+    used = prior > 0
+    return float(prior[used] @ _divergences(rows[used], prior[used]))
+
+
+def _polished(rows: Floats, prior: Floats) -> Floats:
+    """Newton steps among the secrets in use: one that runs out is left out, one that promises most comes in."""
+    p = np.where(prior > 1e-9 * prior.max(), prior, 0.0)
+    p = p / p.sum()
+    for _ in range(20 + 5 * len(p)):
+        moved = _stepped(rows, p)
+        if moved is not None:
+            p = moved
+            continue
+        each = _divergences(rows, p)
+        most = int(np.argmax(each))
+        if p[most] > 0:
+            break
+        p = 0.99 * p
+        p[most] += 1 - p.sum()
+    here, there = bounds_at(rows, prior), bounds_at(rows, p)
+    return p if there.upper - there.lower < here.upper - here.lower else prior
+
+
+def _stepped(rows: Floats, p: Floats) -> Floats | None:
+    """p after the part of a Newton step that stays in the simplex and gains information; None where no part does."""
+    used = np.flatnonzero(p > 0)
+    step = np.zeros(len(p))
+    step[used] = _newton(rows[used], p[used])
+    falling = used[step[used] < 0]
+    limits = -p[falling] / step[falling]
+    part, information = min(1.0, limits.min(initial=1.0)), _information(rows, p)
+    for _ in range(12):
+        moved: Floats = np.maximum(p + part * step, 0.0)
+        if limits.size and part == limits.min():
+            moved[falling[np.argmin(limits)]] = 0.0
+        moved /= moved.sum()
+        if _information(rows, moved) > information:
+            return moved
+        part /= 2
+    return None
+
+
+def _newton(rows: Floats, p: Floats) -> Floats:
+    """The step to where D_x = lambda for every secret, to first order, that keeps the sum of p."""
+    k, q = len(p), p @ rows
+    shown = q > 0
+    system = np.ones((k + 1, k + 1))
+    system[:k, :k] = -(rows[:, shown] / q[shown]) @ rows[:, shown].T / np.log(2)
+    system[:k, k], system[k, k] = -1.0, 0.0
+    step: Floats = np.linalg.lstsq(system, np.append(-_divergences(rows, p), 0.0), rcond=None)[0][:k]
+    return step
+
+
+@dataclass(frozen=True, slots=True)
+class ShannonEntropy(Measure):
+    """H(p) = sum_x p_x log2(1/p_x), in bits; always a float.
+
+    Its additive leakage is the mutual information of secret and outcome.
+    """
+
+    @property
+    def name(self) -> str:  # noqa: D102
+        return "Shannon entropy"
+
+    @property
+    def rises(self) -> bool:  # noqa: D102
+        return False
+
+    def of_columns(self, J: Array) -> Array:
+        """sum_x J[x, y] log2(w_y / J[x, y])."""
+        joint = to_floats(J) if is_exact(J) else J
+        return np.asarray(_relative(joint, np.broadcast_to(joint.sum(axis=0), joint.shape), sign=-1).sum(axis=0))
+
+    def additive_leakage(self, channel: object, prior: object = None) -> float:
+        """The mutual information sum J[x, y] log2(J[x, y] / (p_x w_y)), without the cancellation of a difference."""
+        joint = columns_of(channel, prior)
+        J = to_floats(joint) if is_exact(joint) else joint
+        independent = J.sum(axis=1)[:, None] * J.sum(axis=0)[None, :]
+        return max(0.0, float(_relative(J, independent, sign=1).sum()))
+
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """The additive one is the Shannon capacity in bits, with a proof of how near it is: see `shannon_capacity`."""
+        return shannon_capacity(as_channel(channel)) if kind == "additive" else Measure.capacity(self, channel, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class GuessingEntropy(Measure):
+    """G(p) = sum_i i p_(i) with p_(1) >= p_(2) >= ...: the guesses needed, one after another, the likeliest first."""
+
+    @property
+    def name(self) -> str:  # noqa: D102
+        return "guessing entropy"
+
+    @property
+    def rises(self) -> bool:  # noqa: D102
+        return False
+
+    def of_columns(self, J: Array) -> Array:  # noqa: D102
+        turns = np.arange(len(J), 0, -1)
+        weights = fractions(turns) if is_exact(J) else turns.astype(np.float64)
+        return np.asarray((np.sort(J, axis=0) * weights[:, None]).sum(axis=0))
+
+    def strategy(self, channel: object, prior: object = None) -> NDArray[np.intp]:
+        """In which order to guess: the secrets as columns (n, m), first guess first; of equally likely ones the lowest.
+
+        Args:
+            channel: (n, m), or a `Hyper`; or a prior alone.
+            prior: (n,), with a channel.
+        """
+        J = columns_or_prior(channel, prior)
+        return frozen(np.argsort(-J, axis=0, kind="stable"))
+
+    def capacity(self, channel: object, kind: Kind = "multiplicative") -> Capacity:
+        """Over the uniform distributions on sets of secrets. Cost: O(n m) for each of the 2^n - 1 sets."""
+        check_kind(kind)
+        C = as_channel(channel)
+        return best_of_corners(C, self, kind, uniform_on_sets(C.shape[0]))
+
+
+def _relative(J: Any, other: Any, sign: int) -> Any:
+    """J log2(J / other) or its negative, 0 where J is 0."""
+    safe = np.where(J > 0, J, 1.0)
+    return np.where(J > 0, sign * J * np.log2(safe / np.where(J > 0, other, 1.0)), 0.0)
+
+
+shannon_entropy = ShannonEntropy()
+"""H(p) = sum_x p_x log2(1/p_x), in bits."""
+
+guessing_entropy = GuessingEntropy()
+"""G(p) = the expected number of guesses, one after another, until the secret is found."""

@@ -1,0 +1,156 @@
+"""Hypers: what a channel makes of a prior, as posteriors and how likely each is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from utmost.design.channels import Channel, merged_columns, stochastic
+from utmost.design.leakage.channel_capacity import as_channel
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.priors import prior as check_prior
+from utmost.errors import NotAPrior, OutOfRange
+from utmost.laws.exact import Array, as_array, checked, frozen, is_exact, same_numbers
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hyper(Shown, Rebuilt):
+    """A distribution of distributions: posterior ``posteriors[:, y]`` is held with probability ``weights[y]``.
+
+    The posteriors are different from each other, and no weight is 0. Their mean is the prior (lemma 1).
+
+    Attributes:
+        posteriors: (n, m), each column sums to 1.
+        weights: (m,), sums to 1.
+
+    Source: [fernandes2022], section II-A.
+    """
+
+    posteriors: Array
+    weights: Array
+
+    def __post_init__(self) -> None:
+        frozen(self.posteriors)
+        frozen(self.weights)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(secrets, posteriors)."""
+        n, m = self.posteriors.shape
+        return int(n), int(m)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether posteriors and weights are Fractions."""
+        return is_exact(self.posteriors)
+
+    @property
+    def joint(self) -> Array:
+        """J[x, y] = weights[y] posteriors[x, y], the probability of secret and posterior together, (n, m)."""
+        return frozen(np.asarray(self.posteriors * self.weights))
+
+    @property
+    def prior(self) -> Array:
+        """The mean of the posteriors, (n,): lemma 1."""
+        return frozen(np.asarray(self.joint.sum(axis=1)))
+
+    def channel(self) -> Channel:
+        """The abstract channel: C[x, y] = J[x, y] / prior[x], which makes this hyper of its prior.
+
+        It is the channel that made the hyper, up to the order of its outcomes, with outcomes that say the same merged.
+
+        Raises:
+            NotAPrior: where the prior excludes a secret: the hyper then says nothing of its row.
+        """
+        joint, prior = self.joint, self.prior
+        for x in np.flatnonzero(prior == 0)[:1]:
+            raise NotAPrior("only a prior without zeros determines the channel", came=f"0 for secret {x}")
+        return stochastic(frozen(joint / prior[:, None]))
+
+    @checked
+    def same_as(self, other: "Hyper", tolerance: float = 0.0) -> bool:
+        """Whether both hold the same posteriors with the same weights, whatever their order.
+
+        Args:
+            other: another hyper.
+            tolerance: by how much entries may differ; 0 asks for equality.
+        """
+        if self.shape != other.shape:
+            return False
+        left = list(range(self.shape[1]))
+        for y in range(other.shape[1]):
+            far = abs(self.posteriors[:, left] - other.posteriors[:, y][:, None]).max(axis=0)
+            gaps = np.maximum(far, abs(self.weights[left] - other.weights[y]))
+            near = int(np.argmin(gaps))
+            if gaps[near] > tolerance:
+                return False
+            del left[near]
+        return True
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"Hyper({m} posteriors on {n} secrets, {'exact' if self.is_exact else 'float64'})"
+
+
+@checked
+def hyper(channel: Channel | object, prior: object, tolerance: float = 1e-12) -> Hyper:
+    """[p, C]: the posteriors p(x | y) = p_x C[x, y] / w_y, each with its weight w_y = sum_x p_x C[x, y].
+
+    Outcomes of probability zero are dropped, and outcomes that lead to the same posterior become one.
+
+    Args:
+        channel: (n, m).
+        prior: (n,), or a consumer, whose prior is taken.
+        tolerance: in float64: how far two posteriors may differ, entry by entry, and still be taken for the same one.
+            Exact ones are the same when they are equal.
+
+    Raises:
+        NotAChannel, NotAPrior: for what is none.
+        OutOfRange: for a prior on another number of secrets.
+
+    Source: [fernandes2022], section II-A; the example is figure 1.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import priors
+    >>> h = hyper(geometric_channel(3, alpha="1/2"), priors.uniform(3))
+    >>> [str(w) for w in h.weights], [str(p) for p in h.posteriors[:, 0]]
+    (['7/18', '2/9', '7/18'], ['4/7', '2/7', '1/7'])
+    """
+    merged, _ = merged_columns(joint(channel, prior), tolerance)
+    weights = np.asarray(merged.sum(axis=0))
+    return Hyper(np.asarray(merged / weights), weights)
+
+
+def joint(channel: Channel | object, prior: object) -> Array:
+    """J[x, y] = p_x C[x, y]: the probability of secret x and outcome y together, (n, m)."""
+    C, belief = as_channel(channel), as_prior(prior)
+    if C.shape[0] != len(belief):
+        raise OutOfRange(f"the channel must have {len(belief)} rows, one for each secret of the prior", came=C.shape[0])
+    weights, matrix = same_numbers(belief, C.matrix)
+    return frozen(np.asarray(weights[:, None] * matrix))
+
+
+def as_prior(prior: object) -> Array:
+    """A prior, checked; of a consumer, its own."""
+    return prior.prior if isinstance(prior, Consumer) else check_prior(prior)
+
+
+def hyper_of(posteriors: object, weights: object) -> Hyper:
+    """A hyper from posteriors and weights that were made elsewhere, checked and merged.
+
+    Args:
+        posteriors: (n, m), each column a distribution.
+        weights: (m,), a distribution.
+
+    >>> hyper_of([[1, "1/2"], [0, "1/2"]], ["1/2", "1/2"]).prior.tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+    outer = check_prior(weights)
+    columns = np.array([check_prior(column) for column in as_array(posteriors, "posteriors", ndim=2).T])
+    if len(columns) != len(outer):
+        raise NotAPrior(f"there must be {len(outer)} posteriors, one for each weight", came=len(columns))
+    inner, outer = same_numbers(columns.T if is_exact(columns) else columns.T.astype(np.float64), outer)
+    merged, _ = merged_columns(np.asarray(inner * outer), 0 if is_exact(inner) else 1e-12)
+    totals = np.asarray(merged.sum(axis=0))
+    return Hyper(np.asarray(merged / totals), totals)

@@ -1,0 +1,44 @@
+"""Answers from clients who trust nobody: categories, words, persons answered once."""
+
+from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
+from utmost.design.local.categories import SubsetSelection, best_report
+from utmost.design.local.category_reports import (
+    CategoryCounts,
+    CategoryCoupling,
+    is_lossless,
+    relax_categories,
+    report_categories,
+    tighten_categories,
+)
+from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
+from utmost.design.local.permanent import PermanentResponses
+from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
+from utmost.design.local.words import Bloom, Tally
+
+__all__ = [
+    "BitResponse",
+    "Bloom",
+    "CategoryCounts",
+    "CategoryCoupling",
+    "Coupling",
+    "Decoding",
+    "Found",
+    "PermanentResponses",
+    "SubsetSelection",
+    "Tally",
+    "ThresholdedLaplace",
+    "ThresholdedPair",
+    "best_report",
+    "between",
+    "decode",
+    "is_lossless",
+    "largest_bit_ratio",
+    "nonnegative_least_squares",
+    "relax",
+    "relax_categories",
+    "relax_thresholded",
+    "report_categories",
+    "respond",
+    "tighten",
+    "tighten_categories",
+]

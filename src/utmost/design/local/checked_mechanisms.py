@@ -1,0 +1,64 @@
+"""Mechanisms from which persons are answered, checked before anything is drawn."""
+
+from functools import lru_cache
+
+from utmost.design.channels import Channel
+from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.local.answering import Answering, answering_of
+from utmost.design.optima import Optimum
+from utmost.design.spaces import Space
+from utmost.design.types import smallest_epsilon
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
+from utmost.laws.exact import level
+
+
+def read_mechanism(mechanism: object, space: Space | None) -> Answering:
+    """A design, whose certificate is checked again, or a channel, whose level is computed from all its rows.
+
+    Args:
+        mechanism: an `Optimum`, or a `Channel` of Fractions.
+        space: the secrets of a channel, and their distances; a design names its own.
+
+    Raises:
+        WrongKind: for what is no mechanism.
+        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
+        OutOfRange: for a channel without a space of its size, a design with another, and for a channel that reveals
+            nothing.
+        Unsupported: for a channel of floats, which keeps no level exactly.
+
+    Cost: the check is made once for each object.
+    """
+    if isinstance(mechanism, Optimum):
+        if space is not None:
+            raise OutOfRange("a design names its own space", came="another", where="space")
+        return _of_certificate(mechanism)
+    if not isinstance(mechanism, Channel):
+        raise WrongKind("a mechanism must be a design or a channel", came=type(mechanism).__name__, where="mechanism")
+    if not isinstance(space, Space):
+        raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="space")
+    return _of_channel(mechanism, space)
+
+
+@lru_cache(maxsize=8)
+def _of_certificate(design: Optimum) -> Answering:
+    certificate = design.certificate
+    if not certificate.verify():
+        raise PromiseBroken("a design must prove what it states", where="mechanism")
+    ptype, actions = certificate.ptype, certificate.consumer.actions
+    return answering_of(drawing_of(design), ptype.space, ptype.level, actions)
+
+
+@lru_cache(maxsize=8)
+def _of_channel(channel: Channel, space: Space) -> Answering:
+    if not channel.is_exact:
+        remedy = "Write fractions, or make the channel exactly private with utmost.design.optima.repair."
+        raise Unsupported("a channel that is drawn from must have rows of Fractions", came="floats", remedy=remedy)
+    if channel.shape[0] != space.size:
+        raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="space")
+    kept = smallest_epsilon(channel, space)
+    if kept.value == float("inf"):
+        raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
+    if kept.value == 0:
+        raise OutOfRange("an answer that is kept must reveal something", came="equal rows", where="mechanism")
+    at = level(kept.value) if kept.level is None else kept.level
+    return answering_of(drawing_of(channel), space, at, channel.shape[1])

@@ -1,0 +1,322 @@
+"""From tallied reports to how many clients have each of some candidate words, with error bars.
+
+With n_wj the clients of cohort j whose word is w, the expected true ones at place i are
+t_ij = sum_w B_wij n_wj, where B_wij says whether w sets place i in cohort j. Cohorts are drawn at random, so n_wj is
+N_w/c on average, and the N_w are found by regression; words that nobody listed raise all places about alike.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import BitResponse
+from utmost.design.local.words import Bloom, Tally
+from utmost.errors import OutOfRange, SolverFailed
+from utmost.laws.exact import Floats, Number, as_array, checked, exact
+from utmost.laws.exact.shown import Shown
+
+# So many exchanges of all places at once may pass without progress before single exchanges take over.
+_PATIENCE = 5
+# Added to the diagonal, in units of its largest entry: dependent columns share their weight.
+_RIDGE = 1e-11
+
+
+@checked
+def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float = 1e-9) -> Floats:
+    r"""The x >= 0 with the least x'Gx/2 - b'x, for G = A'A and b = A'y: of the least ||Ax - y||.
+
+    Block principal pivoting, which is fast where the columns are nearly independent; where it makes no progress, the
+    active-set method of Lawson and Hanson, which cannot fail to. At the end the conditions of Karush, Kuhn and Tucker
+    hold.
+
+    Args:
+        gram: G, shape (k, k), positive semidefinite; a ridge of 1e-11 of its largest diagonal entry is added.
+        moments: b, shape (k,).
+        tolerance: how far a gradient may lie below zero, relative to the largest of ``moments``.
+
+    Raises:
+        SolverFailed: where rounding keeps the active set from settling.
+
+    >>> nonnegative_least_squares(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1.0, -1.0])).round(9).tolist()
+    [0.5, 0.0]
+    """
+    gram, moments = (
+        as_array(gram, "gram", ndim=2).astype(np.float64),
+        as_array(moments, "moments", ndim=1).astype(float),
+    )
+    size = len(moments)
+    if gram.shape != (size, size):
+        raise OutOfRange(f"gram must have the shape ({size}, {size})", came=str(gram.shape))
+    if not size or not np.diag(gram).max() > 0:
+        return np.zeros(size)
+    ridged = gram + _RIDGE * float(np.diag(gram).max()) * np.eye(size)
+    slack = tolerance * max(1e-300, float(np.abs(moments).max()))
+    found = _by_blocks(ridged, moments, slack)
+    return found if found is not None else _one_by_one(ridged, moments, slack)
+
+
+def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
+    """Free all places at 0 with a negative gradient, fix all that came out negative, until there are none."""
+    free, fewest, patience = np.zeros(len(moments), np.bool_), len(moments) + 1, _PATIENCE
+    while patience:
+        x = _solved(gram, moments, free)
+        wrong = np.where(free, x < 0, gram @ x - moments < -slack)
+        count = int(np.count_nonzero(wrong))
+        if not count:
+            return x
+        fewest, patience = (count, _PATIENCE) if count < fewest else (fewest, patience - 1)
+        free = free ^ wrong
+    return None
+
+
+def _one_by_one(gram: Floats, moments: Floats, slack: float) -> Floats:
+    """Free the place with the steepest descent; go towards the solution until a coefficient reaches 0, and fix it."""
+    x, free = np.zeros(len(moments)), np.zeros(len(moments), np.bool_)
+    for _ in range(30 * len(moments)):
+        descent = np.where(free, -np.inf, moments - gram @ x)
+        best = int(np.argmax(descent))
+        if descent[best] <= slack:
+            return x
+        free[best] = True
+        wanted = _solved(gram, moments, free)
+        while (falling := free & (wanted <= 0)).any():
+            shares = x[falling] / np.maximum(x[falling] - wanted[falling], 1e-300)
+            x = x + float(shares.min()) * (wanted - x)
+            free[np.flatnonzero(falling)[shares <= shares.min()]] = False
+            x = np.where(free, np.maximum(x, 0), 0.0)
+            wanted = _solved(gram, moments, free)
+        x = wanted
+    raise SolverFailed("the active set must settle", came=f"{len(moments)} places", where="nonnegative_least_squares")
+
+
+def _solved(gram: Floats, moments: Floats, free: NDArray[np.bool_]) -> Floats:
+    """The solution with 0 wherever a place is not free."""
+    places = np.flatnonzero(free)
+    x = np.zeros(len(moments))
+    x[places] = np.linalg.solve(gram[np.ix_(places, places)], moments[places])
+    return x
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Found(Shown):
+    """A candidate word that the reports show to be there.
+
+    Attributes:
+        word: it.
+        count: how many clients are estimated to have it.
+        error: the standard error of the count.
+        p_value: of the hypothesis that nobody has it, before the correction for many candidates.
+    """
+
+    word: str
+    count: float
+    error: float
+    p_value: float
+
+    def interval(self, confidence: Number = "0.95") -> tuple[float, float]:
+        """The count give or take its normal quantile of standard errors, cut off at 0.
+
+        >>> [round(end) for end in Found("mary", 1000.0, 50.0, 0.0).interval()]
+        [902, 1098]
+        """
+        sure = exact(confidence, "confidence")
+        if not 0 < sure < 1:
+            raise OutOfRange("a confidence must lie strictly between 0 and 1", came=confidence)
+        reach = NormalDist().inv_cdf((1 + float(sure)) / 2) * self.error
+        return max(0.0, self.count - reach), self.count + reach
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decoding(Shown):
+    """The candidates found, most frequent first, and what is left.
+
+    Attributes:
+        found: those significant at the level asked for.
+        others: the estimated clients with none of these words.
+        spread: the residual variance in units of what the model expects: near 1 where it fits. Above 1 it has already
+            widened the errors: words that are not listed, or too rare to be found, are in the way.
+    """
+
+    found: tuple[Found, ...]
+    others: float
+    spread: float
+
+    def count(self, word: str) -> float:
+        """The estimate for a word, 0 where it was not found."""
+        return next((each.count for each in self.found if each.word == word), 0.0)
+
+
+@checked
+def decode(
+    tally: Tally, response: BitResponse, bloom: Bloom, candidates: Sequence[str], *, significance: Number = "0.05"
+) -> Decoding:
+    """Which of the candidate words the clients have, and how many clients each.
+
+    1. Estimate the true ones at every place, without bias.
+    2. Keep the candidates whose places stand out most, half as many as there are places.
+    3. Regress on these, with no coefficient below zero (and one more for all other words).
+    4. Regress on those with a positive coefficient by weighted least squares; drop what is not significant, the least
+       significant first, until everything left is. Errors are those of the responses, of the random cohorts and of what
+       the model leaves unexplained.
+
+    Args:
+        tally: of the reports.
+        response: from true bit to report.
+        bloom: of the reports.
+        candidates: different words.
+        significance: the chance that any word is listed that nobody has, shared equally among all candidates
+            (Bonferroni).
+
+    Raises:
+        OutOfRange: for a word listed twice, a tally of another shape, no client at all, or a significance outside
+            (0, 1).
+
+    Cost: a microsecond or two for each candidate and cohort, then the regression: seconds for thousands of candidates.
+    """
+    share = exact(significance, "significance")
+    if not 0 < share < 1:
+        raise OutOfRange("the significance must lie strictly between 0 and 1", came=significance, where="decode")
+    if len(set(candidates)) != len(candidates):
+        raise OutOfRange("the candidates must be different words", came=f"{len(candidates)} of them", where="decode")
+    if tally.ones.shape != (bloom.cohorts, bloom.bits) or not tally.clients.any():
+        raise OutOfRange(f"the tally must hold clients of ({bloom.cohorts}, {bloom.bits})", came=tally.ones.shape)
+    rows = _Rows.of(tally, response, bloom)
+    kept = rows.screened(list(candidates), bloom)
+    kept = kept.part(nonnegative_least_squares(*rows.normal(kept))[:-1] > 0)
+    critical = float(share) / max(1, len(candidates))
+    while True:
+        fit = _Fit.of(rows, kept)
+        doubtful = np.flatnonzero(fit.p_values > critical)
+        if not doubtful.size:
+            return fit.decoding(kept.words)
+        worst = doubtful[np.argsort(fit.p_values[doubtful])[-max(1, doubtful.size // 2) :]]
+        kept = kept.part(~np.isin(np.arange(len(kept.words)), worst))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Words:
+    """Words, and the places that each sets, as rows of numbers of places over all cohorts: shape (words, places)."""
+
+    words: list[str]
+    sets: Floats
+
+    def part(self, some: NDArray[np.bool_]) -> "_Words":
+        return _Words([word for word, keep in zip(self.words, some, strict=True) if keep], self.sets[some])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The equations, one a place: estimates, their variances, the share of all clients in the cohort, and others'."""
+
+    estimates: Floats
+    variances: Floats
+    shares: Floats
+    others: Floats
+    cohorts: int
+
+    @classmethod
+    def of(cls, tally: Tally, response: BitResponse, bloom: Bloom) -> "_Rows":
+        shares = tally.clients / tally.clients.sum()
+        here = np.repeat(tally.clients > 0, bloom.bits)
+        by_place = np.repeat(shares, bloom.bits)
+        # A word that is not listed sets each place of its cohort with this chance.
+        chance = 1 - (1 - 1 / bloom.bits) ** bloom.hashes
+        variances = np.where(here, np.maximum(tally.variances(response).reshape(-1), 1e-9), np.inf)
+        return cls(tally.true_ones(response).reshape(-1), variances, by_place, by_place * chance, bloom.cohorts)
+
+    def screened(self, candidates: list[str], bloom: Bloom) -> _Words:
+        """The candidates whose own places stand out most, half as many as there are places."""
+        usual = np.average(self.estimates.reshape(self.cohorts, -1), axis=1).repeat(bloom.bits)
+        excess = np.where(np.isfinite(self.variances), (self.estimates - usual) * self.shares / self.variances, 0.0)
+        places = [_places(word, bloom) for word in candidates]
+        scores = np.array([excess[at].sum() for at in places])
+        best = np.sort(np.argsort(-scores, kind="stable")[: max(1, len(excess) // 2)])
+        sets = np.zeros((len(best), len(excess)))
+        for row, number in enumerate(best.tolist()):
+            sets[row, places[number]] = 1.0
+        return _Words([candidates[number] for number in best.tolist()], sets)
+
+    def design(self, kept: _Words) -> Floats:
+        """Shape (words + 1, places): expected ones at each place for one client with a word, or with another one."""
+        return np.vstack([kept.sets * self.shares, self.others])
+
+    def normal(self, kept: _Words) -> tuple[Floats, Floats]:
+        """Gram matrix and moments, each row weighted by its variance."""
+        design = self.design(kept)
+        weighted = design / self.variances
+        return weighted @ design.T, weighted @ self.estimates
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """Estimates and standard errors for words, the others last."""
+
+    counts: Floats
+    errors: Floats
+    spread: float
+
+    @classmethod
+    def of(cls, rows: _Rows, kept: _Words) -> "_Fit":
+        design = rows.design(kept)
+        gram, moments = rows.normal(kept)
+        inverse = _inverse(gram)
+        counts = inverse @ moments
+        solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
+        by_cohorts = _cohort_variance(solver, kept, counts, rows)
+        used = np.isfinite(rows.variances)
+        residual = (rows.estimates - counts @ design)[used]
+        freedom = max(1, int(used.sum()) - len(counts))
+        expected = rows.variances[used] + _scatter(kept, counts, rows)[used]
+        spread = float((residual**2 / expected).sum() / freedom)
+        variances = np.diag(inverse) * max(1.0, spread) + by_cohorts
+        return cls(counts, np.sqrt(np.maximum(variances, 0)), spread)
+
+    @property
+    def p_values(self) -> Floats:
+        """One-sided, of each word."""
+        z = self.counts[:-1] / np.maximum(self.errors[:-1], 1e-300)
+        return np.array([0.5 * erfc(each / sqrt(2)) for each in z])
+
+    def decoding(self, words: list[str]) -> Decoding:
+        rows = zip(words, self.counts.tolist(), self.errors.tolist(), self.p_values.tolist(), strict=False)
+        found = sorted((Found(*row) for row in rows), key=lambda each: (-each.count, each.word))
+        return Decoding(tuple(found), max(0.0, float(self.counts[-1])), self.spread)
+
+
+def _inverse(gram: Floats) -> Floats:
+    """The inverse, after scaling to a unit diagonal; a ridge of 1e-12 distinguishes equal columns."""
+    scale = np.sqrt(np.where(np.diag(gram) > 0, np.diag(gram), 1.0))
+    unit = gram / np.outer(scale, scale) + 1e-12 * np.eye(len(gram))
+    inverse: Floats = np.linalg.inv(unit) / np.outer(scale, scale)
+    return inverse
+
+
+def _cohort_variance(solver: Floats, kept: _Words, counts: Floats, rows: _Rows) -> Floats:
+    """What the random cohorts add: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
+
+    The variance of an estimate is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
+    """
+    cohorts, size = rows.cohorts, len(rows.shares) // rows.cohorts
+    shares = rows.shares[::size]
+    of_cohort = np.eye(cohorts)
+    total = np.zeros(len(counts))
+    for sets, count in zip(kept.sets, counts, strict=False):
+        places = np.flatnonzero(sets)
+        each = solver[:, places] @ of_cohort[places // size]
+        total += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
+    return total
+
+
+def _scatter(kept: _Words, counts: Floats, rows: _Rows) -> Floats:
+    """The variance of the true ones at each place by the random cohorts."""
+    scattered: Floats = np.maximum(counts[:-1], 0) @ kept.sets * rows.shares * (1 - rows.shares)
+    return scattered
+
+
+def _places(word: str, bloom: Bloom) -> list[int]:
+    """The places of a word over all cohorts, each once."""
+    return sorted({c * bloom.bits + place for c in range(bloom.cohorts) for place in bloom.places(word, c)})

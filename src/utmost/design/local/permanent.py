@@ -1,0 +1,126 @@
+"""Permanent responses whose parameter can be relaxed: memoised, in any order, at the price of the loosest."""
+
+import os
+import threading
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import BitResponse, Bits, Coupling, as_bits, between, draw_bits
+from utmost.errors import Unsupported
+from utmost.laws.exact import Level, Number, checked
+from utmost.laws.sampling.random_bits import Randomness, secure
+
+Packed = NDArray[np.uint8]
+"""Eight bits in a byte."""
+
+
+class PermanentResponses:
+    """The bits of one client or of many, and their responses by the map f at every parameter asked for.
+
+    A response is drawn once for each parameter; asked again, the same one is given. Those at several parameters are one
+    Markov chain in which a stricter response depends on the looser one only, so that all of them together lose what the
+    loosest loses.
+
+    Args:
+        bits: an array of 0 and 1, of any shape; it is copied.
+        randomness: the operating system's if left out.
+
+    Raises:
+        NotANumber: for what is no bit.
+
+    Promise: each *bit* loses `spent`. A value that sets h bits of a Bloom filter loses `spent_by_value(h)`. Reports
+    drawn from the responses are functions of them and cost nothing more.
+
+    Source: [koufogiannis2015], Section 4.1, with the coupling that loses nothing.
+
+    >>> answer = PermanentResponses([[0, 1, 1], [1, 0, 0]])
+    >>> first, looser = answer.at("1/2"), answer.at("1/4")
+    >>> bool((answer.at("1/2") == first).all()), answer.spent, answer.spent_by_value(1)
+    (True, Level(alpha=1/7), Level(alpha=1/7^2))
+    """
+
+    __slots__ = ("_bits", "_known", "_lock", "_process", "_randomness", "_shape")
+
+    @checked
+    def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
+        self._open(bits, secure(randomness))
+
+    def _open(self, bits: Any, randomness: Randomness) -> None:
+        given = as_bits(bits, "bits")
+        self._shape, self._bits = given.shape, np.packbits(given)
+        self._known: dict[Fraction, Packed] = {}
+        self._randomness, self._lock, self._process = randomness, threading.Lock(), os.getpid()
+
+    def at(self, a: Number) -> Bits:
+        """The responses at a parameter: a fair coin with probability ``a``, the bit itself otherwise.
+
+        Raises:
+            OutOfRange: unless 0 < a < 1.
+            Unsupported: for a new parameter asked for in another process than the one that made the responses.
+        """
+        response = BitResponse.permanent(a)
+        share = 2 * response.zero
+        with self._lock:
+            if share not in self._known:
+                if os.getpid() != self._process:
+                    raise _two_processes()
+                self._known[share] = np.packbits(self._drawn(response))
+            return self._unpacked(self._known[share])
+
+    def _drawn(self, response: BitResponse) -> Bits:
+        share = 2 * response.zero
+        strict = min((a for a in self._known if a > share), default=None)
+        loose = max((a for a in self._known if a < share), default=None)
+        if loose is None:
+            true = self._unpacked(self._bits).view(np.uint8)
+            if strict is None:
+                return draw_bits(true, [response.zero, response.one], self._randomness)
+            pair = Coupling(BitResponse.permanent(strict), response)
+            states = true * np.uint8(2) + self._unpacked(self._known[strict])
+            chances = [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)]
+            return draw_bits(states, chances, self._randomness)
+        above, looser = self._unpacked(self._known[loose]).view(np.uint8), BitResponse.permanent(loose)
+        if strict is None:
+            pair = Coupling(response, looser)
+            return draw_bits(above, [pair.strict_given(0), pair.strict_given(1)], self._randomness)
+        states = above * np.uint8(2) + self._unpacked(self._known[strict])
+        return draw_bits(states, between(BitResponse.permanent(strict), response, looser), self._randomness)
+
+    @property
+    def parameters(self) -> tuple[Fraction, ...]:
+        """Every parameter asked for, strictest (largest) first."""
+        return tuple(sorted(self._known, reverse=True))
+
+    @property
+    def spent(self) -> Level | None:
+        """What one bit has lost by all responses together; None before the first."""
+        return BitResponse.permanent(min(self._known)).level if self._known else None
+
+    @checked
+    def spent_by_value(self, hashes: int) -> Level | None:
+        """What a value has lost that sets ``hashes`` bits, together with any other such value."""
+        return BitResponse.permanent(min(self._known)).level_of_value(hashes) if self._known else None
+
+    def _unpacked(self, packed: Packed) -> Bits:
+        count = int(np.prod(self._shape, dtype=np.int64))
+        return np.unpackbits(packed, count=count).view(np.bool_).reshape(self._shape)
+
+    def __repr__(self) -> str:
+        return f"PermanentResponses(shape={self._shape}, spent={self.spent})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "responses must not be copied: each copy would draw its own",
+            where="PermanentResponses",
+            remedy="Share them.",
+        )
+
+
+def _two_processes() -> Unsupported:
+    return Unsupported(
+        "responses are relaxed by the process that made them: two processes would answer differently",
+        where="PermanentResponses",
+    )

@@ -1,0 +1,221 @@
+"""Randomised response as Laplace noise with a threshold, and what its gradual release gives away."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+from utmost.design.local.bits import BitResponse, Bits, Real, given_both
+from utmost.errors import OutOfRange
+from utmost.laws.exact import (
+    Interval,
+    Level,
+    checked,
+    checked_parts,
+    exp_interval,
+    log_interval,
+    nearest,
+    precision,
+    wrong_kind,
+)
+from utmost.laws.exact.shown import Shown
+from utmost.laws.sampling.random_bits import Randomness
+
+_FLOAT_BITS = 160
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, repr=False)
+class ThresholdedLaplace(Shown):
+    r"""A bit's response as [bit + V > threshold], for V of the Laplace law of some rate.
+
+    With q the quantile function of the standard Laplace law,
+
+    .. math:: \lambda = q(\beta) - q(\gamma), \qquad \tau = -q(\gamma) / \lambda
+
+    give P(bit + V > tau) = beta for the bit 1 and gamma for the bit 0, whatever 0 < gamma < beta < 1 are. The map f has
+    rate -2 ln a and threshold 1/2 (equation 45). For gamma <= 1/2 <= beta this is
+    lambda = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)), which equation (46) means; its
+    printed scale, 1/(-ln(4 beta (1 - gamma))), is negative or infinite there. Where both are on one side of 1/2,
+    lambda = ln((1 - gamma)/(1 - beta)) above and lambda = ln(beta/gamma) below.
+
+    Args:
+        response: the response written in this form.
+
+    Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
+
+    >>> f = ThresholdedLaplace(BitResponse.permanent("1/2"))
+    >>> f.rate, f.threshold, f.response.level < f.rate
+    (Level(alpha=1/2^2), 0.5, True)
+    """
+
+    response: BitResponse
+
+    @property
+    def rate(self) -> Level:
+        """lambda as a level: what u + V would lose for each unit of u; never less than what the bit loses."""
+        return Level.of_alpha(_odds(self.response.zero) / _odds(self.response.one))
+
+    @property
+    def threshold(self) -> float:
+        """tau, as the nearest float."""
+        return nearest(self.threshold_interval(_FLOAT_BITS))
+
+    def threshold_interval(self, bits: int) -> Interval:
+        """An interval around tau."""
+        inner = bits + 32
+        return (-log_interval(_odds(self.response.zero), inner) / self.rate.epsilon_interval(inner)).at(bits)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ThresholdedPair(Shown):
+    r"""The paper's way to relax a response: relax the Laplace noise behind it, and threshold again.
+
+    The noise itself, seen at both levels, loses the larger rate only. The *bits* lose less than that, but more than
+    the looser bit loses by itself: the stricter one still reveals something. For the map f with a1 > a2,
+    q = (a2/4)(1 - ln a1/ln a2), and the bit 0,
+
+    .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
+
+    Args:
+        strict, loose: the two responses; the loose one needs the larger rate.
+
+    Raises:
+        OutOfRange: where it has not.
+
+    Source: [koufogiannis2015], Section 4.1.
+
+    >>> pair = ThresholdedPair(*(ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")))
+    >>> pair.probability(0, 0, 0), pair.probability(1, 0, 0)
+    (Fraction(23, 32), Fraction(3, 32))
+    """
+
+    strict: ThresholdedLaplace
+    loose: ThresholdedLaplace
+
+    def __post_init__(self) -> None:
+        for name, response in (("strict", self.strict), ("loose", self.loose)):
+            if not isinstance(response, ThresholdedLaplace):
+                raise wrong_kind(name, "a ThresholdedLaplace", response)
+        if not self.strict.rate < self.loose.rate:
+            raise OutOfRange(
+                f"to relax, the rate must be larger than {self.strict.rate}", came=self.loose.rate, where="rappor"
+            )
+
+    @checked
+    def probability(self, bit: int, strict: int, loose: int) -> Fraction | float:
+        """P(strict = z1, loose = z2) for a bit: a Fraction where it is known to be rational, else the nearest float."""
+        risen = self._risen_exactly()
+        if risen is None:
+            return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
+        one, two = self.strict.response.of(0), self.loose.response.of(0)
+        # A bit of 1 is a bit of 0 seen in the mirror: both thresholds are 1/2.
+        z1, z2 = (1 - strict, 1 - loose) if bit else (strict, loose)
+        return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[z1, z2]
+
+    @checked
+    def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
+        """An interval around P(strict = z1, loose = z2) for a bit."""
+        risen = self.risen(bit, bits)
+        one, two = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
+        return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[strict, loose]
+
+    @checked
+    def risen(self, bit: int, bits: int) -> Interval:
+        """An interval around P(strict = 0, loose = 1) = P(V_1 <= t, V_2 > s), with t and s the thresholds less the bit.
+
+        It falls with s and rises with t, so rational bounds of the two enclose it.
+        """
+        inner = precision(bits) + 64
+        t, s = (each.threshold_interval(inner) - bit for each in (self.strict, self.loose))
+        rates = self.strict.rate.epsilon_interval(inner), self.loose.rate.epsilon_interval(inner)
+        low, high = _crossing(s.upper, t.lower, *rates), _crossing(s.lower, t.upper, *rates)
+        return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
+
+    @checked
+    def loose_given(self, bit: int, strict: int) -> Real:
+        """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
+        exactly = self._risen_exactly()
+        one = self.strict.response.of(bit)
+        if exactly is not None:
+            return partial(Interval.of, Fraction(self.probability(bit, strict, 1)) / (one if strict else 1 - one))
+        return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (one if strict else 1 - one)
+
+    def loss(self) -> Level | float:
+        """What the two responses lose together, by the joint law: a Level where it is rational, else rounded up."""
+        pairs = list(product((0, 1), repeat=2))
+        if self._risen_exactly() is not None:
+            ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
+            return Level.of_alpha(min(min(ratio, 1 / ratio) for ratio in ratios))
+        found = [self.enclosure(0, z1, z2, _FLOAT_BITS) / self.enclosure(1, z1, z2, _FLOAT_BITS) for z1, z2 in pairs]
+        largest = max(max(ratio.upper, 1 / ratio.lower) for ratio in found)
+        return float(Level.of_alpha(1 / largest).epsilon)
+
+    def _risen_exactly(self) -> Fraction | None:
+        """q = (zero_2/2)(1 - rate_1/rate_2), where both thresholds are 1/2 and the rates are commensurable."""
+        responses = (self.strict.response, self.loose.response)
+        one, two = self.strict.rate, self.loose.rate
+        if any(each.one + each.zero != 1 for each in responses) or one.base != two.base:
+            return None
+        return responses[1].zero / 2 * (1 - one.power / two.power)
+
+
+def _odds(p: Fraction) -> Fraction:
+    """exp of the standard Laplace quantile at p."""
+    return 2 * p if 2 * p <= 1 else 1 / (2 * (1 - p))
+
+
+def _crossing(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
+    r"""P(V_2 > s, V_2 + W <= t) for V_2 of rate ``fast`` and the tightening law W to the rate ``slow``.
+
+    W has the distribution function 1 - c e^{-slow u} for u >= 0 and c e^{slow u} below, c = (1 - (slow/fast)^2)/2.
+    Where s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.
+    """
+    c = (1 - (slow / fast) ** 2) / 2
+    found = c * _beyond(max(s, t), t, slow, fast)
+    if s < t:
+        found = found + _cdf(t, fast) - _cdf(s, fast) - c * _within(s, t, slow, fast)
+    return found
+
+
+def _cdf(x: Fraction, rate: Interval) -> Interval:
+    tail = _exp(-rate * abs(x)) / 2
+    return 1 - tail if x >= 0 else tail
+
+
+def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
+    """The integral over (s, t) of the density of rate ``fast`` at v times e^{slow (v - t)}."""
+    total, gap = slow + fast, fast - slow
+    found = Interval.of(0, slow.bits)
+    if s < 0:
+        end = min(t, Fraction(0))
+        found = found + (_exp(total * end - slow * t) - _exp(total * s - slow * t)) / total
+    if t > 0:
+        start = max(s, Fraction(0))
+        found = found + (_exp(-gap * start - slow * t) - _exp(-gap * t - slow * t)) / gap
+    return found * fast / 2
+
+
+def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
+    """The integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
+    total, gap = slow + fast, fast - slow
+    found = _exp(slow * t - total * max(edge, Fraction(0))) / total
+    if edge < 0:
+        found = found + (_exp(slow * t) - _exp(slow * t + gap * edge)) / gap
+    return found * fast / 2
+
+
+def _exp(x: Interval) -> Interval:
+    return exp_interval(x, x.bits)
+
+
+@checked
+def relax_thresholded(
+    bits: Any, responses: Any, pair: ThresholdedPair, *, randomness: Randomness | None = None
+) -> Bits:
+    """The same by the noise of the paper's reformulation, which loses more: for comparison, and for two levels only.
+
+    The noise itself is not kept; given the first response and the bit, the second has the law that it would have.
+    """
+    return given_both(bits, responses, [pair.loose_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)

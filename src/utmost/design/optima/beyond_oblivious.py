@@ -1,0 +1,167 @@
+"""Mechanisms that see the whole database: when looking at more than the count helps, and when it cannot.
+
+A database has n rows with values from a finite domain; two databases are neighbours when they differ in one row; a
+count query counts the rows whose value satisfies a predicate. A mechanism is oblivious when its law depends on the
+count alone. Against the worst prior over databases that agrees with a prior over counts, averaging a mechanism over
+the databases with the same count loses nothing (Proposition 6.2). For consumers with priors over databases it does
+lose, and no mechanism serves all of them (Theorem 6.3).
+
+Source: [ghosh2009], section 6.2.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel
+from utmost.design.optima.consumer_program import user_program
+from utmost.design.spaces import Consumer, Space, priors
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, as_rationals, checked, exact, frozen, natural
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.linear_program import LinearProgram
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class CountQuery(Shown):
+    """The number of rows of a database in {0, ..., values-1}^rows whose value satisfies a predicate.
+
+    Args:
+        values: how many values a row may take, at least 2.
+        rows: the number n of rows.
+        satisfying: the values that are counted; neither none nor all of them.
+
+    >>> query = CountQuery(values=2, rows=3, satisfying=[1])
+    >>> query.databases[6], int(query.results[6]), query.space.size
+    ((1, 1, 0), 2, 8)
+    """
+
+    values: int
+    rows: int
+    satisfying: frozenset[int]
+
+    @checked
+    def __init__(self, values: int, rows: int, satisfying: Collection[int]) -> None:
+        counted = frozenset(satisfying)
+        object.__setattr__(self, "values", natural(values, "values", least=2))
+        object.__setattr__(self, "rows", natural(rows, "rows", least=1))
+        if not counted or not counted < set(range(values)):
+            raise OutOfRange("the predicate must hold for some values and not for all", came=sorted(counted))
+        object.__setattr__(self, "satisfying", counted)
+
+    @property
+    def databases(self) -> tuple[tuple[int, ...], ...]:
+        """All databases, in lexicographic order."""
+        return tuple(product(range(self.values), repeat=self.rows))
+
+    @property
+    def results(self) -> Array:
+        """The count f(d) of every database."""
+        return frozen(np.array([sum(value in self.satisfying for value in d) for d in self.databases]))
+
+    @property
+    def space(self) -> Space:
+        """The databases, at distance the number of rows in which they differ."""
+        table = np.array(self.databases)
+        return Space((table[:, None, :] != table[None, :, :]).sum(axis=2), labels=self.databases)
+
+
+@checked
+def averaged(query: CountQuery, channel: Channel) -> Channel:
+    """The oblivious mechanism whose law at a count is the mean of X over the databases with that count: (n+1, m).
+
+    It keeps every level that X keeps, and it is no worse against the worst prior over databases.
+
+    Source: [ghosh2009], Proposition 6.2. A database with count k has k neighbours with count k - 1 for each value that
+    is not counted, whatever the database: so sums of the privacy inequalities are inequalities between means.
+    """
+    results = query.results
+    return Channel(np.stack([_mean(channel.matrix[results == k]) for k in range(query.rows + 1)]))
+
+
+@checked
+def expanded(query: CountQuery, channel: Channel) -> Channel:
+    """An oblivious mechanism (n+1, m) as a mechanism on databases."""
+    return Channel(channel.matrix[query.results])
+
+
+@checked
+def worst_case_loss(query: CountQuery, channel: Channel, consumer: Consumer) -> Any:
+    """sum_i p_i max over databases d with count i of sum_r X[d, r] l(i, r): objective (9).
+
+    Args:
+        query: the count query.
+        channel: (databases, actions).
+        consumer: a prior over the counts 0..n and a loss (n+1, actions).
+    """
+    results = query.results
+    losses = (channel.matrix * consumer.loss[results]).sum(axis=1)
+    return sum(p * losses[results == i].max() for i, p in enumerate(consumer.prior.tolist()))
+
+
+@checked
+def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[Fraction, Channel]:
+    """The least worst-case loss (9) of any private mechanism on databases, oblivious or not, by linear program.
+
+    Proposition 6.2 says that it is the optimum on counts.
+    """
+    ptype = PrivacyType(query.space, alpha=alpha)
+    size, k, top = query.space.size, consumer.actions, query.rows + 1
+    base = user_program(ptype, Consumer(priors.uniform(size), np.full((size, k), Fraction(0), dtype=object)))
+    m, n = base.shape
+    rows = [np.repeat(np.arange(m), np.diff(base.starts))]
+    columns, values = [base.columns], [base.values]
+    for d, i in enumerate(query.results.tolist()):
+        rows.append(np.full(k + 1, m + d))
+        columns.append(np.append(np.arange(d * k, d * k + k), n + i))
+        values.append(np.append(as_rationals(-consumer.loss[i]), [Fraction(1)]))
+    program = LinearProgram.of_triplets(
+        np.append(base.cost, as_rationals(consumer.prior)),
+        np.concatenate(rows),
+        np.concatenate(columns),
+        np.concatenate(values),
+        np.append(base.lower, [Fraction(0)] * size),
+        np.append(base.upper, [np.inf] * size),
+    )
+    assert program.shape[1] == n + top, "one bound for each count"
+    found = solve_exactly(program)
+    return found.value, Channel(found.primal[:n].reshape(size, k))
+
+
+def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:
+    """The two consumers of Theorem 6.3: one bit a row, three rows, priors over databases that mirror each other.
+
+    The first believes in {1} and {2} with 1/4 each, in {2, 3} with 1/2 - tilt and in {1, 3} with tilt; the second has
+    rows 1 and 2 exchanged. Both lose |f(d) - r|^(1 - delta). At alpha = 1/2 no mechanism is optimal for both, for
+    0 <= tilt < 1/8 and 0 <= delta < 1: the prior knows that the count is 1 or 2, so answers 0 and 3 are never used, and
+    between 1 and 2 every such loss is 0 or 1.
+
+    Raises:
+        OutOfRange: for a tilt outside 0..1/2, or a delta outside 0..1.
+    """
+    lean, off = exact(tilt, "tilt"), exact(delta, "delta")
+    if not (0 <= lean <= Fraction(1, 2) and 0 <= off < 1):
+        raise OutOfRange("the tilt must lie in 0..1/2, and delta in 0..1 without 1", came=(tilt, delta))
+    query = CountQuery(2, 3, [1])
+    gap = abs(query.results[:, None] - np.arange(4))
+    loss = gap if off == 0 else gap ** float(1 - off)
+    quarter, half = Fraction(1, 4), Fraction(1, 2)
+    first: dict[tuple[int, ...], Fraction] = {
+        (1, 0, 0): quarter,
+        (0, 1, 0): quarter,
+        (0, 1, 1): half - lean,
+        (1, 0, 1): lean,
+    }
+    second: dict[tuple[int, ...], Fraction] = {(d[1], d[0], d[2]): weight for d, weight in first.items()}
+    one, two = (Consumer([prior.get(d, Fraction(0)) for d in query.databases], loss) for prior in (first, second))
+    return query, one, two
+
+
+def _mean(rows: Array) -> Array:
+    return np.asarray(rows.sum(axis=0) / len(rows))

@@ -1,0 +1,339 @@
+"""The independent check of an optimum: what its channel costs, that it is private, and what its dual proves.
+
+It knows nothing of the solver or of how the optimum was found. A primal is either a remap of the geometric mechanism
+(counts only), or an explicit matrix of Fractions. A dual is a vector mu, and, away from the line of counts, multipliers
+lambda >= 0 of the privacy of each edge, such that for every secret x and action r
+
+    p_x l(x, r) - mu_x - (the multipliers' combination of privacy constraints)_x >= 0;
+
+then no private channel loses less than sum_x mu_x. All is exact for exact consumers at a rational alpha. Otherwise the
+two bounds are floats rounded outward: the loss of an exactly private channel, and a proven lower bound.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, nextafter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
+from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.types import PrivacyType
+from utmost.design.types.privacy_type import Length, power_interval
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.laws.exact import Array, Level, Surd, check_array, checked, frozen, is_exact, objects, round_down, round_up
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+# What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
+_kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+
+
+def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
+    """alpha^d(i, j) or a float just above it: whatever keeps this factor is private."""
+    return _between(ptype, ptype.space.length(i, j))[1]
+
+
+def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
+    """alpha^d(i, j) or a float just below it: whatever is private keeps this factor."""
+    return _between(ptype, ptype.space.length(i, j))[0]
+
+
+def alphas_above(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
+    """`alpha_above` of many pairs (m, 2), as an object array (m,). Cost: one power for each distinct length."""
+    return _of_pairs(ptype, pairs, 1)
+
+
+def alphas_below(ptype: PrivacyType, pairs: NDArray[np.intp]) -> Array:
+    """`alpha_below` of many pairs (m, 2), as an object array (m,)."""
+    return _of_pairs(ptype, pairs, 0)
+
+
+def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
+    known = _kept_pairs.setdefault(ptype, {})
+    codes = (pairs.min(axis=1) * ptype.space.size + pairs.max(axis=1)).tolist()
+    new = [at for at, code in enumerate(codes) if code not in known]
+    if new:
+        lengths = np.asarray(ptype.space.metric.lengths(pairs[new, 0], pairs[new, 1])).tolist()
+        for at, d in zip(new, lengths, strict=True):
+            known[codes[at]] = _between(ptype, d if isinstance(d, Surd) else Fraction(d))
+    return objects(known[code][side] for code in codes)
+
+
+def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:
+    powers = _kept.setdefault(ptype, {})
+    if length not in powers:
+        powers[length] = _enclosed(ptype.level, length)
+    return powers[length]
+
+
+def _enclosed(level: Level, length: Length) -> tuple[Fraction, Fraction]:
+    """alpha^length twice where it is rational, else the floats around it: more bits until these are neighbours."""
+    if not isinstance(length, Surd) and level.scaled(length).is_rational:
+        alpha = level.scaled(length).alpha_fraction()
+        return alpha, alpha
+    bits = 128
+    while True:  # ends: an irrational number is no float, so that narrow intervals lie between two of them
+        around = power_interval(level, length, bits)
+        low, high = round_down(around), round_up(around)
+        if nextafter(low, inf) == high:
+            return Fraction(low), Fraction(high)
+        bits *= 2
+
+
+# Three roundings of 2^-53 separate a float product of nearest floats from the exact one.
+_SURELY = 1 + 2.0**-50
+# Products of floats at least this large do not lose places to underflow.
+_LEAST = 1e-280
+# Entries of a block of edges times outcomes: bounds the memory, not the answer.
+_BLOCK = 1 << 20
+
+
+def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, int, int, Fraction]]:
+    """(x, y, r, alpha^d(x, y)) for all essential edges in both directions where X[x, r] >= alpha^d X[y, r] is not sure.
+
+    Where X[y, r] is 0 it is: nothing is asked of X[x, r].
+
+    Args:
+        ptype: space and level.
+        matrix: (n, k) Fractions, not negative.
+
+    Cost: O(edges k) float operations, and one exact number for each doubt.
+    """
+    near, empty = matrix.astype(np.float64), matrix == 0
+    edges = ptype.space.edges
+    factors = alphas_above(ptype, edges)
+    rounded: dict[Fraction, float] = {factor: round_up(factor) for factor in set(factors.tolist())}
+    above = np.array([rounded[factor] for factor in factors.tolist()], dtype=np.float64)
+    step = max(1, _BLOCK // max(1, matrix.shape[1]))
+    for start in range(0, len(edges), step):
+        block = edges[start : start + step]
+        for x, y in ((block[:, 0], block[:, 1]), (block[:, 1], block[:, 0])):
+            needed = above[start : start + step, None] * near[y]
+            here = near[x]
+            doubt = ~empty[y] & ((here < _SURELY * needed) | ((needed < _LEAST) & (here < _LEAST)))
+            for e, r in np.argwhere(doubt).tolist():
+                yield int(x[e]), int(y[e]), r, factors[start + e]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Multipliers(Shown, Rebuilt):
+    """lambda_t >= 0 for the constraints X[low_t, action_t] >= alpha^d(low_t, high_t) X[high_t, action_t].
+
+    Any pair of secrets may be named, an essential edge or not: what the type allows holds along all of them.
+
+    Attributes:
+        low, high: (N,) the two secrets.
+        action: (N,) the column.
+        value: (N,) the multipliers, floats or Fractions.
+
+    Raises:
+        OutOfRange: for lists of different lengths, a pair of one secret with itself, and negative numbers.
+
+    >>> Multipliers([0], [1], [0], np.array([0.5])).total(1, (2, 1)).tolist()
+    [[0.5], [0.0]]
+    """
+
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+    action: NDArray[np.intp]
+    value: Array
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "action"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=np.intp)))
+        object.__setattr__(self, "value", frozen(np.array(self.value)))
+        if len({len(part) for part in (self.low, self.high, self.action, self.value)}) != 1:
+            raise OutOfRange("multipliers need two secrets, an action and a value each", came=len(self.value))
+        if (self.low == self.high).any():
+            raise OutOfRange("a multiplier needs two different secrets")
+        if min((int(part.min()) for part in (self.low, self.high, self.action) if part.size), default=0) < 0:
+            raise OutOfRange("secrets and actions are numbered from 0")
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @property
+    def pairs(self) -> NDArray[np.intp]:
+        """(N, 2): low and high."""
+        return np.column_stack([self.low, self.high])
+
+    def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
+        """The sums of factor times multiplier that meet at each secret and action: at the low secret, or the high."""
+        found = np.zeros(shape, dtype=self.value.dtype)
+        np.add.at(found, (self.high if at_high else self.low, self.action), factors * self.value)
+        return found
+
+    def most(self, shape: tuple[int, int]) -> int:
+        """How many multipliers meet at most at one secret and action."""
+        counted = np.zeros(shape, dtype=np.intp)
+        for side in (self.low, self.high):
+            np.add.at(counted, (side, self.action), 1)
+        return int(counted.max(initial=0))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Shown):
+    """The optimum lies between ``lower`` and ``upper``; both are Fractions, or floats rounded outward."""
+
+    lower: Any
+    upper: Any
+
+    @property
+    def gap(self) -> Any:
+        """``upper - lower``: zero when the optimum is exact (floats: rounded up)."""
+        exactly = Fraction(self.upper) - Fraction(self.lower)
+        return exactly if isinstance(self.upper, Fraction) else round_up(exactly)
+
+
+def certified_bounds(
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    actions: Array | None,
+    matrix: Array | None,
+    dual: Array,
+    multipliers: Array | Multipliers | None,
+) -> Bounds:
+    """What primal and dual prove, computed from nothing else.
+
+    Raises:
+        PromiseBroken: when the channel is not private, or the dual is not feasible.
+    """
+    _check_shapes(ptype, consumer, actions, matrix, dual)
+    numbers = [dual, multipliers.value if isinstance(multipliers, Multipliers) else multipliers]
+    are_rational = [holds_rationals(values) for values in numbers if values is not None and values.size]
+    exactly = consumer.is_exact and ptype.level.is_rational and all(are_rational)
+    on_the_line = isinstance(ptype.space.metric, LineMetric)
+    if not on_the_line and (multipliers is None or actions is not None):
+        raise PromiseBroken(
+            "away from counts a certificate needs a matrix and the multipliers of every edge", came=ptype.space
+        )
+    if multipliers is None:
+        lower = dual_bound(ptype.level, consumer, dual, exactly)
+    else:
+        lower = edge_bound(ptype, consumer, dual, multipliers, exactly)
+    if actions is not None:
+        upper = remap_loss(ptype.level, consumer, actions, exactly)
+    else:
+        assert matrix is not None, "a certificate has a remap or a matrix"
+        check_private(ptype, matrix)
+        upper = matrix_loss(consumer, matrix, exactly)
+    return Bounds(lower, upper)
+
+
+def _check_shapes(
+    ptype: PrivacyType, consumer: Consumer, actions: Array | None, matrix: Array | None, dual: Array
+) -> None:
+    """A number that nothing is asked of proves nothing, and an outcome that is left out costs something."""
+    n, k = ptype.space.size, consumer.actions
+    if consumer.secrets != n:
+        raise PromiseBroken(f"the consumer must have {n} secrets", came=consumer.secrets)
+    if dual.shape != (n,):
+        raise PromiseBroken(f"the dual must hold {n} numbers", came=dual.shape)
+    if actions is not None and len(actions) != n:
+        raise PromiseBroken(f"the remap must take each of {n} outcomes", came=len(actions))
+    if matrix is not None and matrix.shape != (n, k):
+        raise PromiseBroken(f"the channel must have {n} rows and {k} columns", came=matrix.shape)
+
+
+def holds_rationals(values: Array) -> bool:
+    """Whether every number of an array is a rational, so that no sum of theirs is rounded; else all are floats.
+
+    Raises:
+        PromiseBroken: for anything else among rationals, and floats that are no numbers.
+    """
+    if not is_exact(values):
+        if not np.isfinite(values).all():
+            raise PromiseBroken("evidence must hold numbers", came="NaN, or an infinity")
+        return False
+    if not all(isinstance(value, int | Fraction) for value in values.ravel().tolist()):
+        raise PromiseBroken("evidence must hold rationals, or floats in an array of floats", came="others")
+    return True
+
+
+@checked
+def check_private(ptype: PrivacyType, matrix: Array) -> None:
+    """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
+    check_array(matrix, "channel", 2)
+    for x in np.flatnonzero(matrix.sum(axis=1) != 1)[:1]:
+        raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
+    for x, r in np.argwhere(matrix < 0)[:1]:
+        raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
+    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+        if matrix[x, r] < factor * matrix[y, r]:
+            raise PromiseBroken(
+                f"secrets {x} and {y} must keep the level in column {r}", came=(matrix[x, r], matrix[y, r])
+            )
+
+
+def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
+    """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
+    loss = consumer.loss
+    total = Fraction(0)
+    for x, p in enumerate(consumer.prior.tolist()):
+        if p:
+            total += Fraction(p) * sum(
+                (Fraction(l) * c for l, c in zip(loss[x].tolist(), matrix[x], strict=True)), Fraction(0)
+            )
+    return total if exactly else round_up(total)
+
+
+def edge_bound(
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
+) -> Any:
+    """sum_x mu_x, once the multipliers, (edges, 2, actions) or a list, prove it a lower bound.
+
+    Raises:
+        PromiseBroken: naming the secret and the action whose inequality fails.
+    """
+    if ((multipliers.value if isinstance(multipliers, Multipliers) else multipliers) < 0).any():
+        raise PromiseBroken("multipliers of privacy must not be negative")
+    slack = edge_slacks(ptype, consumer, dual, multipliers, exactly)
+    for x, r in np.argwhere(~(slack >= 0))[:1]:
+        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
+    total = sum(map(Fraction, dual.tolist()), Fraction(0))
+    return total if exactly else round_down(total)
+
+
+def edge_slacks(
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers, exactly: bool
+) -> Array:
+    """p l - mu - (combination of privacy constraints), (secrets, actions): exact, or certain lower bounds.
+
+    Privacy of the edge e = (x, y) is v_x - alpha^d v_y >= 0 with multiplier [e, 0], and the same with x and y exchanged
+    with multiplier [e, 1].
+    """
+    number_kind = object if exactly else np.float64
+    prior, loss = (np.asarray(a, dtype=number_kind) for a in (consumer.prior, consumer.loss))
+    mu, cost = np.asarray(dual, dtype=number_kind)[:, None], prior[:, None] * loss
+    listed = multipliers if isinstance(multipliers, Multipliers) else _listed(ptype, multipliers)
+    factors = _factors(ptype, listed, exactly)
+    minus, plus = listed.total(1, cost.shape), listed.total(factors, cost.shape, at_high=True)
+    slack = cost - mu - minus + plus
+    if exactly:
+        return np.asarray(slack)
+    roundings = 8 + 2 * listed.most(cost.shape)
+    return np.asarray(slack - roundings * 2.0**-52 * (cost + abs(mu) + minus + plus) - 1e-300)
+
+
+def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
+    """The multipliers (edges, 2, actions) that are not zero."""
+    e, side, action = np.nonzero(multipliers)
+    ends = ptype.space.edges
+    return Multipliers(ends[e, side], ends[e, 1 - side], action, multipliers[e, side, action])
+
+
+def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
+    """alpha^d of each pair in the list, or a float below it."""
+    each, where = np.unique(listed.pairs, axis=0, return_inverse=True)
+    below = alphas_below(ptype, each)
+    if not exactly:
+        rounded = {factor: round_down(factor) for factor in set(below.tolist())}
+        below = np.array([rounded[factor] for factor in below.tolist()], dtype=np.float64)
+    return np.asarray(below[where.ravel()])

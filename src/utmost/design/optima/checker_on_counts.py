@@ -1,0 +1,260 @@
+"""The checks behind a certificate for counts: what a dual vector proves, and what a remapped geometric channel costs.
+
+A private column is a v >= 0 with alpha v_x <= v_{x+1} and alpha v_{x+1} <= v_x. Suppose that mu is such that, for every
+action r, sum_x (p_x l(x, r) - mu_x) v_x >= 0 for all private columns v. Then every private channel X loses at least
+sum_x mu_x: add this up over the columns of X. For one w the least sum_x w_x v_x with v_0 = 1 is found from the right:
+
+    f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha),
+
+so the condition is f_0 >= 0. Exact input is checked in integers. Otherwise each f is a certain lower bound: every
+operation is followed by the subtraction of more than its rounding error.
+
+Source: linear programming duality; the program is (2) to (6) of [ghosh2009], ranges corrected.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from flint import fmpz
+
+from utmost.design.spaces import Consumer
+from utmost.errors import PromiseBroken, Unsupported
+from utmost.laws.exact import Array, Interval, Level, objects, round_down, round_up
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossRows:
+    """p_i l(i, r) times ``denominator``: float64 with denominator 1, or long integers as objects.
+
+    Attributes:
+        prior: (n,) the prior, scaled.
+        loss_row: l(i, .) of shape (k,), scaled.
+        loss_column: l(., r) of shape (n,), scaled.
+        actions: the number k of actions.
+        denominator: what the products have been multiplied by.
+    """
+
+    prior: Array
+    loss_row: Callable[[int], Array]
+    loss_column: Callable[[int], Array]
+    actions: int
+    denominator: int
+
+    @property
+    def secrets(self) -> int:
+        """The number n of secrets."""
+        return len(self.prior)
+
+    def row(self, i: int) -> Array:
+        """p_i l(i, r) for all r, scaled."""
+        return np.asarray(self.prior[i] * self.loss_row(i))
+
+    def column(self, r: int) -> Array:
+        """p_i l(i, r) for all i, scaled."""
+        return self.prior * self.loss_column(r)
+
+
+def float_rows(consumer: Consumer) -> LossRows:
+    """The losses in float64, each prior entry and each loss rounded to nearest.
+
+    A loss that depends on i - r alone costs O(n) memory; any other rule is evaluated row by row.
+    """
+    return _rows(consumer, lambda numbers: numbers.astype(np.float64), consumer.prior.astype(np.float64), 1)
+
+
+def integer_rows(consumer: Consumer) -> LossRows:
+    """The losses as integers, with their common denominator; floats are read as the rationals that they are.
+
+    >>> from utmost.design.spaces import losses, priors
+    >>> rows = integer_rows(Consumer(priors.uniform(3), losses.absolute))
+    >>> [int(x) for x in rows.row(0)], rows.denominator
+    ([0, 1, 2], 3)
+    """
+    prior, prior_scale = _integers(consumer.prior)
+    values = _by_difference(consumer) if _is_of_difference(consumer) else consumer.loss
+    loss_scale = lcm(*{Fraction(x).denominator for x in values.flat})
+    return _rows(consumer, lambda numbers: _scaled(numbers, loss_scale), prior, prior_scale * loss_scale)
+
+
+def _rows(consumer: Consumer, convert: Callable[[Array], Array], prior: Array, denominator: int) -> LossRows:
+    n, k = consumer.secrets, consumer.actions
+    if _is_of_difference(consumer):
+        by_difference = convert(_by_difference(consumer))
+        return LossRows(
+            prior,
+            lambda i: by_difference[n - 1 - i : n - 1 - i + k],
+            lambda r: by_difference[r : r + n][::-1],
+            k,
+            denominator,
+        )
+    if consumer.table is None and not consumer.is_exact:
+        return LossRows(
+            prior,
+            lambda i: convert(consumer.loss_block(slice(i, i + 1), slice(None))[0]),
+            lambda r: convert(consumer.loss_block(slice(None), slice(r, r + 1))[:, 0]),
+            k,
+            denominator,
+        )
+    table = convert(consumer.loss)
+    return LossRows(prior, lambda i: table[i], lambda r: table[:, r], k, denominator)
+
+
+def _is_of_difference(consumer: Consumer) -> bool:
+    return consumer.rule is not None and consumer.rule.of_difference
+
+
+def _by_difference(consumer: Consumer) -> Array:
+    """l(i, i + d) for d = -(n-1), ..., k-1."""
+    assert consumer.rule is not None, "only a named loss is a function of the difference"
+    return np.asarray(consumer.rule.rule(0, np.arange(1 - consumer.secrets, consumer.actions)))
+
+
+def _integers(numbers: Array) -> tuple[Array, int]:
+    scale = lcm(*(Fraction(x).denominator for x in numbers.flat))
+    return _scaled(numbers, scale), scale
+
+
+def _scaled(numbers: Array, scale: int) -> Array:
+    values = (Fraction(x) for x in numbers.ravel().tolist())
+    return objects((fmpz(x.numerator * (scale // x.denominator)) for x in values), numbers.shape)
+
+
+# A step makes at most seven roundings, each of at most one half-ulp (2^-53) of loss + |mu| + |carried| or less.
+_ROUNDING = 2.0**-49
+_UNDERFLOW = 1e-300
+_SMALLEST_ALPHA = 1e-250
+# What is computed from alpha is rounded to 53 bits in the end.
+_BITS = 160
+
+
+def dual_bound(level: Level, consumer: Consumer, dual: Array, exactly: bool) -> Any:
+    """The loss that ``dual`` proves to be a lower bound for every private channel on {0, ..., n}.
+
+    Args:
+        level: the privacy level.
+        consumer: of n + 1 secrets.
+        dual: (n+1,) the vector mu.
+        exactly: in rationals (exact consumer, rational alpha, Fractions in ``dual``), else a float rounded down.
+
+    Raises:
+        PromiseBroken: naming an action whose column contradicts the bound.
+
+    Cost: O(n k) for k actions.
+    """
+    slack = exact_slacks(level, integer_rows(consumer), dual) if exactly else float_slacks(level, consumer, dual)
+    for r in np.flatnonzero(~(slack >= 0))[:1]:
+        raise PromiseBroken(f"the dual must be feasible for action {r}", came=f"a slack of {float(slack[r])}")
+    return sum(dual.tolist(), Fraction(0)) if exactly else round_down(sum(map(Fraction, dual.tolist()), Fraction(0)))
+
+
+def exact_slacks(level: Level, rows: LossRows, dual: Array) -> Array:
+    """f_0 for every action, as integers scaled by a common positive factor."""
+    sums = exact_flows(level, rows, dual)
+    for last in sums:
+        f: Array = last
+    return f
+
+
+def exact_flows(level: Level, rows: LossRows, dual: Array) -> Any:
+    """f_n, ..., f_0 in turn, each for all actions, as integers: f_x times some D (s t)^(n-x), where alpha = s/t."""
+    alpha, n = level.alpha_fraction(), rows.secrets - 1
+    s: Any = fmpz(alpha.numerator)
+    t: Any = fmpz(alpha.denominator)
+    scale = math.lcm(rows.denominator, *(mu.denominator for mu in dual))
+    owed = objects(fmpz(mu.numerator * (scale // mu.denominator)) for mu in dual)
+    f, power, step = 0 * rows.row(n), fmpz(1), fmpz(scale // rows.denominator)
+    for x in range(n, -1, -1):
+        f = (rows.row(x) * step - owed[x]) * power + f * np.where(f >= 0, s * s, t * t)
+        power *= s * t
+        yield f
+
+
+def float_slacks(level: Level, consumer: Consumer, dual: Array) -> Array:
+    """Certain lower bounds of f_0 for every action (minus infinity or NaN where floats overflow)."""
+    rows, mu = float_rows(consumer), dual.astype(np.float64)
+    below, _ = alpha_bounds(level)
+    low, inverse = round_down(below), round_up(1 / below)
+    f = np.zeros(rows.actions)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for x in range(rows.secrets - 1, -1, -1):
+            f = _float_step(rows.row(x), mu[x], f, low, inverse)
+    return f
+
+
+def _float_step(loss: Array, mu: float, f: Array, low: float, inverse: float) -> Array:
+    """A lower bound of loss - mu + min(alpha f, f / alpha)."""
+    carried = np.minimum(f, 0.0) * inverse + np.maximum(f, 0.0) * low
+    size = (loss + abs(mu)) + abs(carried)
+    below = ((loss - mu) + carried) - (_ROUNDING * size + _UNDERFLOW)
+    # A sum of two terms that are certainly not negative is not negative, however small.
+    return np.where(carried >= 0, np.maximum(below, 0.0), below) if mu <= 0 else below
+
+
+def remap_loss(level: Level, consumer: Consumer, actions: Array, exactly: bool) -> Any:
+    """The loss of the geometric mechanism followed by a remap: exact, or a float rounded up.
+
+    Cost: O(n^2).
+    """
+    return _exact_remap_loss(level, consumer, actions) if exactly else _float_remap_loss(level, consumer, actions)
+
+
+def _exact_remap_loss(level: Level, consumer: Consumer, actions: Array) -> Fraction:
+    alpha, rows = level.alpha_fraction(), integer_rows(consumer)
+    s, t, n = alpha.numerator, alpha.denominator, rows.secrets - 1
+    powers = objects(fmpz(s**k * t ** (n - k)) for k in range(n + 1))
+    ends, inside = (t, t - s) if n else (t + s, 0)
+    total = 0
+    for y, action in enumerate(actions.tolist()):
+        score = int((rows.column(action) * powers[abs(np.arange(n + 1) - y)]).sum())
+        total += (ends if y in (0, n) else inside) * score
+    return Fraction(total, (t + s) * t**n * rows.denominator)
+
+
+def _float_remap_loss(level: Level, consumer: Consumer, actions: Array) -> float:
+    rows, n = float_rows(consumer), consumer.secrets - 1
+    below, above = alpha_bounds(level)
+    powers = _powers_up(round_up(above), n)
+    mirrored = np.concatenate([powers[:0:-1], powers])
+    ends, inside = (1 / (1 + below), (1 - below) / (1 + below)) if n else (Fraction(1), Fraction(0))
+    scores = [
+        _sum_up(rows.column(action) * mirrored[n - y : 2 * n + 1 - y]) for y, action in enumerate(actions.tolist())
+    ]
+    total = ends * (Fraction(scores[0]) + (Fraction(scores[n]) if n else 0)) + inside * Fraction(math.fsum(scores[1:n]))
+    # The inner sum has been rounded once, and each prior and loss may have been: that is under four half-ulps a term.
+    return round_up(total * (1 + Fraction(4, 2**53)))
+
+
+def alpha_bounds(level: Level) -> tuple[Fraction, Fraction]:
+    """Rationals around alpha, equal where it is rational.
+
+    Raises:
+        Unsupported: for an irrational alpha too small for floats.
+    """
+    if level.is_rational:
+        alpha = level.alpha_fraction()
+        return alpha, alpha
+    if float(level.alpha) < _SMALLEST_ALPHA:
+        remedy = "Give the level as a rational alpha: all is then computed exactly."
+        raise Unsupported(f"alpha must be at least {_SMALLEST_ALPHA} in floats", came=str(level), remedy=remedy)
+    around: Interval = level.alpha_interval(_BITS + math.ceil(1.5 * level.epsilon_float))
+    return around.lower, around.upper
+
+
+def _powers_up(top: float, n: int) -> Array:
+    """Upper bounds of alpha^0, ..., alpha^n."""
+    powers = np.ones(n + 1)
+    for k in range(1, n + 1):
+        powers[k] = math.nextafter(powers[k - 1] * top, math.inf)
+    return powers
+
+
+def _sum_up(terms: Array) -> float:
+    """An upper bound of a sum of products of three nonnegative floats."""
+    size = math.isqrt(len(terms)) + 1
+    total = float(np.add.reduceat(terms, np.arange(0, len(terms), size)).sum())
+    return total * (1 + (2 * size + 8) * 2.0**-52) + _UNDERFLOW

@@ -1,0 +1,319 @@
+"""Optima of large programs: a channel put together of extreme rays, which are found where they are worth it.
+
+All columns of a channel lie in the same cone, whatever their action. So the best channel is a sum of its extreme rays,
+each given to its cheapest action, that adds up to 1 in every place: a program with one row for each place. Its rays are
+found one by one: at the prices mu of the rows, each action's best ray is priced by walking over trees
+(`utmost.design.optima.tree_pricing`), and where all trees stop, their flows are the multipliers that prove the prices.
+
+A solver in floats proves nothing. What counts is the certificate that is made from its answer: the columns are
+corrected to an exactly private channel, the multipliers to a feasible dual, and the checker computes both bounds anew.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.optima.checker import Multipliers
+from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.extreme_rays import FARTHEST, Forest, Places, generic_factors, plain_factors
+from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
+from utmost.design.spaces import Consumer
+from utmost.design.types import PrivacyType
+from utmost.errors import SolverFailed, WrongKind
+from utmost.laws.exact import Array, Floats, checked
+from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums, one_blas_thread
+
+Progress = Callable[[int, float], object]
+
+_NOTHING = 1e-12  # of the largest loss expected of an action: a loss below it counts as zero
+_AIM = 0.6  # of the gap that is asked for: what the loop stops at, so that rounding has room
+_SMOOTH = 0.5  # of the best prices so far, and the rest of the latest
+_PATIENCE = 5  # rounds without a better bound; then the latest prices are taken as they are
+_FLATTER = (1.0, 0.6, 0.3, 0.0)  # the first rays: powers of the columns alpha^d(., y), and the constant one
+_EARLY = 12  # rounds in which a tree need not be priced to its end
+_MOST_PIVOTS_EARLY, _MOST_PIVOTS = 150, 3000
+_WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the trees of who came first
+_COLUMNS = 8  # kept for each place
+_LEFT = 2  # rays for each place that the next search begins with
+_NEAR = 2.0  # times the level: what is found at levels farther away misleads
+_STALLED = 150  # rounds without a better bound
+_LEAST_SLACK = 1e-11
+
+
+@checked
+def certificate_of_rays(
+    ptype: PrivacyType, consumer: Consumer, *, gap: float = 1e-7, progress: Progress | None = None
+) -> Certificate:
+    """The certificate of a channel whose loss is within a gap of the optimum, for any space, prior and loss.
+
+    Args:
+        ptype: space and level.
+        consumer: a prior over the space's secrets, and a loss.
+        gap: how far above the optimum the loss may be, relative to it, or to 1e-12 of the largest expected loss of an
+            action where that is more.
+        progress: is told after each round how many there were, and the relative gap so far.
+
+    Returns: what was reached, with the bounds that it proves: where rounding stops the search before the gap is small
+        enough, and when it is interrupted from the keyboard, these are farther apart.
+
+    Raises:
+        SolverFailed: when no bound was found at all.
+
+    Cost: 20 to 200 rounds, each O(n^2 N) for N = 8 n rays, and O(n s) for each pivot of a tree with s sources; 400
+        places take from 5 seconds to 2 minutes. Memory: O(n (n + k)) floats for k actions.
+
+    Source: column generation on program (2) to (6) of [ghosh2009], smoothed as in [wentges1997];
+        `docs/theory/large-designs.md`.
+
+    >>> from utmost.design.spaces import grid, losses, priors
+    >>> place = grid(2, 2)
+    >>> found = certificate_of_rays(PrivacyType(place, epsilon=1), Consumer(priors.uniform(4), losses.distance(place)))
+    >>> found.gap <= 1e-7 * found.upper, found.verify()
+    (True, True)
+    """
+    if progress is not None and not callable(progress):
+        raise WrongKind("progress must be a function", came=type(progress).__name__, where="certificate_of_rays")
+    return searched(ptype, consumer, gap=gap, progress=progress).certificate
+
+
+def searched(
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    gap: float,
+    progress: Progress | None = None,
+    starts: "Sequence[Found]" = (),
+) -> "Found":
+    """What `certificate_of_rays` finds, with what another search on the same space can begin with.
+
+    Args:
+        ptype, consumer, gap, progress: see there.
+        starts: what one search or two at any levels, for any consumers, have found on this space, the nearest first.
+    """
+    costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
+    scale = float(costs.sum(axis=1).max()) or 1.0
+    search = _Search.begun(ptype, costs / scale, _floats(consumer.prior))
+    search.go_on(starts, ptype, scale)
+    with one_blas_thread():
+        whole = True
+        try:
+            search.run(_AIM * gap, progress)
+        except KeyboardInterrupt:
+            whole = False
+            if search.best is None:
+                raise
+        return Found(_certified(ptype, consumer, search, scale), whole, *search.left(), scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A certificate, and the rays, trees and prices that it came from.
+
+    Attributes:
+        certificate: as `certificate_of_rays` returns it.
+        is_whole: whether the search ended by itself, and was not interrupted.
+        rays: (n, N) those that were worth most.
+        trees: one for each action.
+        prices: (n,) of the best bound, in units of ``scale``.
+        scale: the unit of losses.
+    """
+
+    certificate: Certificate
+    is_whole: bool
+    rays: Floats
+    trees: Forest
+    prices: Floats
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bound:
+    """Prices, the level that all trees prove at them, the trees, and the bound that follows."""
+
+    prices: Floats
+    level: float
+    trees: Forest
+    value: float
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """The state of a column generation: all that the next round needs."""
+
+    costs: Floats
+    forest: Forest
+    rays: Floats  # (n, N)
+    spent: Floats  # (N,) the least cost of each
+    waves: list[Places]
+    marks: Floats
+    upper: float
+    blind: float  # the least loss of a channel that says nothing
+    room: float  # 1 - alpha along the shortest edge
+    best: _Bound | None = None
+    shares: Shares | None = None
+    kept: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
+    fruitless: int = 0
+    idle: bool = False  # the last round found no ray that was not there
+    early: int = _EARLY
+    guess: Floats | None = None  # of the prices, before any bound
+
+    @classmethod
+    def begun(cls, ptype: PrivacyType, costs: Floats, prior: Floats) -> "_Search":
+        """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
+        factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+        weights = prior + prior.mean()
+        weights /= weights.sum()
+        first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
+        rays = np.ascontiguousarray((first / (first @ weights)[:, None]).T)
+        # In which order actions are priced, and how rays are told apart: any numbers would do, and nothing is drawn.
+        random = np.random.default_rng(0)
+        order = random.permutation(len(costs)).astype(np.int32)
+        waves = np.split(order, [int(share * len(costs)) for share in _WAVES])
+        forest = Forest.of_stars(factors, weights, costs)
+        room = 1 - float(np.where(np.eye(len(factors)) > 0, 0.0, factors).max())
+        spent, blind = (costs @ rays).min(axis=0), max(float(costs.sum(axis=1).min()), _NOTHING)
+        return cls(
+            costs, forest, rays, spent, [w for w in waves if len(w)], random.random(len(factors)), blind, blind, room
+        )
+
+    def go_on(self, starts: Sequence[Found], ptype: PrivacyType, scale: float) -> None:
+        """Begin with the rays and trees that other searches on this space have found, and at prices between theirs.
+
+        The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the ray of
+        the same tree is a power of it, and extreme again: factors that underflow are the exception.
+        """
+        farthest, now = float(_floats(ptype.space.distances).max()), ptype.level.epsilon_float
+        starts = [start for start in starts if 1 / _NEAR <= start.certificate.ptype.level.epsilon_float / now <= _NEAR]
+        levels = [start.certificate.ptype.level.epsilon_float for start in starts]
+        if not starts or max(*levels, now) * farthest > FARTHEST:
+            return
+        weights = self.forest.weights
+        trees = [
+            _scaled(start.trees.rays.T ** (now / level), weights) for start, level in zip(starts, levels, strict=True)
+        ]
+        rays = [_scaled(start.rays ** (now / level), weights) for start, level in zip(starts, levels, strict=True)]
+        pool = np.concatenate([*rays, *trees, self.rays], axis=1)
+        _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
+        self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
+        self.spent = (self.costs @ self.rays).min(axis=0)
+        prices = [start.prices * (start.scale / scale) for start in starts]
+        # With a price on either side the error is of the second order in their distance.
+        share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
+        self.guess = (1 - share) * prices[0] + share * prices[-1]
+        self.forest.adopt(starts[0].trees, trees[0].T, ((self.costs - self.guess) @ trees[0]).argmin(axis=1))
+        self.early = 0
+
+    def left(self) -> tuple[Floats, Forest, Floats]:
+        """The most active rays, the trees of the best bound and its prices."""
+        assert self.best is not None
+        assert self.shares is not None
+        n, active = len(self.rays), self.shares.shares / self.shares.excess
+        keep = np.sort(np.argsort(-active)[: _LEFT * n])
+        return self.rays[:, : len(active)][:, keep], self.best.trees, self.best.prices
+
+    @property
+    def gap(self) -> float:
+        """How far the bounds are apart, at most the upper one."""
+        return min(self.upper, self.upper - self.best.value) if self.best is not None else self.upper
+
+    def aim(self, gap: float) -> float:
+        """The gap that is asked for, in units of the loss."""
+        return gap * abs(self.upper) + _NOTHING
+
+    def run(self, gap: float, progress: Progress | None) -> None:
+        """Rounds until the bounds are as near as asked, or nothing helps."""
+        rounds = 0
+        while True:
+            self._solve()
+            self._price(rounds)
+            rounds += 1
+            if progress is not None:
+                progress(rounds, self.gap / max(self.upper, _NOTHING))
+            if self.gap <= self.aim(gap) or self.fruitless > _STALLED:
+                return
+            self._add()
+
+    def _solve(self) -> None:
+        """The shares of the rays at hand, and the prices of the places."""
+        wanted = max(0.1 * min(self.gap, 0.1 * abs(self.upper)), 0.1 * _NOTHING)
+        exactness = min(max(1e-2 * wanted / self.blind * self.room, 1e-12), 1e-6)
+        self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
+        # What the sums are off is made up for by a column that says nothing.
+        made_up = 2 * self.shares.off / self.room * self.blind
+        found = float(self.spent @ self.shares.shares) + made_up
+        if self.kept is None or found < self.upper:
+            self.kept = self.rays, self.spent
+        self.upper = min(self.upper, found)
+
+    def _price(self, rounds: int) -> None:
+        """Find each action's best ray at smoothed prices, and what the trees prove."""
+        assert self.shares is not None
+        prices = self.shares.prices
+        # The best prices so far may be wild ones of an early round, beside which no others prove anything.
+        if self.best is not None and not self.idle and (self.fruitless + 1) % _PATIENCE:
+            prices = _SMOOTH * self.best.prices + (1 - _SMOOTH) * prices
+        elif self.best is None and self.guess is not None:
+            prices = self.guess
+        early = rounds < self.early
+        slack = max(1e-2 * min(self.gap, 0.1 * abs(self.upper)), _LEAST_SLACK * abs(self.upper), 1e-2 * _NOTHING)
+        for which in self.waves if early else [np.arange(len(self.costs), dtype=np.int32)]:
+            at = self.costs[which] - prices
+            self.forest.take_over(at, which)
+            self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
+        level = float(self.forest.proven.min())
+        value = float(prices.sum()) + level
+        if self.best is None or value > self.best.value:
+            self.best = _Bound(prices, level, self.forest.copied(), value)
+            self.fruitless = 0
+        else:
+            self.fruitless += 1
+
+    def _add(self) -> None:
+        """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
+        assert self.shares is not None
+        new = self.forest.rays[self.forest.ratios < 0]
+        marks, first = np.unique(np.round(new @ self.marks, 12), return_index=True)
+        # A ray that is there already would share the activity with itself, and its copies push others out.
+        first = first[~np.isin(marks, np.round(self.marks @ self.rays, 12))]
+        self.idle = len(first) == 0
+        new = np.ascontiguousarray(new[first].T)
+        room = _COLUMNS * len(self.rays)
+        if self.rays.shape[1] > room:
+            # The constant ray stays: with it the shares can always add up.
+            active = self.shares.shares / self.shares.excess
+            active[self.rays.min(axis=0) == self.rays.max(axis=0)] = np.inf
+            keep = np.sort(np.argsort(-active)[:room])
+            self.rays, self.spent = self.rays[:, keep], self.spent[keep]
+        self.rays = np.concatenate([self.rays, new], axis=1)
+        self.spent = np.concatenate([self.spent, (self.costs @ new).min(axis=0)])
+
+    def columns(self) -> Floats:
+        """(n, k): the best channel that the rays at hand make."""
+        weights, (rays, spent) = self.forest.weights, self.kept or (self.rays, self.spent)
+        near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
+        shares = exact_sums(rays, weights, near.shares)
+        channel = np.zeros((len(rays), len(self.costs)))
+        np.add.at(channel.T, (self.costs @ rays).argmin(axis=0), (rays * shares).T)
+        return channel
+
+
+def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: float) -> Certificate:
+    bound = search.best
+    if bound is None or not np.isfinite(bound.value):
+        raise SolverFailed("the trees must prove a bound", came="none", where="certificate_of_rays")
+    prices = bound.prices + bound.level * bound.trees.weights
+    factors = plain_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
+    proof = bound.trees.multipliers(search.costs - prices, factors)
+    scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
+    mu, kept = feasible_dual(ptype, consumer, prices * scale, scaled)
+    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=kept)
+
+
+def _scaled(rays: Floats, weights: Floats) -> Floats:
+    return np.asarray(rays / (weights @ rays))
+
+
+def _floats(numbers: Array) -> NDArray[np.float64]:
+    return np.asarray(numbers, dtype=np.float64)

@@ -1,0 +1,269 @@
+"""The best private mechanism among those that are also honest, monotone, fair or symmetric.
+
+Properties that a mechanism on counts may be asked to have besides privacy, as rows of its program.
+
+The names are those of [cormode2018], whose matrix is the transpose of ours: their rows are the
+answers and their columns the true counts. X[x, r] is, as everywhere here, the probability of answer r for the count x.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.design.optima.checker import Bounds, check_private, edge_slacks, matrix_loss
+from utmost.design.optima.consumer_program import split_duals, user_program
+from utmost.design.optima.evidence import Evidence
+from utmost.design.spaces import Consumer, LineMetric, Space
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact import Array, as_rationals, frozen, objects, round_down
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.linear_program import LinearProgram
+
+Entry = tuple[int, int]
+
+
+class Constraint(StrEnum):
+    """What may be asked of a square mechanism X.
+
+    >>> Constraint("fairness") is Constraint.FAIRNESS
+    True
+    """
+
+    WEAK_HONESTY = "weak honesty"
+    """X[x, x] >= 1/n: the truth is at least as likely as a blind guess."""
+
+    ROW_HONESTY = "row honesty"
+    """X[x, x] >= X[z, x]: no other count makes the answer x likelier than x itself."""
+
+    COLUMN_HONESTY = "column honesty"
+    """X[x, x] >= X[x, r]: no other answer is likelier than the truth."""
+
+    ROW_MONOTONICITY = "row monotonicity"
+    """X[z, x] does not rise as z moves away from x, to either side."""
+
+    COLUMN_MONOTONICITY = "column monotonicity"
+    """X[x, r] does not rise as r moves away from x, to either side."""
+
+    FAIRNESS = "fairness"
+    """X[x, x] is the same for every x."""
+
+    SYMMETRY = "symmetry"
+    """X[x, r] = X[n-1-x, n-1-r]."""
+
+
+_ON_COUNTS = {Constraint.ROW_MONOTONICITY, Constraint.COLUMN_MONOTONICITY, Constraint.SYMMETRY}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``sum of coefficient * X[entry]`` is at least ``least``, or equal to it.
+
+    Attributes:
+        entries: the entries (secret, answer), each with its coefficient.
+        least: the right-hand side.
+        is_equal: whether it is an equation.
+    """
+
+    entries: tuple[tuple[Entry, int], ...]
+    least: Fraction = Fraction(0)
+    is_equal: bool = False
+
+
+def read_constraints(names: Sequence[Constraint | str], space: Space, actions: int) -> tuple[Constraint, ...]:
+    """The constraints, each once and in a fixed order.
+
+    Raises:
+        OutOfRange: for a name that is none, and where answers are not as many as secrets.
+        Unsupported: for an order of secrets that are not counts.
+    """
+    if isinstance(names, str):
+        raise OutOfRange("constraints must be given as a list", came=names, remedy=f"Write [{names!r}].")
+    try:
+        wanted = {Constraint(name) for name in names}
+    except ValueError:
+        known = ", ".join(Constraint)
+        raise OutOfRange(
+            "a constraint must be one that is known", came=list(names), remedy=f"Known: {known}."
+        ) from None
+    if wanted and actions != space.size:
+        raise OutOfRange(f"constraints need {space.size} answers, one for each secret", came=actions)
+    if wanted & _ON_COUNTS and not isinstance(space.metric, LineMetric):
+        raise Unsupported(f"{', '.join(sorted(wanted & _ON_COUNTS))} speak of counts", came=repr(space))
+    return tuple(name for name in Constraint if name in wanted)
+
+
+def constraint_rows(constraints: Sequence[Constraint], n: int) -> list[Row]:
+    """The rows of the program for an n by n mechanism, constraint after constraint.
+
+    >>> constraint_rows([Constraint.FAIRNESS], 3)[0].entries
+    (((0, 0), 1), ((1, 1), -1))
+    """
+    return [row for constraint in constraints for row in _ROWS[constraint](n)]
+
+
+def _above(larger: Entry, smaller: Entry) -> Row:
+    return Row(((larger, 1), (smaller, -1)))
+
+
+def _symmetry(n: int) -> Iterator[Row]:
+    last = n - 1
+    pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
+    return (Row(((one, 1), (other, -1)), is_equal=True) for one, other in pairs if one < other)
+
+
+def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:
+    """Neighbours on the way out from x to both ends: the nearer and the farther."""
+    yield from ((k, k - 1) for k in range(x, 0, -1))
+    yield from ((k, k + 1) for k in range(x, n - 1))
+
+
+_ROWS = {
+    Constraint.WEAK_HONESTY: lambda n: (Row((((x, x), 1),), Fraction(1, n)) for x in range(n)),
+    Constraint.ROW_HONESTY: lambda n: (_above((x, x), (z, x)) for x in range(n) for z in range(n) if z != x),
+    Constraint.COLUMN_HONESTY: lambda n: (_above((x, x), (x, r)) for x in range(n) for r in range(n) if r != x),
+    Constraint.ROW_MONOTONICITY: lambda n: (
+        _above((near, x), (far, x)) for x in range(n) for near, far in _outward(x, n)
+    ),
+    Constraint.COLUMN_MONOTONICITY: lambda n: (
+        _above((x, near), (x, far)) for x in range(n) for near, far in _outward(x, n)
+    ),
+    Constraint.FAIRNESS: lambda n: (Row((((x, x), 1), ((x + 1, x + 1), -1)), is_equal=True) for x in range(n - 1)),
+    Constraint.SYMMETRY: _symmetry,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ConstrainedCertificate(Evidence):
+    """Evidence that no private channel with the constraints serves a consumer better by more than a gap.
+
+    Attributes:
+        ptype: the privacy type.
+        consumer: prior and loss.
+        constraints: what else the channel keeps.
+        matrix: (n, n) Fractions, exactly private, each constraint kept exactly.
+        dual: (n,) Fractions, the multipliers mu of the rows.
+        multipliers: (edges, 2, n) Fractions >= 0, of privacy along each edge.
+        prices: a Fraction for each of `constraint_rows`: >= 0 for an inequality, any for an equation.
+        bounds: what they prove: equal Fractions where all numbers are rational, else floats rounded outward.
+    """
+
+    ptype: PrivacyType
+    consumer: Consumer
+    constraints: tuple[Constraint, ...]
+    matrix: Array
+    dual: Array
+    multipliers: Array
+    prices: Array
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("matrix", "dual", "multipliers", "prices"):
+            object.__setattr__(self, name, frozen(np.array(getattr(self, name), dtype=object)))
+        if self.bounds is None:
+            object.__setattr__(self, "bounds", self.check())
+
+    theorem = None
+    hypotheses = ()
+    remap = None
+
+    def check(self) -> Bounds:
+        """Compute the bounds again from primal and dual alone, in rationals.
+
+        Raises:
+            PromiseBroken: when the channel is not private or breaks a constraint, or the dual is not feasible.
+        """
+        rows = constraint_rows(self.constraints, self.ptype.space.size)
+        check_private(self.ptype, self.matrix)
+        _check_kept(rows, self.matrix)
+        lower = _proven(self.ptype, self.consumer, rows, self.dual, self.multipliers, self.prices)
+        exactly = self.consumer.is_exact and self.ptype.level.is_rational
+        upper = matrix_loss(self.consumer, self.matrix, exactly)
+        return Bounds(lower if exactly else round_down(lower), upper)
+
+
+def constrained_slacks(
+    ptype: PrivacyType, consumer: Consumer, rows: Sequence[Row], dual: Array, multipliers: Array, prices: Array
+) -> Array:
+    """p l - mu - (what privacy and the constraints combine to), (n, n) Fractions."""
+    rational = consumer if consumer.is_exact else Consumer(as_rationals(consumer.prior), as_rationals(consumer.loss))
+    slack = np.array(edge_slacks(ptype, rational, dual, multipliers, exactly=True))
+    for row, price in zip(rows, prices, strict=True):
+        for entry, coefficient in row.entries:
+            slack[entry] -= coefficient * price
+    return slack
+
+
+def _proven(
+    ptype: PrivacyType, consumer: Consumer, rows: Sequence[Row], dual: Array, multipliers: Array, prices: Array
+) -> Fraction:
+    """sum_x mu_x + sum of price * least, once the slacks prove it a lower bound."""
+    if (multipliers < 0).any():
+        raise PromiseBroken("multipliers of privacy must not be negative")
+    if len(prices) != len(rows) or any(y < 0 and not row.is_equal for row, y in zip(rows, prices, strict=True)):
+        raise PromiseBroken("every constraint needs a price, and an inequality one that is not negative")
+    slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices)
+    for x, r in np.argwhere(slack < 0)[:1]:
+        raise PromiseBroken(f"the dual must be feasible for secret {x} and action {r}", came=float(slack[x, r]))
+    return sum(dual, Fraction(0)) + sum((y * row.least for row, y in zip(rows, prices, strict=True)), Fraction(0))
+
+
+def _check_kept(rows: Sequence[Row], matrix: Array) -> None:
+    for row in rows:
+        value = sum((coefficient * matrix[entry] for entry, coefficient in row.entries), Fraction(0))
+        if value < row.least or (row.is_equal and value != row.least):
+            where = " and ".join(f"[{x}, {r}]" for (x, r), _ in row.entries)
+            raise PromiseBroken(f"entries {where} of the channel must keep the constraint", came=float(value))
+
+
+def constrained_certificate(
+    ptype: PrivacyType, consumer: Consumer, constraints: Sequence[Constraint]
+) -> ConstrainedCertificate:
+    """The certificate of a vertex of the user's program with the rows of the constraints, in rationals.
+
+    A float consumer is read as the rationals that its floats are, and alpha^d, where it is irrational, as a float just
+    above it, so that the channel keeps privacy and constraints exactly in every case.
+
+    Raises:
+        SolverFailed: when the program is not solved.
+
+    Cost: that of an exact vertex of n^2 variables: some seconds for 20 counts.
+
+    Source: [cormode2018].
+    """
+    rows = constraint_rows(constraints, consumer.secrets)
+    program = user_program(ptype, consumer)
+    solution = solve_exactly(_with_rows(program, rows, consumer.actions))
+    before = program.shape[0]
+    prices = solution.duals[before:]
+    dual, multipliers = split_duals(solution.duals[:before], len(ptype.space.edges), consumer.actions)
+    slack = constrained_slacks(ptype, consumer, rows, dual, multipliers, prices).min(axis=1)
+    # An irrational alpha^d lies a little below the program's, so that a price may have to give way.
+    lowered = objects([mu + min(left, Fraction(0)) for mu, left in zip(dual, slack, strict=True)])
+    matrix = solution.primal.reshape(consumer.secrets, consumer.actions)
+    return ConstrainedCertificate(ptype, consumer, tuple(constraints), matrix, lowered, multipliers, prices)
+
+
+def _with_rows(program: LinearProgram, rows: Sequence[Row], actions: int) -> LinearProgram:
+    """The program with a row for each constraint after its own."""
+    start = program.shape[0]
+    at, columns, values = [], [], []
+    for number, row in enumerate(rows):
+        for (x, r), coefficient in row.entries:
+            at.append(start + number)
+            columns.append(x * actions + r)
+            values.append(Fraction(coefficient))
+    least = objects([row.least for row in rows])
+    most = objects([row.least if row.is_equal else np.inf for row in rows])
+    own = np.repeat(np.arange(start), np.diff(program.starts))
+    return LinearProgram.of_triplets(
+        program.cost,
+        np.concatenate([own, np.array(at, dtype=np.int64)]),
+        np.concatenate([program.columns, np.array(columns, dtype=np.int64)]),
+        np.concatenate([program.values, objects(values)]),
+        np.concatenate([program.lower, least]),
+        np.concatenate([program.upper, most]),
+    )

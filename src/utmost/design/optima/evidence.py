@@ -1,0 +1,124 @@
+"""Certificates: the primal and the dual of an optimum, or the theorem that gave it, for anyone to check."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Remap
+from utmost.design.optima.checker import Bounds, Multipliers, certified_bounds
+from utmost.design.optima.closed_form import theorem_for
+from utmost.design.spaces import Consumer
+from utmost.design.types import PrivacyType
+from utmost.errors import PromiseBroken
+from utmost.laws.exact import Array, frozen
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+
+class Evidence(Shown, Rebuilt, ABC):
+    """A primal and a dual, and the bounds that they prove of an optimum.
+
+    A subclass is a frozen dataclass with the field ``bounds``, which is what `check` finds when it is left out.
+    """
+
+    _shown = ("bounds",)
+
+    __slots__ = ()
+
+    bounds: Bounds | None
+
+    @abstractmethod
+    def check(self) -> Bounds:
+        """Compute the bounds again from primal and dual alone.
+
+        Raises:
+            PromiseBroken: where the primal is not private, or the dual not feasible.
+        """
+
+    @property
+    def lower(self) -> Any:
+        """The optimum is at least this: a Fraction, or a float rounded down."""
+        assert self.bounds is not None
+        return self.bounds.lower
+
+    @property
+    def upper(self) -> Any:
+        """The optimum is at most this: a Fraction, or a float rounded up."""
+        assert self.bounds is not None
+        return self.bounds.upper
+
+    @property
+    def gap(self) -> Any:
+        """``upper - lower``: 0 when all is exact."""
+        assert self.bounds is not None
+        return self.bounds.gap
+
+    def verify(self) -> bool:
+        """Whether primal and dual prove the bounds that the certificate states."""
+        try:
+            proven = self.check()
+        except PromiseBroken:
+            return False
+        return bool(self.lower <= proven.lower and proven.upper <= self.upper)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Certificate(Evidence):
+    """Evidence that no private channel serves a consumer better by more than the gap between two bounds.
+
+    Attributes:
+        ptype: the privacy type.
+        consumer: prior and loss.
+        remap: the optimal channel is the geometric mechanism followed by this remap; None when ``matrix`` is given.
+        matrix: the optimal channel itself, (secrets, actions) Fractions, exactly private; None when ``remap`` is given.
+        dual: (secrets,) the multipliers mu of the rows: Fractions, or floats lowered by their rounding errors.
+        multipliers: (edges, 2, actions) multipliers of privacy along each edge, or a list of those that are not zero;
+            None on counts, where mu is enough.
+        theorem: the theorem that says the remap is optimal, or None: then the numbers alone decide.
+        hypotheses: what the theorem needs, as checked.
+        bounds: what the two prove; equal when all is exact.
+    """
+
+    ptype: PrivacyType
+    consumer: Consumer
+    dual: Array
+    remap: Remap | None = None
+    matrix: Array | None = None
+    multipliers: Array | Multipliers | None = None
+    theorem: str | None = None
+    hypotheses: tuple[str, ...] = ()
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("dual", "matrix", "multipliers"):
+            array = getattr(self, name)
+            if isinstance(array, np.ndarray):
+                object.__setattr__(self, name, frozen(array.copy()))
+        if self.bounds is None:
+            object.__setattr__(self, "bounds", self.check())
+
+    def check(self) -> Bounds:
+        """Compute the bounds again from primal and dual alone.
+
+        Raises:
+            PromiseBroken: when the channel is not private, or the dual is not feasible.
+        """
+        return certified_bounds(
+            self.ptype,
+            self.consumer,
+            actions=None if self.remap is None else self.remap.actions,
+            matrix=self.matrix,
+            dual=self.dual,
+            multipliers=self.multipliers,
+        )
+
+    def verify(self) -> bool:
+        """Whether primal and dual prove the bounds that the certificate states, and the theorem, if any, applies."""
+        explained = (None, ()) if self.theorem is None or self.remap is None else theorem_for(self.consumer)
+        return (self.theorem, self.hypotheses) == explained and Evidence.verify(self)
+
+    def with_theorem(self, theorem: str, hypotheses: tuple[str, ...]) -> "Certificate":
+        """The same evidence, with the theorem that explains it."""
+        return replace(self, theorem=theorem, hypotheses=hypotheses)

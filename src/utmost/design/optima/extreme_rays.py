@@ -1,0 +1,151 @@
+"""One extreme ray of a privacy type for each action: the trees that are priced, and the multipliers that they prove.
+
+Floats throughout: a ray is a column of a channel only after it has been made exactly private, and a list of multipliers
+a proof only after the checker has computed what it is short of.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.optima.checker import Multipliers
+from utmost.laws.exact import Floats
+
+Places = NDArray[np.int32]
+Kinds = NDArray[np.int8]
+
+_STRICTER = 1e-9  # of each distance: how much a type is shortened, so that no two rows tie
+FARTHEST = 90.0  # factors below exp(-90) are raised to it: more private, and no product of them underflows
+_BETTER = 1e-9  # relative: from where another action's tree is worth being taken over
+
+
+def generic_factors(distances: Floats, epsilon: float) -> Floats:
+    """(n, n): factors a little above exp(-epsilon d) that keep the triangle inequality strictly and do not tie.
+
+    On grids many trees stand for the same ray, and pivots between them lead nowhere. Distances
+    (1 - h) d + h d_min u, with h = 1e-9 and u between 3/5 and 1, are at most d and have no shortest path but the
+    direct one, and random u leave no ties. What keeps these factors keeps those of the type.
+
+    >>> generic_factors(np.array([[0.0, 1.0], [1.0, 0.0]]), 1.0).round(6).tolist()
+    [[1.0, 0.367879], [0.367879, 1.0]]
+    """
+    n = len(distances)
+    if n == 1:
+        return plain_factors(distances, epsilon)
+    least = distances[~np.eye(n, dtype=bool)].min()
+    # The numbers only tell ties apart: any would do, and the same ones every time give the same mechanism.
+    u = np.random.default_rng(0).random((n, n))
+    u = np.triu(u, 1) + np.triu(u, 1).T
+    shortened = (1 - _STRICTER) * distances + _STRICTER * least * (0.6 + 0.4 * u)
+    np.fill_diagonal(shortened, 0.0)
+    return plain_factors(shortened, epsilon)
+
+
+def plain_factors(distances: Floats, epsilon: float) -> Floats:
+    """(n, n): exp(-epsilon d), not below exp(-90)."""
+    return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, FARTHEST)))
+
+
+@dataclass(slots=True, eq=False)
+class Forest:
+    """A tree for each action, changed in place by pricing.
+
+    Attributes:
+        factors: (n, n), see `generic_factors`.
+        weights: (n,) positive: rays have the sum <q, v> = 1.
+        parents, kinds: (k, n); roots: (k,). See `utmost.design.optima.tree_pricing`.
+        rays: (k, n) the ray of each tree.
+        ratios: (k,) the price of each ray, as of the last pricing.
+        proven: (k,) what its tree proved of all rays at these prices.
+    """
+
+    factors: Floats
+    weights: Floats
+    parents: Places
+    kinds: Kinds
+    roots: Places
+    rays: Floats
+    ratios: Floats
+    proven: Floats
+
+    @classmethod
+    def of_stars(cls, factors: Floats, weights: Floats, costs: Floats) -> "Forest":
+        """For each action the cheapest column alpha^d(., y): the tree in which all other places hang from y."""
+        n, k = len(factors), len(costs)
+        stars = factors / (factors @ weights)[:, None]
+        roots = (costs @ stars.T).argmin(axis=1).astype(np.int32)
+        parents = np.ascontiguousarray(np.repeat(roots[:, None], n, axis=1))
+        kinds = np.ones((k, n), dtype=np.int8)
+        return cls(factors, weights, parents, kinds, roots, stars[roots], np.zeros(k), np.full(k, -np.inf))
+
+    def price(self, prices: Floats, which: Places, most: int, slack: float) -> int:
+        """Pivot the trees of some actions, at one row of prices each: how many pivots it took."""
+        from utmost.design.optima.tree_pricing import price_trees  # numba takes a third of a second to load
+
+        return int(
+            price_trees(
+                np.ascontiguousarray(prices),
+                self.weights,
+                self.factors,
+                self.parents,
+                self.kinds,
+                self.roots,
+                self.rays,
+                which,
+                most,
+                slack,
+                self.ratios,
+                self.proven,
+            )
+        )
+
+    def take_over(self, prices: Floats, which: Places) -> None:
+        """Begin at the best tree of all actions, at one row of prices for each action in ``which``."""
+        table = prices @ self.rays.T
+        best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
+        better = table.min(axis=1) < own - _BETTER * abs(own)
+        taken, given = which[better], best[better]
+        for part in (self.parents, self.kinds, self.roots, self.rays):
+            part[taken] = part[given]
+
+    def adopt(self, others: "Forest", rays: Floats, which: Places) -> None:
+        """Begin at trees of another forest on these places: for each action the one in ``which``, with their rays."""
+        self.parents, self.kinds = others.parents[which].copy(), others.kinds[which].copy()
+        self.roots, self.rays = others.roots[which].copy(), rays[which].copy()
+
+    def copied(self) -> "Forest":
+        """The same, to be kept."""
+        return Forest(
+            self.factors,
+            self.weights,
+            self.parents.copy(),
+            self.kinds.copy(),
+            self.roots.copy(),
+            self.rays.copy(),
+            self.ratios.copy(),
+            self.proven.copy(),
+        )
+
+    def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
+        """Multipliers of the rows of the trees that leave as little as they can of prices (k, n) below zero.
+
+        Args:
+            prices: p_x l(x, w) - mu_x, one row for each action.
+            factors: (n, n) those of the type itself.
+
+        Returns: at most n - 1 for each action.
+        """
+        from utmost.design.optima.tree_pricing import flows_of_trees
+
+        k, n = self.parents.shape
+        values = np.zeros((k, n))
+        anything = np.full(n, np.inf)
+        flows_of_trees(
+            np.ascontiguousarray(prices), self.weights, factors, self.parents, self.kinds, self.roots, anything, values
+        )
+        action, place = np.nonzero(values)
+        above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
+        return Multipliers(
+            np.where(is_sink, place, above), np.where(is_sink, above, place), action, values[action, place]
+        )

@@ -1,0 +1,219 @@
+"""Designs on one space in turn, each begun where the one before ended; and the least loss as a curve over levels.
+
+A search for a design ends with extreme rays, one tree for each action and a price for each place. At another level, or
+for another prior or loss, the same rays and trees are rays and trees still: at a level t times as large the ray of a
+tree is its power t. So the next search begins with all of them (`utmost.design.optima.column_generation`).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from utmost.design.optima.checker import Bounds
+from utmost.design.optima.column_generation import Found, searched
+from utmost.design.optima.optimum import Optimum, is_reached_exactly, optimal_mechanism
+from utmost.design.spaces import Consumer, Space, level_per
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact.numbers import natural
+from utmost.laws.exact.shown import Shown
+
+TurnProgress = Callable[[int, int, float], object]
+
+_DRAWN_TO = 1e-3  # of the loss: a curve is drawn no finer
+
+
+@checked
+def designs_in_turn(
+    problems: Sequence[tuple[PrivacyType, Consumer]], *, gap: float = 1e-7, progress: TurnProgress | None = None
+) -> tuple[Optimum, ...]:
+    """The best mechanism of each of several problems on one space, each begun where the one before ended.
+
+    Args:
+        problems: types and consumers; neighbours in the list should be alike.
+        gap: how far above its optimum a loss may be, relative to it, where columns are generated.
+        progress: where columns are generated, is told the number of the problem, from 1, how many rounds there were,
+            and the relative gap so far.
+
+    Returns: what `optimal_mechanism` would, but for the gap. An interruption from the keyboard ends the list with the
+        best mechanism so far for the problem at hand.
+
+    Raises:
+        OutOfRange: for types on different spaces.
+        SolverFailed: as `optimal_mechanism`.
+
+    Cost: that of as many designs; where columns are generated, a search takes fewer rounds the nearer the one before.
+
+    >>> from utmost.design.spaces import grid, losses, priors
+    >>> place = grid(5, 5)
+    >>> ptype = PrivacyType(place, epsilon=1)
+    >>> both = [Consumer(priors.uniform(25), loss) for loss in (losses.distance(place), losses.binary)]
+    >>> [found.certificate.verify() for found in designs_in_turn([(ptype, consumer) for consumer in both])]
+    [True, True]
+    """
+    for (one, _), (other, _) in pairwise(problems):
+        if one.space is not other.space and not one.space.same_as(other.space):
+            raise OutOfRange("designs in turn must be on one space", came="another")
+    found: list[Optimum] = []
+    before: tuple[Found, ...] = ()
+    for number, (ptype, consumer) in enumerate(problems, 1):
+        design, left = _begun(ptype, consumer, gap, before, _numbered(progress, number))
+        found.append(design)
+        before = before if left is None else (left,)
+        if left is not None and not left.is_whole:
+            break
+    return tuple(found)
+
+
+def _begun(
+    ptype: PrivacyType,
+    consumer: Consumer,
+    gap: float,
+    starts: Sequence[Found],
+    progress: Callable[[int, float], object] | None,
+) -> tuple[Optimum, Found | None]:
+    """The best mechanism, and where columns were generated what others can begin with."""
+    if is_reached_exactly(ptype, consumer):
+        return optimal_mechanism(ptype, consumer), None
+    left = searched(ptype, consumer, gap=gap, progress=progress, starts=starts)
+    return Optimum(left.certificate, "column generation"), left
+
+
+def _numbered(progress: TurnProgress | None, number: int) -> Callable[[int, float], object] | None:
+    return None if progress is None else lambda rounds, gap: progress(number, rounds, gap)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LossCurve(Shown):
+    """The least loss at several levels, each with its proof, and what they prove in between.
+
+    Attributes:
+        designs: from the smallest level to the largest.
+    """
+
+    designs: tuple[Optimum, ...]
+
+    _shown = ("levels", "losses")
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels, for one unit of distance."""
+        return tuple(found.certificate.ptype.level for found in self.designs)
+
+    @property
+    def losses(self) -> tuple[Any, ...]:
+        """What the mechanisms lose: numbers rounded up, or exact."""
+        return tuple(found.loss for found in self.designs)
+
+    @property
+    def lower(self) -> tuple[Any, ...]:
+        """No private mechanism loses less: numbers rounded down, or exact."""
+        return tuple(found.lower for found in self.designs)
+
+    def between(self, epsilon: Number) -> Bounds:
+        """What the designs prove of the least loss at any level from the first to the last.
+
+        What keeps a level keeps every larger one. So the least loss does not rise with the level: at most it is the
+        loss at the nearest level below, at least the bound at the nearest one above.
+
+        Raises:
+            OutOfRange: for a level outside.
+
+        >>> from utmost.design.spaces import counts, losses, priors
+        >>> curve = loss_curve(counts(3), Consumer(priors.uniform(4), losses.absolute), ["1/2", 1])
+        >>> bounds = curve.between("3/4")
+        >>> curve.lower[1] == bounds.lower < bounds.upper == curve.losses[0]
+        True
+        """
+        wanted, at = level_per(epsilon), self.levels
+        below, above = bisect_right(at, wanted) - 1, bisect_left(at, wanted)
+        if below < 0 or above == len(at):
+            raise OutOfRange(f"the level must be from {at[0]} to {at[-1]}", came=epsilon)
+        return Bounds(max(self.lower[above:]), min(self.losses[: below + 1]))
+
+
+@checked
+def loss_curve(
+    space: Space,
+    consumer: Consumer,
+    levels: Sequence[Number | Level],
+    *,
+    gap: float = _DRAWN_TO,
+    progress: TurnProgress | None = None,
+) -> LossCurve:
+    """The least expected loss of a consumer at each of several levels.
+
+    Args:
+        space: the secrets.
+        consumer: prior and loss.
+        levels: for one unit of distance, each an epsilon or a `Level`, in any order.
+        gap: how far above the optimum each loss may be, relative to it, where columns are generated: a thousandth,
+            which is no more than a line is wide.
+        progress: see `designs_in_turn`.
+
+    Raises:
+        OutOfRange: for no level.
+        NotALevel: for what is no level.
+
+    >>> from utmost.design.spaces import grid, losses, priors
+    >>> place = grid(2, 2)
+    >>> curve = loss_curve(place, Consumer(priors.uniform(4), losses.distance(place)), ["1/2", 1, 2])
+    >>> [round(float(loss), 3) for loss in curve.losses]
+    [0.706, 0.546, 0.266]
+    """
+    if len(levels) == 0:
+        raise OutOfRange("a curve needs a level", came="none")
+    at = sorted({level_per(level, unit=space.unit) for level in levels})
+    found: dict[int, Optimum] = {}
+    left: dict[int, Found] = {}
+    for number, (place, around) in enumerate(_halving(len(at)), 1):
+        starts = [left[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in left]
+        found[place], kept = _begun(PrivacyType(space, at[place]), consumer, gap, starts, _numbered(progress, number))
+        if kept is not None:
+            left[place] = kept
+            if not kept.is_whole:
+                break
+    return LossCurve(tuple(found[place] for place in sorted(found)))
+
+
+def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The places 0 to count - 1 in an order of finer and finer steps, each with those around it that came before.
+
+    >>> list(_halving(4))
+    [(3, ()), (0, (3,)), (1, (0, 3)), (2, (1, 3))]
+    """
+    last = count - 1
+    yield last, ()
+    if last:
+        yield 0, (last,)
+    between = deque([(0, last)])
+    while between:
+        low, high = between.popleft()
+        if high - low > 1:
+            middle = (low + high) // 2
+            yield middle, (low, high)
+            between += [(low, middle), (middle, high)]
+
+
+@checked
+def even_levels_between(
+    first: Number, last: Number, steps: int, *, per: Number | None = None, unit: str | None = None
+) -> tuple[Level, ...]:
+    """Levels at equal distances, from the first epsilon to the last.
+
+    Args:
+        first, last: epsilons. steps: how many levels, two at least.
+        per, unit: as for `utmost.design.spaces.level_per`.
+
+    >>> [str(level.epsilon) for level in even_levels_between("1/2", 2, 4)]
+    ['1/2', '1', '3/2', '2']
+    """
+    low, high, count = exact(first, "first"), exact(last, "last"), natural(steps, "steps", least=2)
+    if not 0 < low < high:
+        raise OutOfRange("levels must rise from a positive one", came=f"{first} to {last}")
+    each = [low + (high - low) * step / (count - 1) for step in range(count)]
+    return tuple(level_per(epsilon, per=per, unit=unit) for epsilon in each)

@@ -1,0 +1,245 @@
+"""Consumers without a prior: the private channel whose largest expected loss over the possible secrets is least.
+
+The game between channel and secret has a value: the largest, over priors on the possible secrets, of the optimum of
+the consumer with that prior. A worst prior and that consumer's certificate therefore prove the value from below, and
+the channel proves it from above. On counts with a monotone loss the channel is a randomised remap of the geometric
+mechanism (for some consumers no deterministic one serves), and the program needs no privacy constraints at all.
+
+Source: [gupte2010].
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel, GeometricMatrix
+from utmost.design.optima.checker import alpha_above, check_private
+from utmost.design.optima.closed_form import theorem_for
+from utmost.design.optima.consumer_program import user_program
+from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.nearly_private import private_matrix
+from utmost.design.optima.optimum import optimal_mechanism
+from utmost.design.spaces import Consumer, LineMetric, priors
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.laws.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.highs import solve
+from utmost.laws.programs.linear_program import LinearProgram
+
+# Secrets times actions times possible secrets up to which an exact vertex takes a second or two.
+_MOST_RATIONAL, _MOST_IRRATIONAL, _REMAPS_ARE_QUICKER = 20_000, 1_000, 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MinimaxOptimum(Shown):
+    """A channel that is best in the worst case, and why none is better.
+
+    Attributes:
+        ptype: the privacy type.
+        possible: the secrets that the consumer holds possible.
+        matrix: the channel, (secrets, actions) Fractions, exactly private.
+        remap: on counts, the row-stochastic Y with ``matrix = G Y``; None where a program in the channel was solved,
+            and where the channel was found in floats.
+        loss: the largest expected loss over the possible secrets: exact, or a float rounded up.
+        certificate: the optimum of the consumer with the worst prior; no private channel is better in the worst case
+            than its lower bound.
+    """
+
+    _shown = ("loss", "ptype", "remap")
+
+    ptype: PrivacyType
+    possible: tuple[int, ...]
+    matrix: Array
+    remap: Channel | None
+    loss: Any
+    certificate: Certificate
+
+    @property
+    def channel(self) -> Channel:
+        """The channel, exact."""
+        return Channel(self.matrix)
+
+    @property
+    def prior(self) -> Array:
+        """A worst prior: zero outside the possible secrets."""
+        return self.certificate.consumer.prior
+
+    @property
+    def lower(self) -> Any:
+        """No private channel has a smaller worst loss."""
+        return self.certificate.lower
+
+    @property
+    def gap(self) -> Any:
+        """``loss - lower``: 0 when all is exact."""
+        return self.loss - self.lower
+
+    def verify(self) -> bool:
+        """Whether the channel is private and loses at most ``loss``, and the worst prior proves the lower bound."""
+        own = self.certificate.ptype
+        if own.level != self.ptype.level or not own.space.same_as(self.ptype.space):
+            return False
+        try:
+            check_private(self.ptype, self.matrix)
+        except PromiseBroken:
+            return False
+        worst = worst_loss(self.matrix, self.certificate.consumer.loss, self.possible)
+        outside = [x for x in range(len(self.prior)) if x not in self.possible]
+        return bool(worst <= self.loss and not self.prior[outside].any() and self.certificate.verify())
+
+
+def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
+    """max over possible secrets x of sum_r X[x, r] l(x, r), in rationals."""
+    return max(
+        sum((Fraction(c) * Fraction(l) for c, l in zip(matrix[x], loss[x].tolist(), strict=True)), Fraction(0))
+        for x in possible
+    )
+
+
+@checked
+def minimax_mechanism(
+    ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
+) -> MinimaxOptimum:
+    """The private channel with the least worst-case expected loss over the possible secrets.
+
+    Args:
+        ptype: space and level.
+        loss: a named loss, a function, or a (secrets, actions) matrix.
+        possible: the secrets that are not ruled out; all of them when left out.
+        exactly: True for a vertex of the program in rationals, False for what HiGHS finds in floats, repaired: the
+            channel is exactly private all the same, and the gap is proven; by default exact where that takes a second.
+
+    Raises:
+        OutOfRange: for no possible secret, one outside the space, or one named twice.
+        SolverFailed: when the program is not solved.
+
+    Cost: in floats that of the program, and of checking; exactly some 20 times as much, and more at irrational levels.
+
+    Source: [gupte2010], section 3 (the program), and theorem 3 (the randomised remap of G).
+
+    >>> from utmost.design.spaces import counts, losses
+    >>> found = minimax_mechanism(PrivacyType(counts(3), alpha="1/2"), losses.binary)
+    >>> found.loss, found.verify()
+    (Fraction(5, 9), True)
+    """
+    consumer = Consumer(priors.uniform(ptype.space.size), loss)
+    secrets = _possible(possible, ptype.space.size)
+    rational = consumer.is_exact and ptype.level.is_rational
+    remapped = isinstance(ptype.space.metric, LineMetric) and theorem_for(consumer) is not None
+    if exactly is None:
+        most = (_MOST_RATIONAL if rational else _MOST_IRRATIONAL) * (_REMAPS_ARE_QUICKER if remapped else 1)
+        exactly = consumer.secrets * consumer.actions * len(secrets) <= most
+    if not exactly:
+        return _near(ptype, consumer, secrets, remapped)
+    matrix, remap, weights = (_by_remap if remapped else _by_channel)(ptype, consumer, secrets)
+    belief = np.full(ptype.space.size, Fraction(0), dtype=object)
+    belief[list(secrets)] = weights
+    certificate = optimal_mechanism(
+        ptype, Consumer(belief if rational else (belief / belief.sum()).astype(np.float64), loss)
+    ).certificate
+    assert isinstance(certificate, Certificate), "without constraints"
+    worst = worst_loss(matrix, certificate.consumer.loss, secrets)
+    return MinimaxOptimum(ptype, secrets, matrix, remap, worst if rational else round_up(worst), certificate)
+
+
+def _near(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...], remapped: bool) -> MinimaxOptimum:
+    """The same from the solver's floats: the channel made exactly private, the worst prior by its duals."""
+    if remapped:
+        G = GeometricMatrix(consumer.secrets, ptype.level).matrix().astype(np.float64)
+        program, first = _remap_program(G, np.asarray(consumer.loss, np.float64), secrets), consumer.secrets
+    else:
+        program = _channel_program(ptype, consumer, secrets)
+        G, first = np.eye(consumer.secrets), program.shape[0] - len(secrets)
+    solution = solve(program)
+    Y = np.maximum(solution.primal[:-1].reshape(consumer.secrets, consumer.actions), 0.0)
+    matrix = private_matrix(ptype, G @ (Y / Y.sum(axis=1)[:, None]))
+    belief = np.zeros(consumer.secrets)
+    belief[list(secrets)] = np.maximum(solution.duals[first:].astype(np.float64), 0.0)
+    worst = Consumer(belief / belief.sum(), consumer.loss)
+    certificate = optimal_mechanism(ptype, worst, exactly=False).certificate
+    assert isinstance(certificate, Certificate), "without constraints"
+    most = worst_loss(matrix, worst.loss, secrets)
+    return MinimaxOptimum(ptype, secrets, matrix, None, round_up(most), certificate)
+
+
+def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, Channel, Array]:
+    """minimise t over remaps Y, sum_r (G Y)_ir l(i, r) <= t for possible i: the channel, Y, and a worst prior."""
+    n, k = consumer.secrets, consumer.actions
+    at = _rational_level(ptype)
+    G = GeometricMatrix(n, at).matrix()
+    solution = solve_exactly(_remap_program(G, as_rationals(consumer.loss), secrets))
+    Y = solution.primal[:-1].reshape(n, k)
+    return G @ Y, Channel(Y), solution.duals[n:]
+
+
+def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
+    """The program in remaps, in the numbers of G and the loss."""
+    n, k = loss.shape
+    one = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
+    rows, columns, values = [np.repeat(np.arange(n), k)], [np.arange(n * k)], [one]
+    for place, i in enumerate(secrets):
+        rows.append(np.full(n * k + 1, n + place))
+        columns.append(np.arange(n * k + 1))
+        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), one[:1]))
+    return _least_top(n * k, rows, columns, values, n, len(secrets))
+
+
+def _by_channel(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> tuple[Array, None, Array]:
+    """minimise t over private channels, sum_r x_ir l(i, r) <= t for possible i: the channel, and a worst prior."""
+    program = _channel_program(ptype, consumer, secrets)
+    solution = solve_exactly(program)
+    shape = (consumer.secrets, consumer.actions)
+    return solution.primal[:-1].reshape(shape), None, solution.duals[program.shape[0] - len(secrets) :]
+
+
+def _channel_program(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) -> LinearProgram:
+    """The program in channels: the user's, with a row for each possible secret."""
+    base, k = user_program(ptype, consumer), consumer.actions
+    m, size = base.shape
+    loss = as_rationals(consumer.loss)
+    rows = [np.repeat(np.arange(m), np.diff(base.starts))]
+    columns, values = [base.columns], [base.values]
+    for place, i in enumerate(secrets):
+        rows.append(np.full(k + 1, m + place))
+        columns.append(np.append(np.arange(i * k, i * k + k), size))
+        values.append(np.append(-loss[i], [Fraction(1)]))
+    return _least_top(size, rows, columns, values, 0, len(secrets), base)
+
+
+def _least_top(
+    size: int,
+    rows: list[Array],
+    columns: list[Array],
+    values: list[Array],
+    sums: int,
+    tops: int,
+    base: LinearProgram | None = None,
+) -> LinearProgram:
+    """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
+    one, zero = [Fraction(1)] * sums, [Fraction(0)] * tops
+    lower = objects([*(base.lower.tolist() if base else one), *zero])
+    upper = objects([*(base.upper.tolist() if base else one), *[math.inf] * tops])
+    cost = objects([*[Fraction(0)] * size, Fraction(1)])
+    least = objects([*[Fraction(0)] * size, -math.inf])
+    i, j, coefficients = (np.concatenate(part) for part in (rows, columns, values))
+    return LinearProgram.of_triplets(cost, i, j, coefficients, lower, upper, least)
+
+
+def _possible(possible: Sequence[int] | None, size: int) -> tuple[int, ...]:
+    secrets = tuple(range(size)) if possible is None else tuple(exact_integer(x, "a possible secret") for x in possible)
+    if not secrets or len(set(secrets)) != len(secrets) or not all(0 <= x < size for x in secrets):
+        raise OutOfRange(f"the possible secrets must be distinct and in 0..{size - 1}", came=possible)
+    return secrets
+
+
+def _rational_level(ptype: PrivacyType) -> Level:
+    """The level itself, or a rational one just stricter; of one secret any."""
+    if ptype.level.is_rational:
+        return ptype.level
+    return level(alpha=alpha_above(ptype, 0, 1) if ptype.space.size > 1 else "1/2")

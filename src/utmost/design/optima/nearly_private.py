@@ -1,0 +1,189 @@
+"""From what is nearly private to what can be promised: an exactly private channel, and for programs a feasible dual."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from utmost.design.channels import Channel, stochastic
+from utmost.design.channels.channel import Labels
+from utmost.design.optima.checker import Multipliers, alphas_above, doubtful_ratios, edge_slacks
+from utmost.design.spaces import Consumer
+from utmost.design.types import PrivacyType
+from utmost.errors import NotAChannel, NotANumber, PromiseBroken
+from utmost.laws.exact import Array, Number, as_array, as_rationals, checked, exact, frozen, is_exact, objects
+from utmost.laws.exact.shown import Shown
+
+_GRID = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Repair(Shown):
+    """An exactly private channel next to a matrix that was nearly one, and what the repair changed.
+
+    Attributes:
+        channel: Fractions; the privacy type contains it.
+        change: the largest total variation distance between a row of the channel and that of the matrix, exactly: no
+            event became likelier or less likely by more (for rows that sum to 1).
+        bound: what was known of the change beforehand, from the breach and the rounding alone.
+        breach: D = sum over outcomes of the most by which a constraint was broken; 0 for a private matrix.
+        share: theta, how much of the constant channel was mixed in.
+    """
+
+    channel: Channel
+    change: Fraction
+    bound: Fraction
+    breach: Fraction
+    share: Fraction
+
+
+@checked
+def repair(
+    ptype: PrivacyType, channel: Channel | object, *, within: Number | None = None, tolerance: float = 1e-6
+) -> Repair:
+    """An exactly private channel next to a nearly private matrix: what a solver or a printed table gives, made safe.
+
+    Exact entries are kept as they are; float entries are rounded to multiples of 2^-60, with each row's sum made 1 in
+    its largest entry. What then breaks the promise is corrected by mixing in a channel that says nothing.
+
+    Args:
+        ptype: the promise.
+        channel: (n, m), a row for each secret of the type's space.
+        within: refuse a change beyond this.
+        tolerance: how far below 0 a float entry, and how far from 1 the sum of a float row may be.
+
+    Raises:
+        NotAChannel: for what is not even nearly a channel.
+        PromiseBroken: where the change passes ``within``.
+
+    >>> from utmost.design.spaces import discrete
+    >>> local = PrivacyType(discrete(2), alpha="1/2")
+    >>> found = repair(local, [[0.666667, 0.333333], [0.333333, 0.666667]])
+    >>> local.contains(found.channel), float(found.change) < 1e-6
+    (True, True)
+    """
+    near, names = _near_channel(channel, ptype.space.size, tolerance)
+    start = near if is_exact(near) else _rounded(near)
+    breaks, largest = _breaks(ptype, start)
+    repaired, share = _corrected(start, breaks, largest)
+    given = as_rationals(near)
+    change, rounding = _distance(repaired, given), _distance(start, given)
+    if within is not None and change > exact(within, "within"):
+        raise PromiseBroken(
+            f"the matrix must be within {within} of a private channel", came=float(change), where="repair"
+        )
+    return Repair(stochastic(frozen(repaired), *names), change, share + rounding, sum(breaks, Fraction(0)), share)
+
+
+def private_matrix(ptype: PrivacyType, near: Array) -> Array:
+    r"""An exactly private channel of Fractions next to a float matrix that is nearly one.
+
+    Entries are rounded to multiples of 2^-60, and each row's largest entry makes its sum 1. If column r then breaks
+    privacy by delta_r, the constant c_r = delta_r / (1 - alpha) is added to all its entries, where alpha is the largest
+    factor of an edge: a constant column of height 1 has the slack 1 - alpha. Last, everything is divided by
+    1 + sum_r c_r, which changes no ratio.
+
+    Cost: O(edges k) float operations, and exact ones where floats leave doubt.
+    """
+    matrix = _rounded(near)
+    breaks, largest = _breaks(ptype, matrix)
+    raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
+    if not raised.any():
+        return matrix
+    total = _GRID + int(raised.sum())
+    units = [[Fraction(int(_GRID * v) + up, total) for v, up in zip(row, raised, strict=True)] for row in matrix]
+    return np.array(units, dtype=object)
+
+
+def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
+    r"""`private_matrix` of a float matrix whose rows keep the level with a little room, or nearly: floats can check it.
+
+    To every column that is used the constant 2^-46 / (1 - alpha) is added, where alpha is the largest factor of an
+    edge, and everything is scaled to sums of 1: then no ratio of small entries is too near its bound for a float to
+    decide, as 2^-60 would be, and the exact numbers that `private_matrix` needs for each doubt are not needed. Where
+    alpha is so near to 1 that the constants would cost more than 1e-10, nothing is added.
+
+    Returns: multiples of 2^-60 (of other fractions where `private_matrix` has to correct).
+    """
+    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
+    used = near.max(axis=0) > 0
+    up = ceil(Fraction(_GRID, 1 << 46) / (1 - largest))
+    if up * int(used.sum()) > _GRID // 10**10:
+        return private_matrix(ptype, near)
+    total = _GRID - up * int(used.sum())
+    raised = _units(near / near.sum(axis=1)[:, None], total) + np.where(used, up, 0).astype(object)
+    matrix = np.array([[Fraction(u, _GRID) for u in row] for row in raised.tolist()], dtype=object)
+    breaks, _ = _breaks(ptype, matrix)
+    return private_matrix(ptype, near) if any(breaks) else matrix
+
+
+def feasible_dual(
+    ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
+) -> tuple[Array, Array | Multipliers]:
+    """The dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
+    kept = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
+    mu = np.array(dual)
+    for _ in range(20):
+        slack = edge_slacks(ptype, consumer, mu, kept, exactly=False).min(axis=1)
+        if (slack >= 0).all():
+            break
+        mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
+    return mu, kept
+
+
+def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction]:
+    """By how much each column breaks privacy at most, and the largest factor of an edge."""
+    breaks = [Fraction(0)] * matrix.shape[1]
+    for x, y, r, factor in doubtful_ratios(ptype, matrix):
+        breaks[r] = max(breaks[r], factor * matrix[y, r] - matrix[x, r])
+    largest = max(alphas_above(ptype, ptype.space.edges).tolist(), default=Fraction(0))
+    return breaks, largest
+
+
+def _corrected(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tuple[Array, Fraction]:
+    """(1 - theta) X + theta times the constant channel, and theta: see `private_matrix`."""
+    total = sum(breaks, Fraction(0))
+    if total == 0:
+        return matrix, Fraction(0)
+    theta = total / (total + 1 - largest)
+    share = objects(delta / total for delta in breaks)
+    return np.asarray((1 - theta) * matrix + theta * share), theta
+
+
+def _distance(one: Array, other: Array) -> Fraction:
+    """The largest total variation distance of two rows."""
+    return Fraction(max(abs(one - other).sum(axis=1))) / 2
+
+
+def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tuple[Array, tuple[Labels, Labels]]:
+    """The entries, float or Fraction, and the names of secrets and outcomes."""
+    if isinstance(matrix, Channel):
+        near, names = matrix.matrix, (matrix.secrets, matrix.outcomes)
+    else:
+        try:
+            near, names = as_array(matrix, "channel", ndim=2), (None, None)
+        except NotANumber as error:
+            raise NotAChannel(error.required, came=error.came, remedy=error.remedy) from None
+    if len(near) != rows or 0 in near.shape:
+        raise NotAChannel(f"the channel must have {rows} rows, one for each secret", came=f"shape {near.shape}")
+    allowed = 0 if is_exact(near) else tolerance
+    for x, y in np.argwhere(near < -allowed)[:1]:
+        raise NotAChannel(f"entry [{x}, {y}] of the channel must not be negative", came=str(near[x, y]))
+    for x in np.flatnonzero(abs(near.sum(axis=1) - 1) > allowed)[:1]:
+        raise NotAChannel(f"row {x} of the channel must sum to 1", came=str(near[x].sum()))
+    return near, names
+
+
+def _rounded(near: Array) -> Array:
+    return np.array([[Fraction(u, _GRID) for u in row] for row in _units(near, _GRID).tolist()], dtype=object)
+
+
+def _units(near: Array, total: int) -> Array:
+    """Each row in whole units that sum to ``total``: the largest entry takes what rounding leaves."""
+    units = np.rint(np.maximum(near, 0.0) * total).astype(object)
+    for x, row in enumerate(units):
+        whole = [int(u) for u in row]
+        whole[int(np.argmax(near[x]))] += total - sum(whole)
+        units[x] = whole
+    return np.asarray(units)

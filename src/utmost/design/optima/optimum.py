@@ -1,0 +1,307 @@
+"""The best private channel for one consumer, exactly or to a proven gap, with the evidence."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from utmost.design.channels import Channel, GeometricMatrix, Remap, stochastic
+from utmost.design.optima.attacks import Attack, attack_beside
+from utmost.design.optima.checker import alphas_above, alphas_below
+from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
+from utmost.design.optima.column_generation import Progress, certificate_of_rays
+from utmost.design.optima.constrained import (
+    ConstrainedCertificate,
+    Constraint,
+    constrained_certificate,
+    read_constraints,
+)
+from utmost.design.optima.consumer_program import split_duals, user_program
+from utmost.design.optima.evidence import Certificate
+from utmost.design.optima.nearly_private import feasible_dual, private_matrix
+from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.types import PrivacyType
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact import Array, checked
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.highs import solve
+from utmost.provided import provided
+
+Method = Literal["auto", "theorem", "program", "columns"]
+# Beyond this many digit operations, seconds become minutes and exact designs have to be asked for.
+_MOST_DIGITS = 5e9
+_MOST_EXACT_VARIABLES = 2_000
+# Beyond this many rows the simplex method takes minutes, and column generation seconds.
+_MOST_SIMPLEX_ROWS = 20_000
+_LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
+_NEGLIGIBLE = 1e-250
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Optimum(Shown, Rebuilt):
+    """An optimal channel for a consumer, its loss, and why nothing private is better by more than the gap.
+
+    Attributes:
+        certificate: primal, dual and bounds; ``certificate.verify()`` checks them again.
+        method: "closed form" (the geometric mechanism, remapped), "program", "program with constraints" or
+            "column generation".
+    """
+
+    _shown = ("loss", "gap", "method")
+
+    certificate: Certificate | ConstrainedCertificate
+    method: str
+
+    @property
+    def loss(self) -> Any:
+        """The expected loss: exact, or a float that is certainly not below what the channel achieves."""
+        return self.certificate.upper
+
+    @property
+    def lower(self) -> Any:
+        """No private channel loses less: equal to ``loss`` when exact, else a float rounded down."""
+        return self.certificate.lower
+
+    @property
+    def gap(self) -> Any:
+        """``loss - lower``."""
+        return self.certificate.gap
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the loss is exactly the optimum."""
+        return bool(self.gap == 0)
+
+    @property
+    def theorem(self) -> str | None:
+        """The theorem that gives the optimum, or None where only the numbers do."""
+        return self.certificate.theorem
+
+    @property
+    def remap(self) -> Remap | None:
+        """The remap of the geometric mechanism that is optimal, or None where a program found the channel."""
+        return self.certificate.remap
+
+    @property
+    def channel(self) -> Channel:
+        """The optimal channel (secrets, actions), formed when asked for; named by the space's labels. Cost: O(n k)."""
+        matrix, remap = self.certificate.matrix, self.remap
+        if remap is not None:
+            n = self.certificate.consumer.secrets - 1
+            return Channel(GeometricMatrix(n + 1, self.certificate.ptype.level).matrix()) @ remap
+        assert matrix is not None
+        names = self.certificate.ptype.space.names
+        answers = names if names is not None and matrix.shape[1] == len(names) else None
+        return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
+
+    def attack(self, prior: object = None, loss: object = None) -> Attack:
+        """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
+
+        Args:
+            prior: (n,) what the attacker believes; the consumer's prior if left out.
+            loss: by what the attacker's guess is judged; the consumer's loss if left out.
+
+        Cost: O(n k^2): the matrix is formed.
+
+        >>> from utmost.design.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.absolute))
+        >>> told = found.attack()
+        >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
+        ('1/4', '1/2', ['geometric noise', 'exponential mechanism'])
+        """
+        kept = self.certificate
+        channel = self.channel if kept.matrix is None else stochastic(kept.matrix)
+        return attack_beside(channel, kept.ptype, kept.consumer, prior=prior, loss=loss)
+
+    def draw(
+        self,
+        secrets: Any,
+        shape: int | tuple[int, ...] = (),
+        *,
+        randomness: Any = None,
+        method: Literal["constant", "table"] | None = None,
+    ) -> Any:
+        """An answer for each secret, drawn exactly from the optimal mechanism: see `Channel.draw`.
+
+        Secrets are numbers, or labels of the type's space. Actions that are as many as the secrets come by label where
+        secrets did. On counts geometric noise is drawn at the level itself, rational or not, clamped and remapped.
+
+        >>> from utmost.design.spaces import grid, losses, priors
+        >>> places = grid(2, 2)
+        >>> consumer = Consumer(priors.uniform(4), losses.distance(places))
+        >>> found = optimal_mechanism(PrivacyType(places, epsilon=1), consumer)
+        >>> found.draw((0, 1)) in places.labels, found.draw([0, 3], shape=10).shape
+        (True, (10, 2))
+        """
+        return self._drawing().draw(secrets, shape, randomness, method)
+
+    def _drawing(self) -> Any:
+        """The mechanism with the names of secrets and answers."""
+        kept, labels = self.certificate, self.certificate.ptype.space.labels
+        answers = labels if kept.consumer.actions == len(labels) else None
+        return provided("drawing")(_drawn_from(kept), labels, answers, kept.remap)
+
+
+@lru_cache(maxsize=8)
+def _drawn_from(kept: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
+    """The mechanism whose outcomes, remapped where there is a remap, are the answers; one object for each design."""
+    if kept.remap is not None:
+        return GeometricMatrix(kept.ptype.space.size, kept.ptype.level)
+    assert kept.matrix is not None, "a design has a remap or a matrix"
+    return stochastic(kept.matrix)
+
+
+@checked
+def optimal_mechanism(
+    ptype: PrivacyType,
+    consumer: Consumer,
+    *,
+    method: Method = "auto",
+    exactly: bool | None = None,
+    constraints: Sequence[Constraint | str] = (),
+    progress: Progress | None = None,
+) -> Optimum:
+    """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
+
+    The least exactly, or to the gap between ``loss`` and ``lower`` that its certificate proves.
+
+    On counts the geometric mechanism followed by the consumer's Bayes remap is tried first. It is optimal for every
+    monotone loss, and for every unimodal loss with ordered modes (`hypotheses`); for any other loss the dual decides
+    whether it is, and if it is not, or on any other space, the user's linear program gives a vertex solution.
+
+    Args:
+        ptype: space and level.
+        consumer: a prior over the space's secrets, and a loss.
+        method: "auto"; "theorem" to refuse losses that the theorem does not cover; "program" to solve the linear
+            program whatever the loss; "columns" to come near its optimum by column
+            generation (`certificate_of_rays`), which large programs on other spaces than counts get by themselves.
+        exactly: True for rationals throughout, False for floats with a proven interval; by default rationals when
+            prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
+        constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
+            rows is found, and the certificate holds their multipliers.
+        progress: where columns are generated, is told after each round how many there were, and the relative gap so
+            far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.
+
+    Raises:
+        OutOfRange: when the consumer's prior has not one entry for each secret.
+        NotMonotone: with method "theorem" for a loss that is not covered.
+        Unsupported: for ``exactly=True`` with float input or an irrational alpha.
+        SolverFailed: when the program is not solved.
+
+    Cost: O(n k) for the closed form (k actions), 10 001 counts in seconds; no matrix is formed.
+
+    Source: [ghosh2009], Theorem 3.1 and program (2) to (6).
+
+    >>> from utmost.design.spaces import counts, losses, priors
+    >>> found = optimal_mechanism(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    >>> found.loss, found.remap.actions.tolist(), found.certificate.verify()
+    (Fraction(1, 2), [0, 1, 2, 3], True)
+    """
+    if consumer.secrets != ptype.space.size:
+        raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
+    if method not in get_args(Method):
+        raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
+    rational = consumer.is_exact and ptype.level.is_rational
+    asked = read_constraints(constraints, ptype.space, consumer.actions)
+    if asked and method not in ("auto", "program"):
+        raise OutOfRange("constraints need the program", came=f"method {method!r}")
+    if exactly and method == "columns":
+        raise OutOfRange("column generation comes near the optimum, not exactly there", came="exactly=True")
+    if exactly and not rational:
+        raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
+    if asked:
+        return Optimum(constrained_certificate(ptype, consumer, asked), "program with constraints")
+    is_line = isinstance(ptype.space.metric, LineMetric)
+    theorem = theorem_for(consumer) if is_line and method in ("auto", "theorem") else None
+    if method == "theorem" and theorem is None:
+        raise NotMonotone("the theorem needs counts and a loss that is unimodal with ordered modes", came=consumer.rule)
+    if is_line and method in ("auto", "theorem"):
+        wanted = exactly if exactly is not None else rational and _digits(ptype, consumer) <= _MOST_DIGITS
+        certificate = _closed_form(ptype, consumer, wanted, theorem is not None)
+        if certificate is not None:
+            return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
+    if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
+        return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
+    by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
+    return Optimum(_program(ptype, consumer, by_simplex), "program")
+
+
+def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:
+    """The certificate of the remapped geometric mechanism, or None where it is not optimal (never when it is sure)."""
+    design = (exact_design if exactly else float_design)(ptype.level, consumer)
+    remap = Remap(design.actions, consumer.actions, design.ties)
+    for dual in [design.dual] if exactly else _lowered(ptype, design):
+        try:
+            found = Certificate(ptype, consumer, dual, remap=remap)
+        except PromiseBroken:
+            continue
+        return found if exactly or is_sure or found.gap <= 1e-9 * found.upper else None
+    if is_sure:
+        raise PromiseBroken("the theorem's dual must be feasible", where="optimal_mechanism")
+    return None
+
+
+def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
+    """The float dual, lowered by growing multiples of its rounding errors, until one is certainly feasible."""
+    mu = np.where(design.dual < _NEGLIGIBLE, 0.0, design.dual)
+    near_one = ptype.level.epsilon_float < 1e-2
+    # Where alpha is near 1 lowering costs more than it corrects, so none is tried first.
+    steps = ([0.0] if near_one or len(mu) < 1_000 else []) + [2.0**-50 * 8**k for k in range(1, 14)]
+    return (mu - step * design.error for step in steps)
+
+
+def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:
+    """The certificate of a vertex of the user's program: exact, or repaired from floats."""
+    program = user_program(ptype, consumer)
+    solution = solve_exactly(program) if exactly else solve(program)
+    shape = (consumer.secrets, consumer.actions)
+    dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
+    rational = exactly and consumer.is_exact and _has_rational_factors(ptype)
+    found = solution.primal.reshape(shape)
+    matrix = found if exactly else private_matrix(ptype, found)
+    if rational:
+        is_line = isinstance(ptype.space.metric, LineMetric)
+        return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
+    mu, kept = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
+    return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=kept)
+
+
+def _has_rational_factors(ptype: PrivacyType) -> bool:
+    """Whether alpha^d is rational along every edge: the distances of a Euclidean grid make it irrational."""
+    if not ptype.level.is_rational:
+        return False
+    edges = ptype.space.edges
+    return bool((alphas_below(ptype, edges) == alphas_above(ptype, edges)).all())
+
+
+def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether the exact simplex method takes seconds: not too many variables, and none too small for floats to see."""
+    farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
+    scale = float(farthest) * ptype.level.epsilon_float
+    return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
+
+
+def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether a design is found by column generation unless another way is asked for: simplex would take minutes."""
+    if is_reached_exactly(ptype, consumer):
+        return False
+    return 2 * len(ptype.space.edges) * consumer.actions > _MOST_SIMPLEX_ROWS
+
+
+def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether there is a closed form to try, or an exact vertex of a rational program within reach."""
+    if isinstance(ptype.space.metric, LineMetric):
+        return True
+    return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)
+
+
+def _digits(ptype: PrivacyType, consumer: Consumer) -> float:
+    """The work of an exact design: products, times the bits of alpha^n and of the prior's common denominator."""
+    n, bits = consumer.secrets, ptype.level.alpha_fraction().denominator.bit_length()
+    common = math.lcm(*{p.denominator for p in consumer.prior.tolist()}).bit_length()
+    return float(n) * consumer.actions * (n * bits + common)

@@ -1,0 +1,195 @@
+"""The best mechanism along a policy: part by part where it is symmetric, else as one program.
+
+Secrets at distance 0 have one row, so a consumer of them is a consumer of their classes: probabilities add up and
+losses are averaged with them. Between components nothing binds, so each is solved by itself. Where the policy differs
+both ways the program is that of `user_program` with a factor for each direction; an irrational alpha^d is rounded up in
+the program whose solution is taken, and down in the one that bounds what any mechanism loses.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel
+from utmost.design.optima.checker import matrix_loss
+from utmost.design.optima.optimum import Optimum, optimal_mechanism
+from utmost.design.spaces import Consumer, PolicyPart
+from utmost.design.types import PolicyType, PrivacyType
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, as_rationals, checked, objects, round_down, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.linear_program import LinearProgram, LinearSolution
+
+_SHORT = 1 << 60
+
+Bound = tuple[int, int, Fraction]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PolicyOptimum(Shown):
+    """The best mechanism along a policy for a consumer.
+
+    Attributes:
+        ptype: policy and level.
+        consumer: prior and loss.
+        channel: (n, actions) Fractions, exactly private.
+        loss: its expected loss: exact where all is, else a float rounded up.
+        lower: no private mechanism loses less; else a float rounded down.
+        parts: of a symmetric policy the optimum of each part, with its certificate; else empty.
+    """
+
+    _shown = ("loss", "lower", "parts")
+
+    ptype: PolicyType
+    consumer: Consumer
+    channel: Channel
+    loss: Any
+    lower: Any
+    parts: tuple[Optimum, ...]
+
+    def verify(self) -> bool:
+        """Whether the mechanism is private and loses no more than ``loss``, and nothing private less than ``lower``.
+
+        By the certificates of the parts; where there are none, the program that bounds all mechanisms is solved again.
+        """
+        matrix = as_rationals(self.channel.matrix)
+        if self.channel.shape != (self.consumer.secrets, self.consumer.actions) or not self.ptype.contains(
+            self.channel
+        ):
+            return False
+        if not matrix_loss(self.consumer, matrix, exactly=True) <= self.loss:
+            return False
+        if not self.parts:
+            return bool(self.lower <= _solved(self.consumer, _bounds(self.ptype)[0]).value)
+        is_proved = all(_is_of(part, own) for part, own in zip(self.parts, _consumers(self), strict=True))
+        return is_proved and bool(self.lower <= _together(self.ptype, self.consumer, self.parts)[0])
+
+
+@checked
+def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
+    """The private channel along a policy with the least expected loss.
+
+    Args:
+        ptype: policy and level.
+        consumer: prior and loss over the policy's secrets.
+
+    Raises:
+        OutOfRange: for another number of secrets.
+        SolverFailed: when a program is not solved.
+
+    Cost: that of `optimal_mechanism` for each part; of an asymmetric policy an exact program with n m variables.
+
+    >>> from utmost.design.spaces import Policy, losses, priors
+    >>> pairs = PolicyType(Policy.of_edges([("a", "b"), ("c", "d")], "abcd"), alpha="1/2")
+    >>> found = policy_mechanism(pairs, Consumer(priors.uniform(4), losses.binary))
+    >>> found.loss, found.verify()
+    (Fraction(1, 3), True)
+    """
+    if consumer.secrets != ptype.policy.size:
+        raise OutOfRange(f"the consumer must have {ptype.policy.size} secrets, as the policy", came=consumer.secrets)
+    return _by_parts(ptype, consumer) if ptype.policy.is_symmetric else _by_program(ptype, consumer)
+
+
+def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
+    rows: list[Any] = [None] * consumer.secrets
+    found = []
+    for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
+        best = optimal_mechanism(kind, _of_part(part, consumer)[1])
+        found.append(best)
+        proved = best.certificate.matrix  # exactly private, where the channel of an inexact consumer is rounded
+        matrix = best.channel.matrix if proved is None else proved
+        for row, members in zip(matrix, part.classes, strict=True):
+            for x in members:
+                rows[x] = row
+    lower, loss = _together(ptype, consumer, tuple(found))
+    return PolicyOptimum(ptype, consumer, Channel(np.stack(rows)), loss, lower, tuple(found))
+
+
+def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
+    """What the optima of the parts prove of the whole: bounds, floats rounded outward.
+
+    The consumer of a part, with floats, is not quite the consumer on it. In each class every row of a channel sums to
+    1, so that the two losses differ by the largest difference of its entries at most.
+    """
+    low, high = Fraction(0), Fraction(0)
+    for part, best in zip(ptype.policy.parts, parts, strict=True):
+        mass, own = _of_part(part, consumer)
+        off = Fraction(0)
+        for c, members in enumerate(part.classes):
+            truly = sum(as_rationals(consumer.prior[[x]]) * as_rationals(consumer.loss[x]) for x in members)
+            taken = Fraction(mass) * Fraction(own.prior[c]) * as_rationals(own.loss[c])
+            off += max(abs(truly - taken))
+        low, high = low + Fraction(mass) * Fraction(best.lower) - off, high + Fraction(mass) * Fraction(best.loss) + off
+    exactly = consumer.is_exact and all(isinstance(end, Fraction) for best in parts for end in (best.lower, best.loss))
+    return (low, high) if exactly else (round_down(max(low, Fraction(0))), round_up(high))
+
+
+def _consumers(found: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
+    """The type and the consumer of each part."""
+    parts = zip(found.ptype.parts, found.ptype.policy.parts, strict=True)
+    return [(kind, _of_part(part, found.consumer)[1]) for kind, part in parts]
+
+
+def _is_of(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
+    """Whether the certificate of an optimum holds, and is of this type and consumer."""
+    kind, consumer = own
+    proof = best.certificate
+    is_alike = proof.ptype.level == kind.level and proof.ptype.space.same_as(kind.space)
+    same = [(proof.consumer.prior, consumer.prior), (proof.consumer.loss, consumer.loss)]
+    return is_alike and all(np.array_equal(one, other) for one, other in same) and proof.verify()
+
+
+def _of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
+    """The chance of a part, and the consumer of its classes."""
+    masses, losses = [], []
+    for members in part.classes:
+        weights, table = consumer.prior[list(members)], consumer.loss[list(members)]
+        mass = weights.sum()
+        masses.append(mass)
+        losses.append((weights[:, None] * table).sum(axis=0) / mass if mass else table.sum(axis=0) / len(members))
+    whole = sum(masses)
+    count = len(masses)
+    even = Fraction(1, count) if consumer.is_exact else 1 / count
+    prior = [mass / whole if whole else even for mass in masses]
+    return whole, Consumer(prior, np.stack(losses))
+
+
+def _by_program(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
+    below, above = _bounds(ptype)
+    taken = _solved(consumer, above)
+    k = consumer.actions
+    lower = taken.value if above == below else _solved(consumer, below).value
+    return PolicyOptimum(ptype, consumer, Channel(taken.primal.reshape(-1, k)), taken.value, lower, ())
+
+
+def _bounds(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
+    """Each pair of secrets that is bound, with alpha^d rounded down, and rounded up."""
+    bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
+    above = [(x, z, Fraction(-(-high * _SHORT // 1), _SHORT) if low < high else high) for x, z, (low, high) in bounds]
+    below = [(x, z, Fraction(low * _SHORT // 1, _SHORT) if low < high else low) for x, z, (low, high) in bounds]
+    return below, above
+
+
+def _solved(consumer: Consumer, bounds: list[Bound]) -> LinearSolution:
+    """min sum_i p_i sum_r x_ir l(i, r) subject to x_zr - factor x_xr >= 0 for each bound, and rows that sum to 1."""
+    n, k = consumer.secrets, consumer.actions
+    actions, count = np.arange(k), len(bounds)
+    xs, zs = (np.array([bound[side] for bound in bounds], dtype=np.int64) for side in (0, 1))
+    factors = objects([-factor for _, _, factor in bounds]).repeat(k)
+    rows = np.arange(count * k)
+    columns = [(side[:, None] * k + actions).ravel() for side in (zs, xs)]
+    one, zero = Fraction(1), Fraction(0)
+    cost: Array = as_rationals(consumer.prior)[:, None].repeat(k, axis=1) * as_rationals(consumer.loss)
+    return solve_exactly(
+        LinearProgram.of_triplets(
+            cost.ravel(),
+            np.concatenate([rows, rows, count * k + np.repeat(np.arange(n), k)]),
+            np.concatenate([*columns, np.arange(n * k)]),
+            np.concatenate([objects([one] * (count * k)), factors, objects([one] * (n * k))]),
+            objects([*[zero] * (count * k), *[one] * n]),
+            objects([*[np.inf] * (count * k), *[one] * n]),
+        )
+    )

@@ -1,0 +1,333 @@
+"""A consumer meets a channel or reads one release: posteriors, the Bayes remap, the expected loss, the best answer.
+
+Noise on all integers meets a consumer as a finite channel, its tails folded exactly. A staircase law has
+P(k + D) = b P(k) for k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no
+consumer can distinguish them: they become one outcome, as do z, z - D, ... with z <= 0. Geometric noise has period 1,
+and its folded channel is the clamped mechanism G.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel, GeometricMatrix, Remap
+from utmost.design.leakage import TIE, joint, l_uncertainty, least_actions, scores
+from utmost.design.spaces import Consumer, losses
+from utmost.errors import NotAPrior, OutOfRange, Unsupported
+from utmost.laws.exact import (
+    Array,
+    Level,
+    Number,
+    as_array,
+    checked,
+    exact,
+    exact_integer,
+    frozen,
+    is_exact,
+    natural,
+    same_numbers,
+    to_floats,
+)
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import IntegerLaw, Law, costs
+
+
+@checked
+def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
+    """p(x | y) = p_x C[x, y] / sum_z p_z C[z, y], shape (n,); None for an outcome of probability zero.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import priors
+    >>> posterior(geometric_channel(2, alpha="1/3"), priors.uniform(2), 1).tolist()
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    y = exact_integer(outcome, "outcome")
+    if not 0 <= y < channel.shape[1]:
+        raise OutOfRange(f"the outcome must lie in 0..{channel.shape[1] - 1}", came=outcome)
+    prior = as_array(prior, "prior", ndim=1)
+    _check_sizes(channel, len(prior))
+    weights, column = same_numbers(prior, channel.matrix[:, y])
+    joint = weights * column
+    total = joint.sum()
+    return None if total == 0 else frozen(np.asarray(joint / total))
+
+
+@checked
+def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
+    """For each outcome y the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
+
+    Of several best actions the smallest is taken, and the outcome is listed in ``.ties``. To an outcome of probability
+    zero all actions are equal: it takes action 0, and is listed (unless there is one action only).
+
+    Args:
+        channel: (n, m).
+        consumer: n secrets, k actions.
+        tie: in float64, how much more than the least a score may be, relatively, and still count as equal: scores are
+            sums of positive terms, so they are good to some units of 2^-53. Exact scores tie when they are equal.
+
+    Source: [ghosh2009], section 2.3. Cost: O(n m k).
+
+    >>> from utmost.design.spaces import losses, priors
+    >>> guess = Consumer(priors.from_counts([1, 3]), losses.binary)
+    >>> bayes_remap(Channel([["1/2", "1/2"], ["1/2", "1/2"]]), guess).actions
+    array([1, 1])
+    """
+    return least_actions(scores(consumer.loss, joint(channel, consumer)), tie)
+
+
+@checked
+def expected_loss(channel: Channel, consumer: Consumer) -> Any:
+    """sum_y min_r sum_x p_x C[x, y] l(x, r): the loss after the optimal remap.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import losses, priors
+    >>> expected_loss(geometric_channel(4, alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    Fraction(1, 2)
+    """
+    return l_uncertainty(consumer).posterior(channel, consumer)
+
+
+@checked
+def face_value_loss(channel: Channel, consumer: Consumer) -> Any:
+    """sum_x p_x sum_y C[x, y] l(x, y): the loss of a consumer who takes each outcome as its answer.
+
+    Raises:
+        OutOfRange: when there are more outcomes than actions.
+    """
+    _check_sizes(channel, consumer.secrets)
+    if channel.shape[1] > consumer.actions:
+        raise OutOfRange(
+            f"each of the {channel.shape[1]} outcomes must be an action", came=f"{consumer.actions} actions"
+        )
+    prior, loss, matrix = same_numbers(consumer.prior, consumer.loss, channel.matrix)
+    total = (prior * (matrix * loss[:, : channel.shape[1]]).sum(axis=1)).sum()
+    return total if isinstance(total, Fraction) else float(total)
+
+
+def _check_sizes(channel: Channel, secrets: int) -> None:
+    if channel.shape[0] != secrets:
+        raise OutOfRange(
+            f"the channel must have {secrets} rows, one for each secret of the prior", came=channel.shape[0]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reading(Shown):
+    """What a response says to a consumer.
+
+    Attributes:
+        action: the action with the least posterior loss; the smallest of several.
+        ties: all actions with that loss, where there are several.
+        posterior: (n+1,) the belief after the response.
+        interval: the shortest run of counts (first, last) that holds the posterior mass asked for; the leftmost of
+            several.
+        mass: the posterior mass of the interval.
+        loss: the expected loss of the action under the posterior.
+    """
+
+    action: int
+    ties: tuple[int, ...]
+    posterior: Array
+    interval: tuple[int, int]
+    mass: Any
+    loss: Any
+
+
+@checked
+def read(noise: Level | IntegerLaw, consumer: Consumer, response: int, confidence: Number = "0.95") -> Reading:
+    """The answer of least posterior loss to a response with geometric noise, clamped or not, for counts 0..n.
+
+    The posterior of count i is proportional to p_i alpha^|i - z|, where a response z outside 0..n says what the
+    nearest end says. Of another law on the integers, a discrete staircase say, the response must not be clamped; its
+    posterior is proportional to p_i P(X = z - i), and all of it outside 0..n repeats with the law's period.
+
+    Args:
+        noise: the level of one unit of the count, for geometric noise; or the law of the noise.
+        consumer: a prior over n + 1 counts, and a loss.
+        response: any integer.
+        confidence: the posterior mass that the interval is to hold, strictly between 0 and 1.
+
+    Raises:
+        NotAPrior: when the response is impossible under the prior (only in float64, by underflow).
+        OutOfRange: for a confidence outside (0, 1).
+
+    Source: [ghosh2009], section 2.3. Cost: O(n k).
+
+    >>> from utmost.laws.exact import level
+    >>> from utmost.design.spaces import losses, priors
+    >>> reading = read(level(alpha="1/2"), Consumer(priors.from_counts([8, 4, 2, 1]), losses.binary), 2)
+    >>> reading.action, reading.ties, reading.posterior.tolist()[0], reading.loss
+    (0, (0, 1, 2), Fraction(4, 13), Fraction(9, 13))
+    """
+    share = exact(confidence, "confidence")
+    if not 0 < share < 1:
+        raise OutOfRange("confidence must lie strictly between 0 and 1", came=confidence)
+    belief = _posterior(noise, consumer.prior, exact_integer(response, "response"))
+    scores = _product(belief, consumer.loss)
+    least = scores.min()
+    equal = np.flatnonzero(scores <= (least if is_exact(scores) else least * (1 + 2.0**-44)))
+    first, last, mass = _shortest(belief, share)
+    ties = tuple(int(r) for r in equal) if len(equal) > 1 else ()
+    return Reading(int(equal[0]), ties, belief, (first, last), _plain(mass), _plain(scores[equal[0]]))
+
+
+def equivalent_response(noise: Level | IntegerLaw, response: int, size: int) -> int:
+    """The response nearest to the counts that says the same: an end for geometric noise, else within a period.
+
+    Beyond an end every count is on one side of the response, and one period farther out all likelihoods are alpha times
+    as large.
+
+    Args:
+        noise, response: as of `read`.
+        size: how many counts 0, 1, ... there are.
+
+    >>> from utmost.laws.noise import DiscreteStaircase
+    >>> equivalent_response(Level.of_epsilon(1), -7, 4), equivalent_response(DiscreteStaircase(1, 5), -7, 4)
+    (0, -2)
+    """
+    period = noise.profile.period if isinstance(noise, IntegerLaw) else 1
+    if response < 0:
+        return -(-response % period)
+    beyond = response - (size - 1)
+    return response if beyond <= 0 else size - 1 + beyond % period
+
+
+def _posterior(noise: Level | IntegerLaw, prior: Array, response: int) -> Array:
+    size = len(prior)
+    near = equivalent_response(noise, response, size)
+    weights, likelihood = same_numbers(prior, _likelihood(noise, near, size))
+    joint = weights * likelihood
+    total = joint.sum()
+    if total == 0:
+        remedy = "Give the prior exactly, as Fractions or text, and alpha as a rational."
+        raise NotAPrior("the response must be possible under the prior in float64", came=response, remedy=remedy)
+    return frozen(np.asarray(joint / total))
+
+
+def _likelihood(noise: Level | IntegerLaw, response: int, size: int) -> Array:
+    """P(response | count i), up to a factor, for each of size counts; exact where alpha is rational."""
+    if not isinstance(noise, IntegerLaw):
+        return GeometricMatrix(size, noise).powers()[abs(np.arange(size) - response)]
+    apart = response - np.arange(size)
+    return np.asarray(noise.pmf(apart.astype(object) if noise.profile.level.is_rational else apart))
+
+
+def _plain(number: Any) -> Any:
+    """A number of its kind, without NumPy's dress."""
+    return number if isinstance(number, Fraction) else float(number)
+
+
+def _product(belief: Array, loss: Array) -> Array:
+    b, l = same_numbers(belief, loss)
+    return np.asarray(b @ l)
+
+
+def _shortest(belief: Array, share: Fraction) -> tuple[int, int, Any]:
+    """The shortest run with at least this mass, by two pointers over the sums."""
+    sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
+    wanted: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))
+    best, last = (0, len(belief) - 1), 0
+    for first in range(len(belief)):
+        last = max(last, first)
+        while last < len(belief) and sums[last + 1] - sums[first] < wanted:
+            last += 1
+        if last == len(belief):
+            break
+        if last - first < best[1] - best[0]:
+            best = (first, last)
+    return best[0], best[1], sums[best[1] + 1] - sums[best[0]]
+
+
+_NAMED = {losses.absolute: costs.absolute, losses.squared: costs.squared}
+
+
+# 1.6 GB of float64, and more of Fractions.
+_MOST_ENTRIES = 10**8
+
+
+@checked
+def folded_channel(law: Law, size: int) -> Channel:
+    """The channel from n + 1 counts {0, ..., n} to the classes of equivalent responses to count + noise.
+
+    Outcome y stands for the response ``folded_responses(law, size)[y]`` and those beyond it by whole periods.
+
+    Args:
+        law: a law on the integers.
+        size: how many counts there are, n + 1.
+
+    Raises:
+        Unsupported: for a law on the reals.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.laws.noise import Geometric
+    >>> folded_channel(Geometric(alpha="1/2"), 4).same_as(geometric_channel(4, alpha="1/2"))
+    True
+    """
+    period, b = _staircase(law)
+    n = natural(size, "size", least=1) - 1
+    z = folded_responses(law, size)
+    if len(z) * (n + 1) > _MOST_ENTRIES:
+        raise Unsupported(f"a channel may have {_MOST_ENTRIES} entries", came=len(z) * (n + 1), where="folded_channel")
+    masses = _masses(law, n + period)[abs(z[None, :] - np.arange(n + 1)[:, None])]
+    total = 1 / (1 - b)
+    folds = np.array([total if response <= 0 or response >= n else total / total for response in z.tolist()])
+    if n == 0:  # the class of 0 is one class to the right and to the left: twice a tail less the point itself
+        folds = np.array([2 * total - 1 if response == 0 else total for response in z.tolist()])
+    return Channel(masses * folds)
+
+
+def folded_responses(law: Law, size: int) -> Array:
+    """The response nearest to the ``size`` counts 0, ..., n of each class, increasing: 1 - D, ..., n + D - 1.
+
+    >>> from utmost.laws.noise import DiscreteStaircase
+    >>> folded_responses(DiscreteStaircase(alpha="1/2", sensitivity=2, step=1), 2).tolist()
+    [-1, 0, 1, 2]
+    """
+    period, _ = _staircase(law)
+    return np.arange(1 - period, natural(size, "size", least=1) - 1 + period)
+
+
+@checked
+def face_value_of_noise(law: Law, consumer: Consumer) -> Any:
+    """E l(i, i + Z), the loss of taking count + noise at face value, outside 0..n too.
+
+    Raises:
+        Unsupported: when the loss is not a named function of r - i: it then says nothing about answers outside 0..n.
+
+    >>> from utmost.laws.noise import Geometric
+    >>> from utmost.design.spaces import priors
+    >>> face_value_of_noise(Geometric(alpha="1/3"), Consumer(priors.uniform(4), losses.binary))
+    Fraction(1, 2)
+    """
+    rule = consumer.rule
+    if rule is None or not rule.of_difference:
+        remedy = "Use face_value_loss with the clamped channel."
+        raise Unsupported(
+            "answers outside the counts need a loss that depends on r - i alone", came=rule, remedy=remedy
+        )
+    if rule == losses.binary and isinstance(law, IntegerLaw):
+        return 1 - law.pmf(0)
+    loss = rule.rule
+    return law.expected_cost(_NAMED.get(rule, lambda x: (_at(loss, x) + _at(loss, -x)) / 2))
+
+
+def _at(loss: Any, gap: Any) -> Any:
+    return np.asarray(loss(0, np.asarray(gap)), dtype=np.float64)
+
+
+def _staircase(law: Law) -> tuple[int, Any]:
+    """The period, and the factor from one period to the next."""
+    if not isinstance(law, IntegerLaw):
+        raise Unsupported("only noise on the integers folds into finitely many outcomes", came=law)
+    return law.profile.period, law.profile.level.alpha
+
+
+def _masses(law: Law, most: int) -> Array:
+    """P(Z = k) for k = 0, ..., most: Fractions where alpha is rational."""
+    assert isinstance(law, IntegerLaw), "folding is for laws on the integers"
+    values = [law.pmf(k) for k in range(most + 1)]
+    held = np.empty(len(values), dtype=object if all(isinstance(v, Fraction) for v in values) else np.float64)
+    held[:] = values
+    return held

@@ -1,0 +1,328 @@
+"""Channels on counts: their constraint matrix, which are remaps of geometric noise, and when an optimum is unique.
+
+**The constraint matrix of a channel on counts, and the lemmas that make an optimal vertex a remap of G.**
+
+Source: [ghosh2009], section 5. Lemma 5.5, and with it 5.6 to 5.9 and 5.11, is proved there for every optimal vertex of
+a consumer with full-support prior and strictly increasing loss. For other consumers some optimal vertex has the
+pattern, and others may not (`docs/theory/ghosh.md`).
+
+**Which channels on counts are remaps of the geometric mechanism: X = G Y with Y row-stochastic.**
+
+Y = G^{-1} X, and G^{-1} is tridiagonal, so Y >= 0 is a condition on three neighbouring entries of a column:
+
+    (1 + alpha^2) x_i - alpha (x_{i-1} + x_{i+1}) >= 0 inside,   x_0 >= alpha x_1 and x_n >= alpha x_{n-1} at the ends.
+
+The rows of Y sum to 1 by themselves.
+
+Source: [gupte2010], Theorem 2; the vertices that are not derivable are those of footnote 4 of [ghosh2009].
+
+**Whether a consumer's optimal channel is the only one.**
+
+On counts, where the remapped geometric mechanism is optimal, its dual mu is the only one, and the columns r of all
+optimal channels are the private columns v with sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `line_check`,
+such a v is forced to fall by alpha across an edge where f > 0 and to rise by 1/alpha where f < 0, and is free where
+f = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows), and the optimal
+channels form a polytope whose dimension is the sum of these over all actions, less the n + 1 sums of rows. It is 0
+exactly when the optimum is unique.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels import Channel, GeometricMatrix, Remap
+from utmost.design.optima.checker_on_counts import exact_flows, integer_rows
+from utmost.design.optima.closed_form import exact_design
+from utmost.design.optima.consumer_program import user_program
+from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.types import PrivacyType
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact import Array, Level, Number, checked, frozen, is_exact, level, objects
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs.exact_optima import solve_exactly
+from utmost.laws.programs.linear_program import LinearProgram
+
+DOWN, UP, SLACK, ZERO = "down", "up", "slack", "zero"
+
+
+@checked
+def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> NDArray[np.str_]:
+    """Which privacy constraints are tight: an (n, m) array of "down", "up", "slack" and "zero" for n + 1 counts.
+
+    Entry (i, r) is "down" when alpha x_ir = x_(i+1)r, "up" when x_ir = alpha x_(i+1)r, "zero" when both are 0.
+
+    Args:
+        channel: (n+1, m), exact or float64.
+        alpha: the level's alpha (or a `Level`).
+        tolerance: float64 entries may miss a tight constraint by this factor; exact ones by nothing.
+
+    Raises:
+        PromiseBroken: when the channel does not keep the level.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> constraint_matrix(geometric_channel(3, alpha="1/2"), "1/2").tolist()
+    [['down', 'up', 'up'], ['down', 'down', 'up']]
+    """
+    at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
+    a = at.alpha_fraction() if channel.is_exact and at.is_rational else float(at.alpha)
+    here, then = channel.matrix[:-1], channel.matrix[1:]
+    off: Any = 0 if channel.is_exact and at.is_rational else tolerance
+    pattern = np.full(here.shape, SLACK, dtype="<U5")
+    pattern[_equal(a * here, then, off)] = DOWN
+    pattern[_equal(here, a * then, off)] = UP
+    pattern[(here == 0) & (then == 0)] = ZERO
+    broken = (pattern == SLACK) & ((a * here > then) | (a * then > here))
+    for i, r in np.argwhere(broken)[:1]:
+        raise PromiseBroken(f"column {r} must keep the level between counts {i} and {i + 1}", came=str(at))
+    return pattern
+
+
+def _equal(left: Any, right: Any, off: Any) -> Any:
+    return (left == right) if off == 0 else abs(left - right) <= off * np.maximum(left, right)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LemmaCheck(Shown):
+    """Whether one lemma's conclusion holds for a mechanism; ``where`` says where it fails."""
+
+    lemma: str
+    says: str
+    holds: bool
+    where: str = ""
+
+
+def check_lemmas(pattern: NDArray[np.str_]) -> tuple[LemmaCheck, ...]:
+    """The conclusions of Lemmas 5.4 to 5.9 of [ghosh2009] for a constraint matrix.
+
+    With k actions for n + 1 counts, the number z of zero columns is read as n + 1 less the columns in use.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> pattern = constraint_matrix(geometric_channel(6, alpha="1/2"), "1/2")
+    >>> [(check.lemma, check.holds) for check in check_lemmas(pattern)]
+    [('5.4', True), ('5.5', True), ('5.6', True), ('5.7', True), ('5.8', True), ('5.9', True)]
+    """
+    used = pattern[:, used_columns(pattern)]
+    down, slack = (used == DOWN).sum(axis=1), (used == SLACK).sum(axis=1)
+    s, z = int(slack.sum()), len(pattern) + 1 - used.shape[1]
+    one_sided = [i for i, row in enumerate(used) if len(set(row)) == 1 and row[0] in (DOWN, UP)]
+    disordered = [i for i, row in enumerate(used) if not _is_ordered(row)]
+    stalled = [i for i in range(1, len(used)) if down[i] < down[i - 1] + (slack[i] == 0)]
+    misplaced = [r for r, column in enumerate(_expected(used).T) if (column != used[:, r]).any()]
+    return (
+        _check("5.4", "no row is all down or all up", one_sided, "row"),
+        _check("5.5", "each row is down..., at most one slack, up...", disordered, "row"),
+        _check("5.6", "each row has more downs than the last, or as many and a slack", stalled, "row"),
+        LemmaCheck("5.7", "there are at least as many slacks as zero columns", s >= z, "" if s >= z else f"{s} < {z}"),
+        LemmaCheck("5.8", "there are as many slacks as zero columns", s == z, "" if s == z else f"{s} and {z}"),
+        _check("5.9", "each column is up..., its slacks, down...", misplaced, "column in use"),
+    )
+
+
+@checked
+def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
+    """The remap of G that gives a vertex with the pattern of Lemma 5.9: responses i + S_(i-1), ..., i + S_i become k_i.
+
+    k_i is the i-th column in use and S_i the number of slacks in the columns k_0, ..., k_i.
+
+    Raises:
+        PromiseBroken: when the constraint matrix has another pattern.
+
+    Source: [ghosh2009], Lemma 5.11.
+    """
+    pattern = constraint_matrix(channel, alpha, tolerance)
+    for check in check_lemmas(pattern)[3:] if len(pattern) else ():
+        if not check.holds:
+            raise PromiseBroken(f"Lemma {check.lemma} must hold: {check.says}", came=check.where)
+    columns = used_columns(pattern) if len(pattern) else np.flatnonzero(channel.matrix[0])
+    widths = 1 + (pattern[:, columns] == SLACK).sum(axis=0)
+    return Remap(np.repeat(columns, widths), channel.shape[1])
+
+
+def used_columns(pattern: NDArray[np.str_]) -> NDArray[np.intp]:
+    """The columns that are not all zero."""
+    if not isinstance(pattern, np.ndarray) or not set(pattern.ravel().tolist()) <= {DOWN, SLACK, UP, ZERO}:
+        words = ", ".join(sorted((DOWN, SLACK, UP, ZERO)))
+        raise OutOfRange(f"a constraint matrix is an array of {words}", came=type(pattern).__name__)
+    if pattern.ndim != 2:
+        raise OutOfRange("a constraint matrix has two dimensions", came=f"shape {pattern.shape}")
+    return np.flatnonzero((pattern != ZERO).any(axis=0))
+
+
+def _is_ordered(row: NDArray[np.str_]) -> bool:
+    """down..., at most one slack, up..."""
+    order = {DOWN: 0, SLACK: 1, UP: 2}
+    ranks = [order[entry] for entry in row.tolist()]
+    return ranks == sorted(ranks) and ranks.count(1) <= 1
+
+
+def _expected(used: NDArray[np.str_]) -> NDArray[np.str_]:
+    """The pattern of Lemma 5.9 with the same slacks in each column."""
+    pattern = np.full(used.shape, DOWN, dtype="<U5")
+    start = 0
+    for i, slacks in enumerate((used == SLACK).sum(axis=0).tolist()):
+        pattern[: start + i, i] = UP
+        pattern[start + i : start + i + slacks, i] = SLACK
+        start += slacks
+    return pattern
+
+
+def _check(lemma: str, says: str, failing: list[int], what: str) -> LemmaCheck:
+    return LemmaCheck(lemma, says, not failing, "" if not failing else f"{what} {failing[0]}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Derivation(Shown):
+    """Whether X = G Y has a solution with Y row-stochastic, and what Y is.
+
+    Attributes:
+        factor: (n+1, m) the matrix Y = G^{-1} X, whatever its signs.
+        offence: (row i, column r) of the most negative entry of Y, or None where X is derivable: the three entries
+            x_(i-1)r, x_ir, x_(i+1)r break the condition.
+    """
+
+    factor: Array
+    offence: tuple[int, int] | None
+
+    @property
+    def is_derivable(self) -> bool:
+        """Whether Y is a channel."""
+        return self.offence is None
+
+    @property
+    def remap(self) -> Channel:
+        """Y as a randomised remap.
+
+        Raises:
+            PromiseBroken: when X is not derivable.
+        """
+        if self.offence is not None:
+            i, r = self.offence
+            came = f"Y[{i}, {r}] = {self.factor[i, r]}"
+            raise PromiseBroken(f"column {r} must meet the three-term condition around count {i}", came=came)
+        return Channel(self.factor if is_exact(self.factor) else np.maximum(self.factor, 0.0))
+
+
+@checked
+def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Derivation:
+    """The factor Y of X = G Y, in the kind of number of X and alpha.
+
+    Args:
+        channel: (n+1, m).
+        alpha: the level's alpha (or a `Level`).
+        tolerance: how far below 0 an entry of a float Y may be; exact ones not at all.
+
+    Cost: O(n m).
+
+    >>> rows = [["0", "1/3", "2/3"], ["0", "2/3", "1/3"], ["0", "1/3", "2/3"]]
+    >>> found = derivation(Channel(rows), "1/2")
+    >>> found.factor.tolist()[1], found.offence
+    ([Fraction(0, 1), Fraction(2, 1), Fraction(-1, 1)], (1, 2))
+    """
+    at = alpha if isinstance(alpha, Level) else level(alpha=alpha)
+    factor = GeometricMatrix(channel.shape[0], at).inverse_product(channel.matrix)
+    i, r = divmod(int(np.argmin(factor)), factor.shape[1])
+    least: Any = 0 if is_exact(factor) else -tolerance
+    return Derivation(frozen(np.array(factor)), None if factor[i, r] >= least else (i, r))
+
+
+@checked
+def between_levels(size: int, strict: Level, loose: Level) -> Channel:
+    """The K with G(strict) = G(loose) K: a stricter geometric release is a looser one, remapped at random.
+
+    Args:
+        size: how many counts there are.
+        strict, loose: the two levels.
+
+    Raises:
+        OutOfRange: when ``strict`` is the looser of the two; then K would have negative entries.
+
+    Source: [gupte2010], Lemma 3.
+
+    >>> between_levels(3, level(alpha="1/2"), level(alpha="1/4")).matrix[1].tolist()
+    [Fraction(7, 27), Fraction(13, 27), Fraction(7, 27)]
+    """
+    if loose < strict:
+        raise OutOfRange("the first level must not be looser than the second", came=(str(strict), str(loose)))
+    target = GeometricMatrix(size, strict).matrix()
+    factor = GeometricMatrix(size, loose).inverse_product(target)
+    return Channel(factor if is_exact(factor) else np.maximum(factor, 0.0))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Uniqueness(Shown):
+    """The verdict, and what it was read from.
+
+    Attributes:
+        is_unique: whether all optimal channels are one.
+        freedom: the dimension of the set of optimal channels, or None where a program decided.
+        variables: the number of entries of a channel.
+        tight: constraints that every optimal channel meets with equality, and a strictly complementary dual prices
+            (sums of rows included), or None where a program decided.
+    """
+
+    is_unique: bool
+    variables: int
+    freedom: int | None = None
+    tight: int | None = None
+
+
+@checked
+def uniqueness(ptype: PrivacyType, consumer: Consumer) -> Uniqueness:
+    """Whether the consumer's optimum is unique, decided exactly; floats are read as the rationals that they are.
+
+    Raises:
+        Unsupported: for an irrational alpha.
+
+    Source: [ghosh2009], Theorem 6.1 (a uniform prior and the binary loss have G as their only optimum).
+
+    >>> from utmost.design.spaces import counts, losses, priors
+    >>> uniqueness(PrivacyType(counts(3), alpha="1/2"), Consumer(priors.uniform(4), losses.binary))
+    Uniqueness(is_unique=True, variables=16, freedom=0, tight=16)
+    """
+    if not ptype.level.is_rational:
+        raise Unsupported("uniqueness is decided in rationals", came=str(ptype.level), remedy='Give alpha="1/2", say.')
+    if isinstance(ptype.space.metric, LineMetric):
+        design = exact_design(ptype.level, consumer)
+        flows = np.array(list(exact_flows(ptype.level, integer_rows(consumer), design.dual)), dtype=object)
+        if (flows[-1] >= 0).all():
+            return _on_counts(flows)
+    return Uniqueness(_is_only_vertex(ptype, consumer), consumer.secrets * consumer.actions)
+
+
+def _on_counts(flows: Array) -> Uniqueness:
+    """The verdict from the flows (n+1, k), f_n first."""
+    n, k = len(flows) - 1, flows.shape[1]
+    open_columns, zeros = flows[-1] == 0, (flows[:-1] == 0).sum(axis=0)
+    freedom = int((1 + zeros)[open_columns].sum()) - (n + 1)
+    tight = int(np.where(open_columns, n - zeros, 2 * n).sum()) + n + 1
+    return Uniqueness(freedom == 0, (n + 1) * k, freedom, tight)
+
+
+def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
+    """Whether no optimal channel leaves a constraint that one optimal vertex meets with equality.
+
+    The constraints tight at a vertex have that vertex as their only common point; so the sum of their slacks is
+    maximised over all optimal channels, and is 0 exactly when there is no other.
+    """
+    program = user_program(ptype, consumer)
+    found = solve_exactly(program)
+    m, n = program.shape
+    rows = np.repeat(np.arange(m), np.diff(program.starts))
+    slack_rows = (program.product(found.primal) == program.lower) & (program.lower != program.upper)
+    gain = [Fraction(int(x == 0)) for x in found.primal]
+    for i, j, value in zip(rows.tolist(), program.columns.tolist(), program.values.tolist(), strict=True):
+        gain[j] += value if slack_rows[i] else 0
+    cost = [*program.cost.tolist()]
+    held = LinearProgram.of_triplets(
+        objects([-g for g in gain]),
+        np.concatenate([rows, np.full(n, m)]),
+        np.concatenate([program.columns, np.arange(n)]),
+        np.concatenate([program.values, objects(cost)]),
+        np.concatenate([program.lower, objects([-math.inf])]),
+        np.concatenate([program.upper, objects([found.value])]),
+    )
+    return bool(solve_exactly(held).value == 0)

@@ -1,0 +1,377 @@
+"""Extreme rays of a privacy type as spanning trees of tight rows, and the simplex method that walks over them.
+
+An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places: a tree. An
+arc of it has a sink i and a source j with v_i = a_ij v_j. Let Y be a price of every place and r = <Y, v> / <q, v>. What
+the places have left over, b = v (Y - r q), sums to 0, and the multiplier of an arc, times v_i, is what must flow along
+it from sink to source: a sum over one side of the tree. Where it is negative, scaling the sink's side up until another
+row is tight gives a tree with a smaller r; where no flow is negative, v is the ray of least ratio, and the multipliers
+prove it.
+
+A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 where i is the sink of the arc to its
+parent, and -1 where it is the source. With numba this is machine code, without it the same steps in Python.
+"""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Floats
+from utmost.laws.exact.compilation import in_machine_code
+
+F = TypeVar("F", bound=Callable[..., Any])
+Places = NDArray[np.int32]
+Kinds = NDArray[np.int8]
+
+COMPILED = find_spec("numba") is not None
+
+_SHORT = 0.1  # of the slack: by how much a place may fall short, times its q v
+_ROUNDING = 1e-14  # of what is summed
+_LIGHT = 1e-2  # of the heaviest place: what a root weighs at least
+_VISIBLE = 1e-17  # flows, of sums that are about 1: nearer to zero a sign is rounding
+
+
+def fast(function: F) -> F:
+    """The function compiled where numba is installed, else as it is."""
+    return in_machine_code(function, error_model="numpy") if COMPILED else function
+
+
+@fast
+def downwards(parent: Places, root: int, order: Places, head: Places, following: Places) -> None:
+    """Write the places into ``order``, each after its parent, and the lists of children that this takes."""
+    n = len(parent)
+    for i in range(n):
+        head[i] = -1
+    for i in range(n):
+        if i != root:
+            following[i] = head[parent[i]]
+            head[parent[i]] = i
+    order[0] = root
+    known, at = 1, 0
+    while at < known:
+        child = head[order[at]]
+        at += 1
+        while child >= 0:
+            order[known] = child
+            known += 1
+            child = following[child]
+
+
+@fast
+def tight_along(a: Floats, q: Floats, parent: Places, kind: Kinds, order: Places, v: Floats) -> None:
+    """Write the ray of a tree into ``v``: every arc tight, and <q, v> = 1."""
+    v[order[0]] = 1.0
+    total = q[order[0]]
+    for e in range(1, len(parent)):
+        i = order[e]
+        p = parent[i]
+        v[i] = a[i, p] * v[p] if kind[i] > 0 else v[p] / a[i, p]
+        total += q[i] * v[i]
+    for i in range(len(parent)):
+        v[i] /= total
+
+
+@fast
+def served(
+    left: Floats, may_lack: Floats, parent: Places, kind: Kinds, order: Places, head: Places, following: Places
+) -> bool:
+    """Whether what sinks have left over, along the arcs, serves what sources lack; the rest is thrown away.
+
+    ``left`` holds v times what each place has left over, and becomes what each passes to its parent: from a sink what
+    is left, from a source what it lacks. Where a sink cannot serve its sources, these go without first, up to
+    ``may_lack``: they are larger than it, so that it costs less.
+    """
+    for e in range(len(left) - 1, -1, -1):
+        i = order[e]
+        if left[i] < 0.0 and (e == 0 or kind[i] > 0):
+            lack = -left[i]
+            child = head[i]
+            while child >= 0 and lack > 0.0:
+                if kind[child] < 0 and left[child] < 0.0:
+                    without = min(lack, -left[child], may_lack[child])
+                    left[child] += without
+                    lack -= without
+                child = following[child]
+            if lack > may_lack[i]:
+                return False
+            left[i] = 0.0
+        if e > 0 and (kind[i] > 0 or left[i] < 0.0):
+            left[parent[i]] += left[i]
+        elif e > 0:
+            left[i] = 0.0
+    return True
+
+
+@fast
+def is_proven(
+    Y: Floats,
+    q: Floats,
+    v: Floats,
+    level: float,
+    short: float,
+    parent: Places,
+    kind: Kinds,
+    order: Places,
+    head: Places,
+    following: Places,
+    left: Floats,
+    lack: Floats,
+) -> bool:
+    """Whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
+    for i in range(len(Y)):
+        left[i] = v[i] * (Y[i] - level * q[i])
+        lack[i] = v[i] * short * q[i]
+    return served(left, lack, parent, kind, order, head, following)
+
+
+@fast
+def proven_level(
+    Y: Floats,
+    q: Floats,
+    v: Floats,
+    r: float,
+    slack: float,
+    parent: Places,
+    kind: Kinds,
+    order: Places,
+    head: Places,
+    following: Places,
+    left: Floats,
+    lack: Floats,
+) -> float:
+    """About the largest level that the tree proves, at most r - slack; -inf where it proves nothing."""
+    short = _SHORT * slack
+    good, bad = r - slack, r
+    for step in range(80):
+        if is_proven(Y, q, v, good, short, parent, kind, order, head, following, left, lack):
+            break
+        if step == 79:
+            return -np.inf
+        bad = good
+        good = r - (r - good) * 4.0
+    for _ in range(6 if good < r - slack else 0):
+        middle = 0.5 * (good + bad)
+        if is_proven(Y, q, v, middle, short, parent, kind, order, head, following, left, lack):
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+@fast
+def most_negative_flow(
+    Y: Floats,
+    q: Floats,
+    v: Floats,
+    r: float,
+    parent: Places,
+    kind: Kinds,
+    order: Places,
+    sub: Floats,
+    mass: Floats,
+    size: Floats,
+) -> int:
+    """The place above which the flow from sink to source is most negative; -1 where none is.
+
+    Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
+    side may be tiny and scale up a long way.
+    """
+    for i in range(len(Y)):
+        sub[i] = v[i] * (Y[i] - r * q[i])
+        mass[i] = v[i] * q[i]
+        size[i] = abs(sub[i])
+    least, cut = -_VISIBLE, -1
+    relative, tiny = 0.0, -1
+    for e in range(len(Y) - 1, 0, -1):
+        i = order[e]
+        flow = sub[i] * kind[i]
+        if flow < least:
+            least = flow
+            cut = i
+        if flow < -_ROUNDING * size[i]:
+            side = mass[i] if kind[i] > 0 else 1.0 - mass[i]
+            if flow < relative * side:
+                relative = flow / max(side, 1e-300)
+                tiny = i
+        sub[parent[i]] += sub[i]
+        mass[parent[i]] += mass[i]
+        size[parent[i]] += size[i]
+    return cut if cut >= 0 else tiny
+
+
+@fast
+def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
+    """Hang the tree from another place."""
+    x, y, k = root, parent[root], kind[root]
+    while x != old:
+        above, its_kind = parent[y], kind[y]
+        parent[y] = x
+        kind[y] = -k
+        x, y, k = y, above, its_kind
+
+
+@fast
+def mark_sides(
+    cut: int, parent: Places, kind: Kinds, order: Places, inside: NDArray[np.bool_], source: NDArray[np.bool_]
+) -> None:
+    """Which places lie below the cut, and which are sources of an arc that is left, or the sink of the one cut."""
+    for i in range(len(parent)):
+        inside[i] = False
+        source[i] = False
+    for e in range(1, len(parent)):
+        i = order[e]
+        inside[i] = i == cut or inside[parent[i]]
+        if i != cut:
+            source[parent[i] if kind[i] > 0 else i] = True
+    source[cut if kind[cut] > 0 else parent[cut]] = True
+
+
+def _raise_in_turn(products: Floats, row: Floats, value: float) -> None:
+    for l in range(len(row)):
+        t = row[l] * value
+        u = products[l]
+        products[l] = t if t > u else u
+
+
+def _raise_at_once(products: Floats, row: Floats, value: float) -> None:
+    np.maximum(products, row * value, out=products)
+
+
+# products = max(products, value row): machine code is quicker entry by entry, and Python by NumPy.
+raise_to = fast(_raise_in_turn) if COMPILED else _raise_at_once
+
+
+@fast
+def first_tight(
+    a: Floats, v: Floats, up: bool, inside: NDArray[np.bool_], source: NDArray[np.bool_], products: Floats
+) -> tuple[int, int]:
+    """The row (sink, source) that is tight first when the side with inside == up is scaled up; (-1, -1) if none is.
+
+    By the triangle inequality only the sources of that side need be looked at: its sinks lie below them.
+    """
+    n = len(v)
+    for l in range(n):
+        products[l] = 0.0
+    for m in range(n):
+        if source[m] and inside[m] == up:
+            raise_to(products, a[m], v[m])
+    largest, sink = 0.0, -1
+    for l in range(n):
+        if inside[l] != up and products[l] / v[l] > largest:
+            largest = products[l] / v[l]
+            sink = l
+    giver, most = -1, 0.0
+    for m in range(n):
+        if sink >= 0 and source[m] and inside[m] == up and a[m, sink] * v[m] > most:
+            most = a[m, sink] * v[m]
+            giver = m
+    return sink, giver
+
+
+@fast
+def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None:
+    """Replace the arc above ``cut`` by the row (sink, giver): the part below hangs from its end of that row."""
+    up = kind[cut] > 0
+    top = giver if up else sink
+    rooted_at(top, cut, parent, kind)
+    parent[top] = sink if up else giver
+    kind[top] = -1 if up else 1
+
+
+@fast
+def price_tree(
+    Y: Floats, q: Floats, a: Floats, parent: Places, kind: Kinds, root: int, v: Floats, most: int, slack: float
+) -> tuple[float, float, int, int]:
+    """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, pivots, root.
+
+    A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
+    since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves
+    r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
+    """
+    n = len(Y)
+    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    left, lack, products = np.empty(n), np.empty(n), np.empty(n)
+    inside, source = np.empty(n, np.bool_), np.empty(n, np.bool_)
+    pivots = 0
+    while True:
+        downwards(parent, root, order, head, following)
+        tight_along(a, q, parent, kind, order, v)
+        heaviest, r = root, 0.0
+        for i in range(n):
+            r += Y[i] * v[i]
+            if q[i] * v[i] > q[heaviest] * v[heaviest]:
+                heaviest = i
+        if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
+            rooted_at(heaviest, root, parent, kind)
+            root = heaviest
+            downwards(parent, root, order, head, following)
+        short = _SHORT * slack
+        if is_proven(Y, q, v, r - slack, short, parent, kind, order, head, following, left, lack):
+            return r, r - slack - short, pivots, root
+        if pivots >= most:
+            break
+        cut = most_negative_flow(Y, q, v, r, parent, kind, order, left, lack, products)
+        if cut < 0:
+            break
+        mark_sides(cut, parent, kind, order, inside, source)
+        sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
+        if giver < 0:
+            break
+        joined(cut, sink, giver, parent, kind)
+        pivots += 1
+    level = proven_level(Y, q, v, r, slack, parent, kind, order, head, following, left, lack)
+    return r, level - _SHORT * slack, pivots, root
+
+
+@fast
+def price_trees(
+    prices: Floats,
+    q: Floats,
+    a: Floats,
+    parents: Places,
+    kinds: Kinds,
+    roots: Places,
+    rays: Floats,
+    which: Places,
+    most: int,
+    slack: float,
+    ratios: Floats,
+    proven: Floats,
+) -> int:
+    """`price_tree` for each action in ``which``, with its row of ``prices``: how many pivots in all."""
+    pivots = 0
+    for e in range(len(which)):
+        w = which[e]
+        ratios[w], proven[w], made, roots[w] = price_tree(
+            prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack
+        )
+        pivots += made
+    return pivots
+
+
+@fast
+def flows_of_trees(
+    prices: Floats,
+    q: Floats,
+    a: Floats,
+    parents: Places,
+    kinds: Kinds,
+    roots: Places,
+    may_lack: Floats,
+    multipliers: Floats,
+) -> None:
+    """Write into ``multipliers`` (k, n) that of the arc above each place, which is 0 above a root."""
+    n = len(q)
+    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    left, v = np.empty(n), np.empty(n)
+    for w in range(len(prices)):
+        downwards(parents[w], roots[w], order, head, following)
+        tight_along(a, q, parents[w], kinds[w], order, v)
+        for i in range(n):
+            left[i] = v[i] * prices[w, i]
+        served(left, v * may_lack, parents[w], kinds[w], order, head, following)
+        for i in range(n):
+            sink = i if kinds[w, i] > 0 else parents[w, i]
+            multipliers[w, i] = 0.0 if i == roots[w] else max(left[i] * kinds[w, i], 0.0) / v[sink]

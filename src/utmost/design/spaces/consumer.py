@@ -1,0 +1,136 @@
+"""A consumer: what it believes (prior) and what error costs it (loss)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from utmost.design.spaces.losses import Loss, from_function, loss_matrix
+from utmost.design.spaces.priors import prior as check_prior
+from utmost.errors import NotALoss
+from utmost.laws.exact import Array, checked, frozen, indices, is_exact, natural, to_floats
+from utmost.laws.exact.shown import Shown
+
+# Up to this many entries the matrix of a named loss is computed once and kept; beyond, block by block when asked for.
+_KEPT = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Consumer(Shown):
+    """A prior over n secrets and a loss over (n secrets, k actions), in one kind of number.
+
+    The consumer is exact when its prior and its loss are; otherwise both are float64.
+
+    Args:
+        prior: (n,), see `priors.prior`.
+        loss: a named loss (`losses.absolute`), a function l(i, r), or an (n, k) matrix.
+        actions: the number k of actions of a named loss or function; as many as secrets when left out.
+
+    Attributes:
+        prior: (n,), read-only.
+        rule: the loss as a named loss, or None for a matrix.
+
+    Raises:
+        NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`; and for sizes that differ.
+
+    >>> from utmost.design.spaces import losses, priors
+    >>> Consumer(priors.uniform(2), losses.binary).loss.tolist()
+    [[Fraction(0, 1), Fraction(1, 1)], [Fraction(1, 1), Fraction(0, 1)]]
+    """
+
+    prior: Array
+    rule: Loss | None
+    actions: int
+    table: Array | None
+
+    @checked
+    def __init__(self, prior: object, loss: object, actions: int | None = None) -> None:
+        belief = check_prior(prior)
+        rule = loss if isinstance(loss, Loss) else from_function(loss) if callable(loss) else None
+        table = loss_matrix(loss) if rule is None else _small_table(rule, len(belief), actions)
+        if table is not None and len(table) != len(belief):
+            raise NotALoss(f"the loss must have {len(belief)} rows, one for each secret of the prior", came=len(table))
+        if rule is None and actions is not None and table is not None and table.shape[1] != actions:
+            raise NotALoss(f"the loss must have {actions} columns, one for each action", came=table.shape[1])
+        exactly = is_exact(belief) and (is_exact(table) if table is not None else bool(rule and rule.exact))
+        self._keep(
+            belief if exactly or not is_exact(belief) else to_floats(belief),
+            rule,
+            table.shape[1] if table is not None else _width(len(belief), actions),
+            table if table is None or exactly or not is_exact(table) else to_floats(table),
+        )
+
+    def _keep(self, prior: Array, rule: Loss | None, actions: int, table: Array | None) -> None:
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "rule", rule)
+        object.__setattr__(self, "actions", int(actions))
+        object.__setattr__(self, "table", table)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether prior and loss are Fractions."""
+        return is_exact(self.prior)
+
+    @property
+    def secrets(self) -> int:
+        """The number n of secrets."""
+        return len(self.prior)
+
+    @property
+    def loss(self) -> Array:
+        """The whole (n, k) loss matrix, read-only."""
+        return self.loss_block(slice(None), slice(None))
+
+    def loss_block(self, secrets: slice | Array, actions: slice | Array) -> Array:
+        """The losses of some secrets (rows) and some actions (columns), given as slices or index arrays."""
+        rows, columns = (
+            np.arange(size)[part] if isinstance(part, slice) else np.ravel(indices(part, size, name))
+            for part, size, name in ((secrets, self.secrets, "secrets"), (actions, self.actions, "actions"))
+        )
+        if self.table is not None:
+            return frozen(self.table[rows[:, None], columns[None, :]]) if not _all(secrets, actions) else self.table
+        assert self.rule is not None, "a consumer without a table has a rule"
+        return self.rule.block(rows, columns, floats=not self.is_exact)
+
+    def to_floats(self) -> "Consumer":
+        """The same consumer in float64: the nearest float of every entry."""
+        if not self.is_exact:
+            return self
+        table = None if self.table is None else to_floats(self.table)
+        return _rebuilt(to_floats(self.prior), self.rule, self.actions, table)
+
+    @checked
+    def same_as(self, other: "Consumer") -> bool:
+        """Whether both have the same prior and the same loss matrix."""
+        if (self.secrets, self.actions) != (other.secrets, other.actions):
+            return False
+        return bool((self.prior == other.prior).all() and (self.loss == other.loss).all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.prior, self.rule, self.actions, self.table)
+
+    def __repr__(self) -> str:
+        what = "a loss matrix" if self.rule is None else repr(self.rule)
+        number_kind = "exact" if self.is_exact else "float64"
+        return f"Consumer({self.secrets} secrets, {self.actions} actions, {what}, {number_kind})"
+
+
+def _rebuilt(prior: Array, rule: Loss | None, actions: int, table: Array | None) -> Consumer:
+    """A consumer from parts that were checked before."""
+    consumer = object.__new__(Consumer)
+    consumer._keep(frozen(prior), rule, actions, None if table is None else frozen(table))
+    return consumer
+
+
+def _width(secrets: int, actions: int | None) -> int:
+    return secrets if actions is None else natural(actions, "actions", least=1)
+
+
+def _small_table(rule: Loss, secrets: int, actions: int | None) -> Array | None:
+    """The matrix of a loss that is small, or whose values alone decide its kind of number."""
+    k = _width(secrets, actions)
+    return rule.matrix(secrets, k) if secrets * k <= _KEPT or rule.exact is None else None
+
+
+def _all(*choices: slice | Array) -> bool:
+    return all(isinstance(choice, slice) and choice == slice(None) for choice in choices)

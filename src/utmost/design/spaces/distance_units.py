@@ -1,0 +1,159 @@
+"""Distances with their unit, and levels stated for one: 200 m, 10 min, "1 per 200 m", "ln 2 per 50 km"."""
+
+import re
+from fractions import Fraction
+
+from utmost.errors import NotALevel, NotANumber, OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact, level
+
+_SCALES: dict[str, dict[str, Fraction]] = {
+    "length": {
+        "mm": Fraction(1, 1000),
+        "cm": Fraction(1, 100),
+        "m": Fraction(1),
+        "km": Fraction(1000),
+        "ft": Fraction(3048, 10_000),
+        "yd": Fraction(9144, 10_000),
+        "mi": Fraction(1_609_344, 1000),
+    },
+    "time": {"s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)},
+}
+_SPELLED = {
+    "metre": "m",
+    "meter": "m",
+    "kilometre": "km",
+    "kilometer": "km",
+    "mile": "mi",
+    "foot": "ft",
+    "feet": "ft",
+    "yard": "yd",
+    "second": "s",
+    "sec": "s",
+    "minute": "min",
+    "mins": "min",
+    "hour": "h",
+}
+_DISTANCE = re.compile(r"\s*([0-9][0-9./]*(?:[eE][+-]?[0-9]+)?)?\s*([^\W\d][\w ]*)?\s*")
+_LOGARITHM = re.compile(r"\s*([0-9][0-9./]*)?\s*\*?\s*(?:ln|log)\s*\(?\s*([0-9][0-9./]*)\s*\)?\s*", re.IGNORECASE)
+
+
+@checked
+def unit_named(text: str) -> str:
+    """The short name of a unit; a word that is no length and no time, such as cells, is its own.
+
+    >>> unit_named("Kilometres"), unit_named("min"), unit_named("cells")
+    ('km', 'min', 'cells')
+    """
+    word = text.strip().lower()
+    if not word:
+        raise OutOfRange("a unit must have a name, such as m, km or min", came="none")
+    singular = word.removesuffix("s") if word != "s" else word
+    return _SPELLED.get(word, _SPELLED.get(singular, word))
+
+
+@checked
+def is_unit(text: str) -> bool:
+    """Whether text names a unit of length or of time.
+
+    >>> is_unit("minutes"), is_unit("cells")
+    (True, False)
+    """
+    return bool(text.strip()) and any(unit_named(text) in scale for scale in _SCALES.values())
+
+
+def distance_in(distance: Number, unit: str | None) -> Fraction:
+    """A distance as a number of units, exactly.
+
+    Args:
+        distance: a number of these units, or text with a unit of its own: "200 m", "1/2 km", "10 min".
+        unit: what distances are counted in; None where they are plain numbers.
+
+    Raises:
+        OutOfRange: for text that is no distance, a distance that is not positive, and a unit of another kind.
+
+    >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
+    (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
+    """
+    found = _DISTANCE.fullmatch(distance) if isinstance(distance, str) else None
+    if isinstance(distance, str) and (found is None or not distance.strip()):
+        raise OutOfRange("a distance is written as a number and its unit, such as 200 m", came=distance)
+    number, own = found.groups() if found is not None else (distance, None)
+    try:
+        length = Fraction(1) if number is None else exact(number, "the distance")
+    except NotANumber as error:
+        raise OutOfRange(error.required, came=error.came) from None
+    if length <= 0:
+        raise OutOfRange("a distance must be positive", came=distance)
+    return length if own is None else length * _ratio(unit_named(own), unit)
+
+
+def _ratio(own: str, unit: str | None) -> Fraction:
+    """How many ``unit`` one ``own`` is."""
+    wanted = None if unit is None else unit_named(unit)
+    if own == wanted:
+        return Fraction(1)
+    for scale in _SCALES.values():
+        if own in scale and wanted in scale:
+            return scale[own] / scale[wanted]
+    if wanted is None:
+        remedy = "Give the distance as a plain number, or the secrets as `places`, whose distances have a unit."
+        raise OutOfRange("the distances of this space have no unit", came=own, remedy=remedy)
+    raise OutOfRange(f"the distance must be in {wanted}, or in what measures the same", came=own)
+
+
+def level_per(
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    *,
+    per: Number | None = None,
+    unit: str | None = None,
+) -> Level:
+    """The level of one unit of distance, stated for any distance.
+
+    Args:
+        epsilon: a number; "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or with its distance,
+            "1 per 200 m". alpha: exp(-epsilon), instead.
+        per: the distance that it is for, see `distance_in`; one unit if left out.
+        unit: what distances are counted in.
+
+    Raises:
+        NotALevel: for what is no level, and for two distances.
+        OutOfRange: for what is no distance.
+
+    >>> level_per("ln 2 per 50 km", unit="m").scaled(50_000), level_per(1, per="200 m", unit="m")
+    (Level(alpha=1/2), Level(epsilon=1/200))
+    """
+    if isinstance(epsilon, str) and re.search(r"\bper\b", epsilon):
+        if per is not None:
+            raise NotALevel("a level is for one distance", came="two")
+        epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
+    found = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
+    at = level(epsilon, alpha) if found is None else found
+    return at if per is None else at.scaled(1 / distance_in(per, unit))
+
+
+def _logarithm(text: str) -> Level | None:
+    """The level whose epsilon is a multiple of a logarithm, or None for other text."""
+    found = _LOGARITHM.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        factor, argument = exact(found[1] or 1, "epsilon"), exact(found[2], "epsilon")
+    except NotANumber as error:
+        raise NotALevel(error.required, came=error.came) from None
+    if argument <= 1 or factor <= 0:
+        raise NotALevel("epsilon must be positive", came=text)
+    return Level.of_alpha(1 / argument).scaled(factor)
+
+
+@checked
+def level_at(text: str, unit: str | None = None) -> Level:
+    """The level that text such as ``200m=ln2`` states: a distance and the epsilon at it.
+
+    >>> level_at("200m=ln2", "m") == level_per("ln 2", per=200)
+    True
+    """
+    distance, equals, epsilon = text.partition("=")
+    if not equals or not distance.strip() or not epsilon.strip():
+        raise NotALevel("a level at a distance is written as 200m=1 or 50km=ln2", came=text)
+    return level_per(epsilon.strip(), per=distance.strip(), unit=unit)

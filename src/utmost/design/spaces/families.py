@@ -1,0 +1,236 @@
+"""Families of metrics with a formula: counts, discrete, Hamming, cycles and lattices."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.spaces.space import Metric, Space
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Surd, checked, natural
+
+
+@dataclass(frozen=True, slots=True)
+class LineMetric(Metric):
+    """d(i, j) = |i - j| on {0, ..., n}; nothing is stored but n."""
+
+    n: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.n + 1
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return np.abs(np.subtract(x, y))
+
+    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+        left = np.arange(self.n)
+        return np.column_stack([left, left + 1])
+
+
+@checked
+def counts(n: int) -> Space:
+    """The possible results {0, ..., n} of a count over n >= 0 rows, with d(i, j) = |i - j|.
+
+    Two databases that differ in one row have results at distance at most 1, so a channel on this space keeps a level
+    exactly when the count is released at that level.
+
+    Source: [ghosh2009], section 2.1.
+
+    >>> counts(3).edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    return Space(LineMetric(natural(n, "n")))
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteMetric(Metric):
+    """d(x, y) = 1 for x != y."""
+
+    k: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.k
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return np.not_equal(x, y).astype(np.int64)
+
+    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+        return np.column_stack(np.triu_indices(self.k, k=1))
+
+
+@checked
+def discrete(k: int) -> Space:
+    """k >= 1 secrets at distance 1 from each other: the local model, and sum queries.
+
+    Source: [fernandes2022], section VI-B (the metric d_D).
+
+    >>> discrete(3).edges.tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    return Space(DiscreteMetric(natural(k, "k", least=1)))
+
+
+@dataclass(frozen=True, slots=True)
+class HammingMetric(Metric):
+    """d(x, y) = the number of binary digits in which x and y differ, for x, y in 0, ..., 2^bits - 1."""
+
+    bits: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return 1 << self.bits
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return np.bitwise_count(np.bitwise_xor(x, y)).astype(np.int64)
+
+    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+        x = np.arange(self.size)[:, None]
+        flipped = x | (1 << np.arange(self.bits))[None, :]
+        x = np.broadcast_to(x, flipped.shape)
+        return np.column_stack([x[x != flipped], flipped[x != flipped]])
+
+    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+        return tuple(tuple(x >> b & 1 for b in reversed(range(self.bits))) for x in range(self.size))
+
+
+@checked
+def hamming(bits: int) -> Space:
+    """All 2^bits strings of bits >= 1 binary digits, at the number of places in which they differ.
+
+    Secret x has the label of its binary digits, first digit first.
+
+    Source: [fernandes2022], section VI-D.
+
+    >>> hamming(2).labels[1], hamming(2).edges.tolist()
+    ((0, 1), [[0, 1], [0, 2], [1, 3], [2, 3]])
+    """
+    return Space(HammingMetric(natural(bits, "bits", least=1, most=24)))
+
+
+@dataclass(frozen=True, slots=True)
+class CycleMetric(Metric):
+    """d(i, j) = min(|i - j|, n - |i - j|) on {0, ..., n-1}."""
+
+    n: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.n
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        along = np.abs(np.subtract(x, y))
+        return np.minimum(along, self.n - along)
+
+    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+        left = np.arange(self.n - 1)
+        neighbours = np.column_stack([left, left + 1])
+        if self.n < 3:
+            return neighbours
+        return np.insert(neighbours, 1, [0, self.n - 1], axis=0)
+
+
+@checked
+def cycle(n: int) -> Space:
+    """n >= 1 secrets around a circle, each at distance 1 from the next.
+
+    >>> cycle(5).distances[0].tolist(), cycle(4).edges.tolist()
+    ([0, 1, 2, 2, 1], [[0, 1], [0, 3], [1, 2], [2, 3]])
+    """
+    return Space(CycleMetric(natural(n, "n", least=1)))
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanGridMetric(Metric):
+    """d = sqrt(dr^2 + dc^2) between the points (r, c) of a rows x cols lattice; point (r, c) is number r cols + c.
+
+    Squared distances are integers, so every distance is known exactly, as a `Surd` where it is irrational.
+    """
+
+    rows: int
+    cols: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.rows * self.cols
+
+    def squares(self, x: Any, y: Any) -> Any:
+        """The integers d(x, y)^2, elementwise."""
+        dr, dc = _steps(self.cols, x, y)
+        return dr * dr + dc * dc
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return np.sqrt(self.squares(x, y))
+
+    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return _root(self.squares(x, y))
+
+    def edges(self) -> NDArray[np.intp]:
+        """Pairs with no lattice point on the segment between them: dr and dc have no common divisor."""
+        x, y = np.triu_indices(self.size, k=1)
+        essential = np.gcd(*_steps(self.cols, x, y)) == 1
+        return np.column_stack([x[essential], y[essential]])
+
+    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+        return _points(self.rows, self.cols)
+
+
+@dataclass(frozen=True, slots=True)
+class ManhattanGridMetric(Metric):
+    """d = |dr| + |dc| between the points of a rows x cols lattice."""
+
+    rows: int
+    cols: int
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.rows * self.cols
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return np.add(*_steps(self.cols, x, y))
+
+    def edges(self) -> NDArray[np.intp]:
+        """The neighbours in a row or in a column."""
+        numbers = np.arange(self.size).reshape(self.rows, self.cols)
+        across = np.column_stack([numbers[:, :-1].ravel(), numbers[:, 1:].ravel()])
+        down = np.column_stack([numbers[:-1].ravel(), numbers[1:].ravel()])
+        both = np.concatenate([across, down])
+        return both[np.lexsort((both[:, 1], both[:, 0]))]
+
+    def labels(self) -> Sequence[Hashable]:  # noqa: D102
+        return _points(self.rows, self.cols)
+
+
+@checked
+def grid(rows: int, cols: int, metric: Literal["euclidean", "manhattan"] = "euclidean") -> Space:
+    """The rows x cols points of a lattice with step 1, labelled (row, column).
+
+    For another step, scale the level: a step of 100 m at epsilon per metre is step 1 at 100 epsilon.
+
+    Source: [fernandes2022], section VI-C.
+
+    >>> grid(2, 2).distances[0].tolist(), grid(2, 3, metric="manhattan").distances[0].tolist()
+    ([0.0, 1.0, 1.0, 1.414...], [0, 1, 2, 1, 2, 3])
+    """
+    kinds: dict[str, type[EuclideanGridMetric] | type[ManhattanGridMetric]] = {
+        "euclidean": EuclideanGridMetric,
+        "manhattan": ManhattanGridMetric,
+    }
+    if metric not in kinds:
+        raise OutOfRange('metric must be "euclidean" or "manhattan"', came=metric, where="grid")
+    return Space(kinds[metric](natural(rows, "rows", least=1), natural(cols, "cols", least=1)))
+
+
+_root = np.frompyfunc(lambda square: Surd.sqrt(int(square)).simplified(), 1, 1)
+
+
+def _steps(cols: int, x: Any, y: Any) -> tuple[Any, Any]:
+    (r, c), (s, t) = np.divmod(x, cols), np.divmod(y, cols)
+    return np.abs(r - s), np.abs(c - t)
+
+
+def _points(rows: int, cols: int) -> tuple[tuple[int, int], ...]:
+    return tuple((r, c) for r in range(rows) for c in range(cols))

@@ -1,0 +1,212 @@
+"""Places joined by roads, at the length of the shortest path; trees among them."""
+
+from collections.abc import Hashable, Iterable
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from utmost.design.spaces.space import Space, TableMetric, distance_table
+from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
+from utmost.laws.exact import Array, as_array, checked, fractions, is_exact, natural
+
+Ends = list[tuple[int, int]]
+
+
+def graph(edges: Any, weight: str | None = None) -> Space:
+    """The nodes of a connected graph, with the length of the shortest path between them.
+
+    Args:
+        edges: pairs (u, v), of length 1, or triples (u, v, length) with positive lengths (integers, Fractions and text
+            stay exact); or an undirected networkx graph, whose edge attribute "weight" is read where it is present. Of
+            several edges between two nodes the shortest counts.
+        weight: the attribute that holds the lengths of a networkx graph, "length" in those of osmnx; every edge must
+            have it then, and loops, which lead nowhere, are passed over.
+
+    Returns:
+        A space whose labels are the nodes: 0, 1, ..., n-1 in this order if these are the nodes, else in the order in
+        which they first appear.
+
+    Raises:
+        NotAMetric: for an unconnected or directed graph, a loop, an edge without positive length, and no edges at all.
+        OutOfRange: for a weight where the edges are a list.
+
+    Cost: O(n m) for n nodes and m edges in each of a few sweeps.
+
+    >>> star = graph([("hub", "a"), ("hub", "b"), ("hub", "c", "1/2")])
+    >>> star.labels, star.length(1, 3)
+    (('hub', 'a', 'b', 'c'), Fraction(3, 2))
+    """
+    nodes, ends, lengths = _read(edges, weight)
+    order = _outward(nodes, ends)
+    table = _shortest_paths(len(nodes), [ends[k] for k in order], lengths[order])
+    roads = np.array(sorted({(min(e), max(e)) for e in ends}), dtype=np.intp)
+    return Space(TableMetric.trusted(table, roads), labels=nodes)
+
+
+def _read(edges: Any, weight: str | None = None) -> tuple[list[Hashable], Ends, Array]:
+    """The nodes, the edges as pairs of their numbers, and the lengths in one kind of number."""
+    number: dict[Hashable, int] = {}
+    if hasattr(edges, "is_directed"):
+        if edges.is_directed():
+            remedy = "Take network.to_undirected(), or spaces.places(network, both_ways=True) for streets."
+            raise NotAMetric("distances are symmetric, so a graph must be undirected", came=edges, remedy=remedy)
+        number = {node: k for k, node in enumerate(edges.nodes)}
+        edges = _edges_of(edges, weight)
+    elif weight is not None:
+        raise OutOfRange("only a networkx graph has a weight by name", came=weight, where="weight")
+    ends, lengths = [], []
+    for edge in edge_list(edges):
+        if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
+            raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=quoted(edge))
+        u, v, length = (*edge, 1)[:3]
+        if not isinstance(u, Hashable) or not isinstance(v, Hashable):
+            raise NotAMetric("a node must be a label: a number or text, say", came=type(u).__name__)
+        if u == v:
+            raise NotAMetric("an edge must join two different nodes", came=f"a loop at {u!r}")
+        ends.append((number.setdefault(u, len(number)), number.setdefault(v, len(number))))
+        lengths.append(length)
+    if not number:
+        raise NotAMetric("a graph needs at least one edge", came="none")
+    nodes, lengths_read = list(number), _positive(lengths, ends, list(number))
+    if all(type(node) is int for node in nodes) and set(nodes) == set(range(len(nodes))):
+        nodes, ends = sorted(nodes), [(nodes[u], nodes[v]) for u, v in ends]  # type: ignore[misc, type-var]
+    return nodes, ends, lengths_read
+
+
+def _edges_of(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable, Any]]:
+    """The edges of a graph of networkx with their lengths, which are 1 where nobody named them and they are missing."""
+    if weight is None:
+        return list(network.edges(data="weight", default=1))
+    found = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
+    for u, v, length in found:
+        if length is None:
+            raise NotAMetric(f"every edge must have the attribute {weight!r}", came=f"none from {u!r} to {v!r}")
+    return found
+
+
+def edge_list(edges: Any) -> list[Any]:
+    """Edges as a list, whatever holds them.
+
+    Raises:
+        NotAMetric: for what holds none.
+    """
+    if not isinstance(edges, Iterable) or isinstance(edges, type | range):
+        raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
+    return list(edges)
+
+
+def _positive(lengths: list[Any], ends: Ends, nodes: list[Hashable]) -> Array:
+    try:
+        array = as_array(lengths, "edge lengths")
+    except NotANumber as error:
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
+    for k in np.flatnonzero(array <= 0)[:1]:
+        u, v = ends[k]
+        raise NotAMetric(f"the edge from {nodes[u]!r} to {nodes[v]!r} must have a positive length", came=str(array[k]))
+    return array
+
+
+def _outward(nodes: list[Hashable], ends: Ends) -> list[int]:
+    """The edges in the order in which a breadth-first search from the first node meets them."""
+    touching: list[list[int]] = [[] for _ in nodes]
+    for k, (u, v) in enumerate(ends):
+        touching[u].append(k)
+        touching[v].append(k)
+    reached, order = {0: None}, dict[int, None]()
+    for u in (frontier := [0]):
+        for k in touching[u]:
+            order.setdefault(k)
+            for v in ends[k]:
+                if v not in reached:
+                    reached[v] = None
+                    frontier.append(v)
+    for k, node in enumerate(nodes):
+        if k not in reached:
+            raise NotAMetric("a graph must be connected", came=f"no path from {nodes[0]!r} to {node!r}")
+    return list(order)
+
+
+def _shortest_paths(n: int, ends: Ends, lengths: Array) -> Array:
+    """All shortest paths: every edge is used to shorten the rows of its two ends until nothing changes.
+
+    Sweeping the edges outward and back settles a tree in one round, and graphs near a tree or a lattice in a few.
+    """
+    scale = lcm(*(length.denominator for length in lengths)) if is_exact(lengths) else 1
+    steps = [int(length * scale) for length in lengths] if is_exact(lengths) else lengths.tolist()
+    far = sum(steps) + 1
+    number_kind = np.float64 if not is_exact(lengths) else np.int64 if far < 2**60 else object
+    paths = np.full((n, n), far, dtype=number_kind)
+    np.fill_diagonal(paths, 0)
+    rounds = list(zip(ends, steps, strict=True))
+    before = None
+    while before is None or (before != paths).any():
+        before = paths.copy()
+        for (u, v), step in [*reversed(rounds), *rounds]:
+            np.minimum(paths[v], paths[u] + step, out=paths[v])
+            np.minimum(paths[u], paths[v] + step, out=paths[u])
+    if not is_exact(lengths):
+        return distance_table(np.minimum(paths, paths.T))  # the two directions may differ in the last place
+    return paths if scale == 1 and number_kind is np.int64 else distance_table(np.asarray(fractions(paths) / scale))
+
+
+# All distances are kept: at 10^5 nodes they fill 80 GB.
+_MOST_NODES = 100_000
+
+
+def tree(edges: Any) -> Space:
+    """The nodes of a tree, with the length of the path between them.
+
+    Args:
+        edges: as for `graph`: pairs (u, v), triples (u, v, length), or a networkx graph; or a dict that names each
+            node's parent, None for the root.
+
+    Raises:
+        NotAMetric: for edges that close a cycle, and see `graph`.
+
+    >>> offices = tree({"head": None, "north": "head", "south": "head", "oslo": "north"})
+    >>> offices.distances[offices.labels.index("oslo")].tolist()
+    [2, 1, 3, 0]
+    """
+    if isinstance(edges, dict):
+        edges = _branches(edges)
+    elif not hasattr(edges, "is_directed"):
+        edges = edge_list(edges)
+    space = graph(edges)
+    count = edges.number_of_edges() if hasattr(edges, "is_directed") else len(edges)
+    if count != space.size - 1:
+        raise NotAMetric(
+            f"a tree on {space.size} nodes has {space.size - 1} edges",
+            came=count,
+            remedy="Use `graph` for a graph with cycles.",
+        )
+    return space
+
+
+@checked
+def balanced_tree(branching: int, depth: int) -> Space:
+    """The tree whose inner nodes all have ``branching`` children, ``depth`` >= 1 levels below the root.
+
+    Node 0 is the root, and the children of node k are k b + 1, ..., k b + b for b = branching.
+
+    >>> balanced_tree(2, 2).distances[3].tolist()
+    [2, 1, 3, 0, 2, 4, 4]
+    """
+    b, levels = natural(branching, "branching", least=1), natural(depth, "depth", least=1)
+    size, layer = 1, 1
+    for _ in range(levels):
+        layer *= b
+        size += layer
+        if size > _MOST_NODES:
+            raise OutOfRange(f"a tree may have at most {_MOST_NODES} nodes", came="more", where="balanced_tree")
+    return graph([((k - 1) // b, k) for k in range(1, size)])
+
+
+def _branches(parents: dict[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
+    roots = [node for node, parent in parents.items() if parent is None]
+    if len(roots) != 1:
+        raise NotAMetric("a tree has one root, whose parent is None", came=f"{len(roots)} roots")
+    for node, parent in parents.items():
+        if parent is not None and parent not in parents:
+            raise NotAMetric("every parent must be a node", came=f"{parent!r}, the parent of {node!r}")
+    return [(parent, node) for node, parent in parents.items() if parent is not None]

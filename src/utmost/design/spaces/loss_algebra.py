@@ -1,0 +1,217 @@
+"""The algebra of losses: sums, multiples, fewer and more secrets; and whether a loss on counts is monotone.
+
+Matrices in, matrices out.
+
+Of a named loss the matrix is ``losses.binary.matrix(n)``, say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from utmost.design.spaces.consumer import Consumer
+from utmost.design.spaces.losses import loss_matrix
+from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
+from utmost.laws.exact import Array, as_array, checked, fractions, frozen, indices, is_exact, natural, same_numbers
+
+
+def joint_loss(one: object, two: object) -> Array:
+    """The sum of two losses with an action for each: l((v, w), x) = l1(v, x) + l2(w, x).
+
+    The two actions are chosen apart, so the uncertainties add up: U_l = U_l1 + U_l2, for every prior and channel. And a
+    mechanism that is universally optimal for both is so for their sum.
+
+    Args:
+        one: (n, k).
+        two: (n, m).
+
+    Returns:
+        (n, k m); action (v, w) has the number v m + w.
+
+    Source: [fernandes2022], equation (13).
+
+    >>> joint_loss([[0, 1]], [[0, 2]]).tolist()
+    [[Fraction(0, 1), Fraction(2, 1), Fraction(1, 1), Fraction(3, 1)]]
+    """
+    first, second = same_numbers(loss_matrix(one), loss_matrix(two))
+    if len(first) != len(second):
+        raise OutOfRange(f"both losses must have {len(first)} rows", came=len(second))
+    return frozen((first[:, :, None] + second[:, None, :]).reshape(len(first), -1))
+
+
+def scaled_loss(weights: object, loss: object) -> Array:
+    """(v l)(w, x) = v(x) l(w, x): errors about secret x weigh v(x) times as much.
+
+    It amounts to another prior: U_vl[p, C] = s U_l[q, C] with q_x = p_x v(x) / s and s = sum_x p_x v(x).
+
+    Args:
+        weights: (n,), nonnegative; or one number for all secrets.
+        loss: (n, k).
+
+    Source: [fernandes2022], equation (14).
+
+    >>> scaled_loss([1, 2], [[0, 1], [1, 0]]).tolist()[1]
+    [Fraction(2, 1), Fraction(0, 1)]
+    """
+    table = loss_matrix(loss)
+    try:
+        v = as_array(weights, "weights")
+    except NotANumber as error:
+        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
+    if v.shape not in ((), (len(table),)):
+        raise NotALoss(f"there must be {len(table)} weights, one for each secret, or one", came=f"shape {v.shape}")
+    if (v < 0).any():
+        raise NotALoss("weights must not be negative", came=str(v.min()))
+    scale, table = same_numbers(np.broadcast_to(v, len(table)), table)
+    return frozen(np.asarray(scale[:, None] * table))
+
+
+@checked
+def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
+    """A loss on some of its secrets only, in the order given: (n, k) to (len(secrets), k).
+
+    Source: [fernandes2022], section IV-C (the loss l restricted to X').
+
+    >>> restricted_loss([[0, 1], [2, 3], [4, 5]], [2, 0]).tolist()[0]
+    [Fraction(4, 1), Fraction(5, 1)]
+    """
+    table = loss_matrix(loss)
+    kept = np.asarray(secrets)
+    if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0 or kept.min() < 0 or kept.max() >= len(table):
+        raise OutOfRange(f"secrets must be numbers in 0..{len(table) - 1}, at least one", came=quoted(secrets))
+    return frozen(table[kept])
+
+
+@checked
+def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
+    """A loss on some secrets as one on all, 0 beyond them.
+
+    If a mechanism restricted to the secrets is universally optimal among the mechanisms on them, then it is so
+    for the lifted loss among all; the converse fails.
+
+    Args:
+        loss: (k, actions). secrets: k different ones of 0, ..., size - 1. size: the number of all secrets.
+
+    Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that holds.
+
+    >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
+    [Fraction(0, 1), Fraction(0, 1)]
+    """
+    table, size = loss_matrix(loss), natural(size, "size", least=1)
+    places = indices(secrets, size, "secrets")
+    if places.ndim != 1 or len(places) != len(table) or np.unique(places).size != len(table):
+        raise OutOfRange(f"secrets must be {len(table)} different numbers below {size}", came=secrets)
+    zeros = np.zeros((size, table.shape[1]), dtype=np.int64)
+    lifted = fractions(zeros) if is_exact(table) else zeros.astype(np.float64)
+    lifted[places] = table
+    return frozen(lifted)
+
+
+# Rows are looked at this many entries at a time, so that a consumer on 10 000 counts needs no full matrix.
+_ENTRIES = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Where monotonicity fails: for this secret, the farther action costs too little beside the nearer one."""
+
+    secret: int
+    nearer: int
+    farther: int
+    nearer_loss: Any
+    farther_loss: Any
+
+    def __str__(self) -> str:
+        i, near, far = self.secret, self.nearer, self.farther
+        return f"l({i}, {far}) = {self.farther_loss} beside l({i}, {near}) = {self.nearer_loss}"
+
+
+@checked
+def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
+    """Refuse a loss that does not grow with the distance |i - r| of the answer r from the result i.
+
+    Args:
+        loss: a `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
+        strict: a farther answer must cost more, not only as much.
+        each_side: compare answers on the same side of i only. Ghosh et al. ask that l(i, r) be nondecreasing in
+            |i - r|, so that answers equally far above and below i cost the same; with ``each_side`` they need not.
+
+    Raises:
+        NotMonotone: naming the entry, the first one in reading order.
+
+    Cost: O(n k).
+
+    Source: [ghosh2009], section 2.2.
+
+    >>> check_monotone([[0, 2, 1], [1, 0, 1], [2, 1, 0]])
+    Traceback (most recent call last):
+    utmost.errors.NotMonotone: the loss must not decrease with |i - r|; got l(0, 2) = 1 beside l(0, 1) = 2.
+    """
+    breach = first_breach(loss, strict, each_side=each_side)
+    if breach is not None:
+        sides = " on each side of i" if each_side else ""
+        what = "must increase" if strict else "must not decrease"
+        raise NotMonotone(f"the loss {what} with |i - r|{sides}", came=str(breach))
+
+
+@checked
+def is_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> bool:
+    """Whether `check_monotone` passes.
+
+    >>> is_monotone([[0, 1], [1, 0]]), is_monotone([[1, 0], [0, 1]])
+    (True, False)
+    """
+    return first_breach(loss, strict, each_side=each_side) is None
+
+
+@checked
+def first_breach(loss: object, strict: bool = False, *, each_side: bool = False) -> Breach | None:
+    """The first entry, in reading order, that breaks monotonicity; None where there is none."""
+    if not isinstance(loss, Consumer):
+        return _breach(loss_matrix(loss), 0, strict, each_side)
+    if loss.rule is not None and loss.rule.of_difference:
+        n, k = loss.secrets, loss.actions
+        middle_row = loss.rule.block(np.array([n - 1]), np.arange(n + k - 1))  # every difference r - i, once
+        if _breach(middle_row, n - 1, strict, each_side) is None:
+            return None
+    step = max(1, _ENTRIES // loss.actions)
+    for start in range(0, loss.secrets, step):
+        breach = _breach(loss.loss_block(slice(start, start + step), slice(None)), start, strict, each_side)
+        if breach is not None:
+            return breach
+    return None
+
+
+def _breach(rows: Array, first: int, strict: bool, each_side: bool) -> Breach | None:
+    """The first breach in some rows of a loss matrix, which belong to the secrets first, first + 1, ...
+
+    Answers side by side are compared, and answers equally far above and below: the rest follows.
+    """
+    candidates = _steps(rows, first, strict) + ([] if each_side else _mirrors(rows, first))
+    if not candidates:
+        return None
+    row, farther, nearer = min(candidates)
+    near, far = (rows[row, r].item() if rows.dtype != object else rows[row, r] for r in (nearer, farther))
+    return Breach(first + row, nearer, farther, near, far)
+
+
+def _steps(rows: Array, first: int, strict: bool) -> list[tuple[int, int, int]]:
+    """The first (row, farther, nearer) with neighbouring answers on one side of i."""
+    growth = rows[:, 1:] - rows[:, :-1]
+    i, r = np.indices(growth.shape)
+    away: Array = np.asarray(r >= i + first)  # the step from r to r + 1 leads away from i
+    fall = (growth <= 0) & away | (growth >= 0) & ~away if strict else (growth < 0) & away | (growth > 0) & ~away
+    places: list[list[int]] = np.argwhere(fall)[:1].tolist()
+    return [(row, col + 1, col) if away[row, col] else (row, col, col + 1) for row, col in places]
+
+
+def _mirrors(rows: Array, first: int) -> list[tuple[int, int, int]]:
+    """The first (row, farther, nearer) with answers equally far above and below i."""
+    i, r = np.indices(rows.shape)
+    opposite: Array = np.asarray(2 * (i + first) - r)
+    inside = (opposite >= 0) & (opposite < rows.shape[1])
+    other = np.take_along_axis(rows, np.where(inside, opposite, r), axis=1)
+    places: list[list[int]] = np.argwhere(rows < other)[:1].tolist()
+    return [(row, col, int(opposite[row, col])) for row, col in places]

@@ -1,0 +1,297 @@
+"""Losses: what an action costs when the secret is known. A loss matrix is (secrets, actions) and nonnegative."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from utmost.design.spaces.space import Metric, Space
+from utmost.errors import NotALoss, NotANumber, OutOfRange
+from utmost.laws.exact import (
+    Array,
+    Number,
+    as_array,
+    check_numbers,
+    checked,
+    exact,
+    frozen,
+    indices,
+    is_exact,
+    natural,
+    to_floats,
+)
+from utmost.laws.exact.shown import Shown
+
+# Python prints integers of up to 4300 digits, and a loss has its numbers in its name.
+_DIGITS = 4000
+_TOO_LONG = 10**_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class Loss(Shown):
+    """A loss as a rule l(i, r) of secret i and action r, both numbered from 0.
+
+    Attributes:
+        rule: takes two integer arrays and broadcasts over them.
+        name: how the loss is shown.
+        exact: whether its values are rational, or None if only the values decide.
+        of_difference: whether l(i, r) depends on r - i alone.
+    """
+
+    rule: Callable[[Any, Any], Any]
+    name: str
+    exact: bool | None = None
+    of_difference: bool = False
+
+    def __call__(self, secret: Any, action: Any) -> Any:
+        """l(secret, action), elementwise over arrays."""
+        check_numbers(secret, "secret")
+        check_numbers(action, "action")
+        try:
+            return self.rule(secret, action)
+        except OverflowError:
+            raise OutOfRange("secret and action must be numbers that a float can hold", came="larger ones") from None
+
+    @checked
+    def block(self, secrets: Array, actions: Array, floats: bool = False) -> Array:
+        """The matrix of l(i, r) for some secrets i and some actions r, checked, in its kind of number.
+
+        Args:
+            secrets: integers, in any order.
+            actions: integers, in any order.
+            floats: give the nearest float64 instead of Fractions.
+        """
+        i = np.ravel(indices(secrets, sys.maxsize, "secrets"))[:, None]
+        r = np.ravel(indices(actions, sys.maxsize, "actions"))[None, :]
+        if not i.size or not r.size:
+            return loss_matrix(np.zeros((i.size, r.size), dtype=np.int64))
+        if not self.of_difference:
+            values = loss_matrix(np.broadcast_to(self.rule(i, r), (i.size, r.size)))
+            return to_floats(values) if floats and is_exact(values) else values
+        gaps = r - i
+        least = int(gaps.min())
+        values = loss_matrix(np.asarray(self.rule(0, np.arange(least, int(gaps.max()) + 1)))[None, :])[0]
+        return frozen((to_floats(values) if floats and is_exact(values) else values)[gaps - least])
+
+    @checked
+    def matrix(self, secrets: int, actions: int | None = None) -> Array:
+        """The whole (secrets, actions) matrix; as many actions as secrets when left out.
+
+        >>> absolute.matrix(2).tolist()
+        [[Fraction(0, 1), Fraction(1, 1)], [Fraction(1, 1), Fraction(0, 1)]]
+        """
+        rows = natural(secrets, "secrets", least=1)
+        columns = rows if actions is None else natural(actions, "actions", least=1)
+        return self.block(np.arange(rows), np.arange(columns))
+
+    def __repr__(self) -> str:
+        return f"losses.{self.name}"
+
+
+def loss_matrix(values: object) -> Array:
+    """Any nonnegative (secrets, actions) array as a loss, read-only, in its kind of number.
+
+    Raises:
+        NotALoss: for a negative entry, no entry, and what is no matrix of numbers.
+
+    >>> loss_matrix([[0, "1/2"], [1, 0]]).shape
+    (2, 2)
+    """
+    try:
+        matrix = as_array(values, "loss", ndim=2)
+    except NotANumber as error:
+        raise NotALoss(error.required, came=error.came, remedy=error.remedy) from None
+    if matrix.size == 0:
+        raise NotALoss("a loss needs at least one secret and one action", came=f"shape {matrix.shape}")
+    for i, r in np.argwhere(matrix < 0)[:1]:
+        raise NotALoss(f"the loss of action {r} for secret {i} must not be negative", came=str(matrix[i, r]))
+    return matrix
+
+
+# A power of more digits is nobody's loss, and cannot be printed.
+_MOST_DIGITS = 100
+
+
+def power(p: Number) -> Loss:
+    """|i - r|^p for p > 0: exact where p is an integer, else float64.
+
+    >>> power("3/2").matrix(3)[0].tolist()
+    [0.0, 1.0, 2.828...]
+    """
+    exponent = exact(p, "p")
+    if exponent <= 0:
+        raise NotALoss("the power must be positive", came=p)
+    if max(exponent.numerator, exponent.denominator) >= 10**_MOST_DIGITS:
+        raise NotALoss(f"the power must be written in at most {_MOST_DIGITS} digits", came="more", where="power")
+    whole = exponent.denominator == 1
+    return Loss(partial(_power, exponent), f"power({exponent})", exact=whole, of_difference=True)
+
+
+def asymmetric(over: Number, under: Number) -> Loss:
+    """over (r - i) for an answer r above the secret i, under (i - r) for one below it.
+
+    >>> asymmetric(over=1, under=3).matrix(3)[1].tolist()
+    [Fraction(3, 1), Fraction(0, 1), Fraction(1, 1)]
+    """
+    prices = _nonnegative([over, under], "over and under")
+    rule = partial(_asymmetric, *prices.tolist())
+    return Loss(rule, f"asymmetric({over}, {under})", exact=is_exact(prices), of_difference=True)
+
+
+def thresholded(t: Number) -> Loss:
+    """0 for an answer within t of the secret, 1 for every other: `binary` is thresholded(0).
+
+    >>> thresholded(1).matrix(3)[0].tolist()
+    [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]
+    """
+    limit = _nonnegative([t], "t").item()
+    return Loss(partial(_thresholded, limit), f"thresholded({t})", exact=True, of_difference=True)
+
+
+@checked
+def capped(limit: Number, loss: Loss | None = None) -> Loss:
+    """min(l(i, r), limit): beyond the limit nothing gets worse. l is |i - r| when left out.
+
+    >>> capped(2).matrix(5)[0].tolist()
+    [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1), Fraction(2, 1), Fraction(2, 1)]
+    """
+    base = absolute if loss is None else loss
+    if not isinstance(base, Loss):
+        raise NotALoss("the loss to cap must be a Loss", came=type(base).__name__)
+    most = _nonnegative([limit], "limit")
+    known = base.exact and is_exact(most) if base.exact is not None else None
+    rule = partial(_capped, most.item(), base.rule)
+    return Loss(rule, f"capped({limit}, {base!r})", exact=known, of_difference=base.of_difference)
+
+
+@checked
+def distance(space: Space) -> Loss:
+    """d(i, r), the distance of the answer from the secret in any space.
+
+    Source: [fernandes2022], equation 12 (the loss Avg).
+
+    >>> from utmost.design.spaces import hamming
+    >>> distance(hamming(2)).matrix(4)[0].tolist()
+    [Fraction(0, 1), Fraction(1, 1), Fraction(1, 1), Fraction(2, 1)]
+    """
+    rational = np.asarray(space.metric.distance(np.zeros(1, int), np.zeros(1, int))).dtype != np.float64
+    return Loss(partial(_distance, space.metric), f"distance({space!r})", exact=rational)
+
+
+@checked
+def from_function(function: Callable[[int, int], Any], name: str = "from_function") -> Loss:
+    """Any function l(i, r) of one secret and one action, both plain integers.
+
+    >>> from_function(lambda i, r: 0 if r >= i else i - r).matrix(2).tolist()
+    [[Fraction(0, 1), Fraction(0, 1)], [Fraction(1, 1), Fraction(0, 1)]]
+    """
+    if not callable(function):
+        raise NotALoss("a loss must be a function of secret and action", came=function)
+    return Loss(partial(_elementwise, function), name)
+
+
+def _absolute(i: Any, r: Any) -> Any:
+    return np.abs(np.subtract(i, r))
+
+
+def _power(p: Fraction, i: Any, r: Any) -> Any:
+    gap = _absolute(i, r)
+    if p.denominator != 1:
+        return gap ** float(p)
+    small = p * int(np.max(gap, initial=1)).bit_length() < 63
+    return gap**p.numerator if small else gap.astype(object) ** p.numerator
+
+
+def _binary(i: Any, r: Any) -> Any:
+    return np.not_equal(i, r).astype(np.int64)
+
+
+def _nib(i: Any, r: Any) -> Any:
+    return np.equal(i, r).astype(np.int64)
+
+
+def _asymmetric(over: Any, under: Any, i: Any, r: Any) -> Any:
+    gap = np.subtract(r, i)
+    return np.maximum(gap, 0) * over + np.maximum(-gap, 0) * under
+
+
+def _thresholded(limit: Any, i: Any, r: Any) -> Any:
+    return (_absolute(i, r) > limit).astype(np.int64)
+
+
+def _capped(limit: Any, rule: Callable[[Any, Any], Any], i: Any, r: Any) -> Any:
+    return np.minimum(rule(i, r), limit)
+
+
+def _distance(metric: Metric, i: Any, r: Any) -> Any:
+    return metric.distance(i, r)
+
+
+def _elementwise(function: Callable[[int, int], Any], i: Any, r: Any) -> Any:
+    try:
+        return np.frompyfunc(function, 2, 1)(i, r)
+    except TypeError as error:
+        raise NotALoss("a loss must be a function of two numbers, secret and action", came=str(error)) from error
+
+
+def _nonnegative(prices: list[Any], name: str) -> Array:
+    try:
+        array = as_array(prices, name, ndim=1)
+    except NotANumber as error:
+        raise NotALoss(f"{name} must be finite numbers", came=error.came, remedy=error.remedy) from None
+    if is_exact(array) and any(max(abs(price.numerator), price.denominator) >= _TOO_LONG for price in array.tolist()):
+        raise NotALoss(f"{name} must be written in at most {_DIGITS} digits", came="more")
+    for price in array[array < 0][:1]:
+        raise NotALoss(f"{name} must not be negative", came=str(price))
+    return array
+
+
+absolute = Loss(_absolute, "absolute", exact=True, of_difference=True)
+"""|i - r|: the mean error."""
+
+squared = Loss(partial(_power, Fraction(2)), "squared", exact=True, of_difference=True)
+"""(i - r)^2: the mean squared error."""
+
+binary = Loss(_binary, "binary", exact=True, of_difference=True)
+"""0 for the right answer, 1 for any other; [ghosh2009] section 2.2, and [fernandes2022] equation 10 (bin)."""
+
+nib = Loss(_nib, "nib", exact=True, of_difference=True)
+"""1 for the right answer, 0 for any other: the dual of `binary`, and not monotone; [fernandes2022] equation 11."""
+
+
+_PLAIN = {"absolute": absolute, "squared": squared, "binary": binary, "nib": nib}
+_WITH_NUMBERS: dict[str, tuple[Callable[..., Loss], int]] = {
+    "power": (power, 1),
+    "asymmetric": (asymmetric, 2),
+    "thresholded": (thresholded, 1),
+    "capped": (capped, 1),
+}
+LOSS_NAMES = "absolute, squared, binary, nib, power:1.5, asymmetric:OVER,UNDER, thresholded:T or capped:LIMIT"
+
+
+@checked
+def loss_named(name: str) -> Loss:
+    """The loss with this name: "absolute", "squared", "binary", "nib", or one with its numbers behind a colon.
+
+    Raises:
+        OutOfRange: for any other name, and for numbers that the loss does not take.
+
+    >>> loss_named("binary"), loss_named("asymmetric:1,3")
+    (losses.binary, losses.asymmetric(1, 3))
+    """
+    kind, colon, numbers = name.strip().lower().partition(":")
+    if kind in _PLAIN and not colon:
+        return _PLAIN[kind]
+    make, count = _WITH_NUMBERS.get(kind, (absolute, 0))
+    given = [number.strip() for number in numbers.split(",")]
+    if count != len(given) or not colon:
+        raise OutOfRange(f"a loss by name must be one of {LOSS_NAMES}", came=name)
+    try:
+        made: Loss = make(*given)
+    except (NotALoss, NotANumber) as error:
+        raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
+    return made

@@ -1,0 +1,234 @@
+"""Places read from what people have: files and tables, dicts, GeoSeries and GeoDataFrames, H3 cells, road networks."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from utmost.design.spaces.surveyed_distances import Position
+from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange, Unsupported, WrongKind
+from utmost.laws.exact import exact
+from utmost.provided import provided
+
+_DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Labels and positions, before any distance is taken.
+
+    Attributes:
+        labels: one for each place.
+        positions: latitude and longitude, or northing and easting; None where a network's nodes have none.
+        table: what the rows of the places can be taken from again; None where there is no such thing.
+        crs: the reference system of a GeoDataFrame or a network, if any.
+        in_degrees: whether positions are latitudes and longitudes; None where nothing says so.
+        metres: how many metres one unit of a projected system is.
+    """
+
+    labels: Sequence[Hashable]
+    positions: list[Position] | None
+    table: Any = None
+    crs: Any = None
+    in_degrees: bool | None = None
+    metres: Fraction = Fraction(1)
+
+
+def survey_of(table: Any, name: str, latitude: str, longitude: str) -> Survey:
+    """The places of a table of any kind but a network.
+
+    Raises:
+        BadTable: for a missing column, no place at all, and coordinates that are missing or no numbers.
+    """
+    if isinstance(table, str | Path):
+        table = _file_columns(Path(table))
+    for column in (name, latitude, longitude):
+        if not isinstance(column, Hashable):
+            raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
+    if hasattr(table, "crs") and hasattr(table, "geometry"):
+        return _of_geometry(table, name)
+    if isinstance(table, Mapping) and not {latitude, longitude} <= set(table):
+        return _of_pairs(table)
+    adapter = provided("table_adapters").adapter_of(table)
+    names = adapter.names(table)
+    for column in (name, latitude, longitude):
+        if column not in names:
+            raise provided("table_adapters").no_column(column, names)
+    labels, north, east = (_plain(adapter.column(table, column)) for column in (name, latitude, longitude))
+    return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
+
+
+def is_cells(table: Any) -> bool:
+    """Whether something is a list of H3 cells: text or integers."""
+    if not isinstance(table, Sequence) or isinstance(table, str | bytes) or not table:
+        return False
+    return all(isinstance(cell, str) or (isinstance(cell, int) and not isinstance(cell, bool)) for cell in table)
+
+
+def survey_of_cells(cells: Sequence[Any]) -> Survey:
+    """H3 cells at their centres, see `cell_steps` for the distances along the cells."""
+    h3 = h3_package()
+    try:
+        texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
+        if not all(map(h3.is_valid_cell, texts)):
+            raise BadTable("every cell must be an H3 cell", came="another")
+        centres = [h3.cell_to_latlng(cell) for cell in texts]
+    except (ValueError, OverflowError):
+        raise BadTable("every cell must be an H3 cell", came="another") from None
+    return Survey(list(cells), _positions(cells, centres), None, None, True)
+
+
+def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
+    """How many cells apart H3 cells of one resolution are.
+
+    Raises:
+        NotAMetric: where H3 cannot say: cells of two resolutions, too far apart, or around a pentagon.
+    """
+    h3 = h3_package()
+    texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
+    table = [[0] * len(texts) for _ in texts]
+    try:
+        for x, one in enumerate(texts):
+            for y, other in enumerate(texts[:x]):
+                table[x][y] = table[y][x] = h3.grid_distance(one, other)
+    except h3.H3BaseException:
+        raise NotAMetric(
+            "H3 must know how many cells are between any two",
+            came="two for which it does not",
+            remedy='Pass metric="great-circle" for the distances of their centres.',
+        ) from None
+    return table
+
+
+def h3_package() -> Any:
+    """The package h3, version 4.
+
+    Raises:
+        Unsupported: where it is not installed.
+    """
+    try:
+        return import_module("h3")
+    except ModuleNotFoundError:
+        remedy = "Install it with: pip install h3."
+        raise Unsupported("cells need the package h3", came="no module h3", remedy=remedy) from None
+
+
+def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, longitude: str) -> Survey:
+    """The nodes of a road network; with the positions that they carry, by these attributes or as y and x."""
+    crs = getattr(network, "graph", {}).get("crs")
+    for north, east in ((latitude, longitude), ("y", "x")):
+        given = [network.nodes[node] for node in places]
+        if all(north in facts and east in facts for facts in given):
+            pairs = [(facts[north], facts[east]) for facts in given]
+            in_degrees, metres = _system(crs, projected_is_known=False)
+            degrees = True if (north, east) == (latitude, longitude) and crs is None else in_degrees
+            return Survey(places, _positions(places, pairs), None, crs, degrees, metres)
+    return Survey(places, None, None, crs)
+
+
+def is_geometry(table: Any) -> bool:
+    """Whether something is a GeoSeries or a GeoDataFrame."""
+    return hasattr(table, "geom_type") and hasattr(table, "crs")
+
+
+def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]]:
+    """The index and the coordinates (x, y) of points in a plane, in the unit of their reference system.
+
+    Raises:
+        Unsupported: for coordinates in degrees.
+        BadTable: for a place without geometry.
+    """
+    found = _of_geometry(table, "")
+    if found.in_degrees:
+        remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
+        raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
+    return list(found.labels), [(float(east), float(north)) for north, east in found.positions or ()]
+
+
+def _of_geometry(table: Any, name: str) -> Survey:
+    """A GeoSeries by its index, a GeoDataFrame by a column of names if it has it; areas stand at a point in them."""
+    geometry = table.geometry
+    if bool((geometry.isna() | geometry.is_empty).any()):
+        raise BadTable("every place must have a geometry", came="one without")
+    spots = geometry if set(geometry.geom_type) <= {"Point"} else geometry.representative_point()
+    labels = list(table[name]) if name in getattr(table, "columns", ()) else list(table.index)
+    in_degrees, metres = _system(table.crs)
+    pairs = zip(_plain(spots.y), _plain(spots.x), strict=True)
+    return Survey(_plain(labels), _positions(labels, pairs), table, table.crs, in_degrees, metres)
+
+
+def _system(crs: Any, projected_is_known: bool = True) -> tuple[bool | None, Fraction]:
+    """Whether a reference system is in degrees, and how many metres its unit is otherwise."""
+    if crs is None:
+        return None, Fraction(1)
+    if isinstance(crs, str):
+        if crs.strip().lower() in _DEGREES:
+            return True, Fraction(1)
+        try:
+            crs = import_module("pyproj").CRS.from_user_input(crs)
+        except Exception:  # no such package, or no such system: the positions stay without meaning
+            return None, Fraction(1)
+    if crs.is_geographic:
+        return True, Fraction(1)
+    if not crs.is_projected:
+        if projected_is_known:
+            raise Unsupported("a reference system must be geographic or projected", came=str(crs.type_name))
+        return None, Fraction(1)
+    return False, exact(crs.axis_info[0].unit_conversion_factor)
+
+
+def _of_pairs(places: Mapping[Any, Any]) -> Survey:
+    """A dict from each name to its latitude and longitude."""
+    for label, pair in places.items():
+        if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
+            remedy = "Pass {name: (latitude, longitude)}, or columns that have these names."
+            raise BadTable("a place must have a latitude and a longitude", came=str(label), remedy=remedy)
+    return Survey(list(places), _positions(list(places), [tuple(pair) for pair in places.values()]))
+
+
+def _positions(labels: Any, pairs: Any) -> list[Position]:
+    found = []
+    for label, (north, east) in zip(labels, pairs, strict=True):
+        try:
+            found.append((exact(north, "latitude"), exact(east, "longitude")))
+        except NotANumber:
+            raise BadTable(
+                "every place must have a latitude and a longitude", came="none", where=f"place {label!r}"
+            ) from None
+    if not found:
+        raise BadTable("places must be at least one", came="none")
+    return found
+
+
+def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:
+    """Check latitudes and longitudes.
+
+    Raises:
+        OutOfRange: for a latitude beyond a pole, and a longitude beyond once around.
+    """
+    for label, (north, east) in zip(labels, positions, strict=True):
+        if not (-90 <= north <= 90 and -180 <= east <= 360):
+            raise OutOfRange(
+                "a latitude must lie in -90..90 and a longitude in -180..360",
+                came=f"({float(north)}, {float(east)})",
+                where=f"place {label!r}",
+                remedy='Latitude comes first. Coordinates in metres need metric="metres".',
+            )
+
+
+def _file_columns(path: Path) -> Any:
+    """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
+    if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+        return provided("table_file")(path)
+    rows = [record for _, record in provided("text_records")(path)]
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    if len(rows) < 2 or any(len(row) != len(header) for row in rows):
+        raise BadTable("a file of places must be a header and rows of its width", came="another", where=str(path))
+    return {column: [row[at].strip() for row in rows[1:]] for at, column in enumerate(header)}
+
+
+def _plain(column: Any) -> list[Any]:
+    """The cells as a list of Python's own values."""
+    return list(column.tolist() if hasattr(column, "tolist") else column)

@@ -1,0 +1,197 @@
+"""Priors: what a consumer believes about the secret before the release. Every prior is a read-only (n,) array."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import NotANumber, NotAPrior, OutOfRange
+from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
+
+
+@checked
+def prior(probabilities: object, tolerance: float = 1e-9) -> Array:
+    """Any array as a prior; nothing is normalised (see `from_counts`).
+
+    Args:
+        probabilities: (n,) nonnegative, summing to 1; zeros are allowed.
+        tolerance: how far the sum of a float64 prior may be from 1: enough for decimals with ten digits. The sum of an
+            exact prior is exactly 1.
+
+    Raises:
+        NotAPrior: for a negative entry, an empty array, and a sum that is off, saying by how much.
+
+    >>> prior(["1/2", "1/2", 0]).tolist()
+    [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)]
+    """
+    array = _nonnegative(probabilities, "prior")
+    total = array.sum()
+    if total != 1 if is_exact(array) else abs(total - 1) > tolerance:
+        within = "" if is_exact(array) else f" within {tolerance}"
+        raise NotAPrior(
+            f"the prior must sum to 1{within}",
+            came=f"{total}, which is {abs(total - 1)} {'above' if total > 1 else 'below'}",
+            remedy="priors.from_counts turns weights into a prior.",
+        )
+    return array
+
+
+def from_counts(weights: object) -> Array:
+    """The prior proportional to nonnegative weights: exact unless a weight is a float.
+
+    Raises:
+        NotAPrior: for a negative weight, and for weights that are all zero.
+
+    >>> from_counts([3, 1]).tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+    array = _nonnegative(weights, "weights")
+    total = array.sum()
+    if total == 0 or not np.isfinite(float(total)):
+        raise NotAPrior("the weights must have a positive finite sum", came=str(total))
+    return frozen(array / total)
+
+
+@checked
+def from_samples(samples: object, n: int, pseudocount: Number = 0) -> Array:
+    """The frequencies of secrets seen before: (count of x + pseudocount) / (their sum), for x = 0, ..., n-1.
+
+    Args:
+        samples: integers in 0..n-1.
+        n: the number of secrets.
+        pseudocount: what is added to every count, so that a secret not seen yet is not excluded.
+
+    Raises:
+        NotAPrior: for a sample that is no secret, and for no sample at all without a pseudocount.
+
+    >>> from_samples([2, 0, 2], n=3, pseudocount=1).tolist()
+    [Fraction(1, 3), Fraction(1, 6), Fraction(1, 2)]
+    """
+    size = natural(n, "n", least=1)
+    seen = np.zeros(size, dtype=np.int64)
+    for k, sample in enumerate(_read(samples, "samples").tolist()):
+        if sample != int(sample) or not 0 <= sample < size:
+            raise NotAPrior(f"sample [{k}] must be one of the secrets 0..{size - 1}", came=str(sample))
+        seen[int(sample)] += 1
+    return from_counts(as_array(seen) + as_array(pseudocount, "pseudocount", ndim=0).item())
+
+
+@checked
+def uniform(n: int) -> Array:
+    """1/n on each of n secrets, exact.
+
+    >>> uniform(2).tolist()
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+    size = natural(n, "n", least=1)
+    return frozen(np.full(size, Fraction(1, size), dtype=object))
+
+
+@checked
+def binomial(trials: int, p: Number) -> Array:
+    """C(trials, k) p^k (1-p)^(trials-k) for k in {0, ..., trials}: each row counts with probability p by itself.
+
+    Args:
+        trials: how many rows there are; the prior is for `counts(trials)` and has trials + 1 entries.
+        p: between 0 and 1. A float makes a float64 prior, any other number an exact one.
+
+    >>> binomial(2, "1/3").tolist()
+    [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
+    """
+    n, chance = natural(trials, "trials"), _number(p, "p")
+    if not 0 <= chance <= 1:
+        raise OutOfRange("p must lie between 0 and 1", came=p, where="priors.binomial")
+    if chance == 1:
+        return frozen(binomial(n, 1 - chance)[::-1].copy())
+    odds = chance / (1 - chance)
+    return _by_ratios([odds * (n - k) / (k + 1) for k in range(n)], chance)
+
+
+@checked
+def truncated_poisson(rate: Number, size: int) -> Array:
+    """rate^k / k! on {0, ..., n}, divided by its sum: a Poisson count that is known to be at most n.
+
+    Args:
+        rate: the parameter of the Poisson law, nonnegative. A float makes a float64 prior, any other number an exact
+            one.
+        size: how many counts there are, n + 1; the prior is for `counts(n)`.
+
+    >>> truncated_poisson(1, 3).tolist()
+    [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
+    """
+    mean, entries = _number(rate, "rate"), natural(size, "size", least=1)
+    if mean < 0:
+        raise OutOfRange("rate must not be negative", came=rate, where="priors.truncated_poisson")
+    return _by_ratios([mean / (k + 1) for k in range(entries - 1)], mean)
+
+
+def _by_ratios(ratios: list[Any], like: Any) -> Array:
+    """The prior whose neighbouring entries have these ratios, all finite, built outward from its largest entry.
+
+    Ratios of these laws decrease, so the largest entry comes after the last ratio above 1, and no product overflows.
+    """
+    peak = sum(ratio > 1 for ratio in ratios)
+    one = like * 0 + 1
+    weights = [one] * (len(ratios) + 1)
+    for k in range(peak, len(ratios)):
+        weights[k + 1] = weights[k] * ratios[k]
+    for k in range(peak - 1, -1, -1):
+        weights[k] = weights[k + 1] / ratios[k]
+    return from_counts(weights)
+
+
+def _number(value: object, name: str) -> Any:
+    """A parameter in its kind of number: a float is a float, everything else a Fraction."""
+    try:
+        return as_array(value, name, ndim=0).item()
+    except NotANumber as error:
+        raise NotANumber(f"{name} must be a finite number", came=error.came, remedy=error.remedy) from None
+
+
+def _read(values: object, name: str) -> Array:
+    try:
+        return as_array(values, name, ndim=1)
+    except NotANumber as error:
+        raise NotAPrior(error.required, came=error.came, remedy=error.remedy) from None
+
+
+def _nonnegative(values: object, name: str) -> Array:
+    array = _read(values, name)
+    if array.size == 0:
+        raise NotAPrior(f"the {name} must have at least one entry", came="none")
+    for k in np.flatnonzero(array < 0)[:1]:
+        raise NotAPrior(f"entry [{k}] of the {name} must not be negative", came=str(array[k]))
+    return array
+
+
+PRIOR_NAMES = "uniform, binomial:0.3 or poisson:4"
+
+
+@checked
+def prior_named(name: str, size: int, exactly: bool = True) -> Array:
+    """The prior with this name on the n + 1 counts {0, ..., n}.
+
+    Args:
+        name: "uniform"; "binomial:p" for n rows that count with probability p each; "poisson:rate" for a Poisson count
+            that is known to be at most n.
+        size: how many counts there are, n + 1.
+        exactly: give Fractions; else float64, which takes far less time where there are many.
+
+    Raises:
+        OutOfRange: for any other name, and for a number outside its range.
+
+    >>> prior_named("binomial:1/3", 3).tolist()
+    [Fraction(4, 9), Fraction(4, 9), Fraction(1, 9)]
+    """
+    natural(size, "size", least=1)
+    kind, _, number = name.strip().lower().partition(":")
+    if name.strip().lower() == "uniform":
+        return uniform(size) if exactly else to_floats(uniform(size))
+    if kind not in ("binomial", "poisson"):
+        raise OutOfRange(f"a prior by name must be one of {PRIOR_NAMES}", came=name)
+    try:
+        value = exact(number, kind)
+    except NotANumber:
+        raise OutOfRange(f"{kind} must be followed by a number, as in {kind}:1/3", came=name) from None
+    parameter = value if exactly else float(value)
+    return binomial(size - 1, parameter) if kind == "binomial" else truncated_poisson(parameter, size)

@@ -1,0 +1,238 @@
+"""Secrets made of parts: the product of two or more spaces, and points given by their coordinates."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product as pairs
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.spaces.place_tables import is_geometry, planar_points
+from utmost.design.spaces.space import Metric, Space, TableMetric, distance_table
+from utmost.errors import NotAMetric, NotANumber, OutOfRange, quoted
+from utmost.laws.exact import Array, Surd, as_array, checked, frozen, is_exact, objects
+
+
+@dataclass(frozen=True, slots=True)
+class SumMetric(Metric):
+    """d((a, b), (a', b')) = d(a, a') + d(b, b'); the secret (a, b) is number a m + b for m secrets b."""
+
+    first: Metric
+    second: Metric
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return self.first.size * self.second.size
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        (a, b), (c, d) = self._parts(x), self._parts(y)
+        return _plus(self.first.distance(a, c), self.second.distance(b, d))
+
+    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+        (a, b), (c, d) = self._parts(x), self._parts(y)
+        return _plus(self.first.lengths(a, c), self.second.lengths(b, d))
+
+    def edges(self) -> NDArray[np.intp]:
+        """The essential edges of one factor, the other part held: between others, one part can be changed first."""
+        n, m = self.first.size, self.second.size
+        across = self.first.edges()[:, None, :] * m + np.arange(m)[None, :, None]
+        along = self.second.edges()[None, :, :] + np.arange(n)[:, None, None] * m
+        both = np.concatenate([across.reshape(-1, 2), along.reshape(-1, 2)])
+        return both[np.lexsort((both[:, 1], both[:, 0]))]
+
+    def _parts(self, x: Any) -> tuple[Any, Any]:
+        a, b = np.divmod(x, self.second.size)
+        return a, b
+
+
+@checked
+def product(*spaces: Space, metric: Literal["sum", "max", "euclidean"] = "sum") -> Space:
+    """Secrets with one part from each space, such as a place and a time, labelled by the tuple of their parts' labels.
+
+    Args:
+        spaces: one or more; scale one against another by its distances.
+        metric: how the distances of the parts add up. "sum": a secret may be changed part by part (a product of lines
+            is a Manhattan grid, a product of `discrete(2)` a Hamming cube). "max": the largest alone counts.
+            "euclidean": the root of the sum of squares, exact where the distances are rational.
+
+    Raises:
+        NotAMetric: for no space.
+        OutOfRange: for another metric.
+
+    >>> from utmost.design.spaces import counts, cycle
+    >>> both = product(counts(2), cycle(4))
+    >>> both.size, both.labels[5], both.distances[0, 5].item()
+    (12, (1, 1), 2)
+    """
+    if not spaces:
+        raise NotAMetric("a product needs at least one space", came="none")
+    ways = {"sum": SumMetric, "max": _largest, "euclidean": _hypotenuse}
+    if metric not in ways:
+        raise OutOfRange('metric must be "sum", "max" or "euclidean"', came=metric, where="product")
+    joined = spaces[0].metric
+    for space in spaces[1:]:
+        joined = ways[metric](joined, space.metric)
+    return Space(joined, _tuples(spaces))
+
+
+def _tuples(spaces: Sequence[Space]) -> list[Hashable]:
+    return list(pairs(*(space.labels for space in spaces)))
+
+
+def _tables(first: Metric, second: Metric) -> tuple[Array, Array]:
+    """The distances of both factors, each over all pairs of secrets of the product."""
+    a, b = (_table(metric) for metric in (first, second))
+    n, m = len(a), len(b)
+    return _one_kind(np.repeat(np.repeat(a, m, axis=0), m, axis=1), np.tile(b, (n, n)))
+
+
+def _table(metric: Metric) -> Array:
+    secrets = np.arange(metric.size)
+    return np.asarray(metric.lengths(secrets[:, None], secrets[None, :]))
+
+
+def _largest(first: Metric, second: Metric) -> TableMetric:
+    return TableMetric.trusted(distance_table(np.maximum(*_tables(first, second))))
+
+
+def _hypotenuse(first: Metric, second: Metric) -> TableMetric:
+    a, b = _tables(first, second)
+    squares = np.asarray(_squares(a) + _squares(b))
+    return TableMetric.trusted(np.sqrt(squares) if squares.dtype == np.float64 else roots(squares))
+
+
+def _squares(table: Array) -> Array:
+    """d^2, exactly where it is rational: integers and Fractions, single roots, but no sum of several roots."""
+    if table.dtype == np.float64:
+        return np.asarray(table * table)
+    return np.asarray(np.frompyfunc(_square, 1, 1)(table))
+
+
+def _square(d: Any) -> Fraction:
+    if not isinstance(d, Surd):
+        return Fraction(d) ** 2
+    if len(d.terms) != 1:
+        raise NotAMetric(
+            "a Euclidean product needs distances whose squares are rational",
+            came=repr(d),
+            remedy="Give that factor its distances as floats.",
+        )
+    ((radicand, coefficient),) = d.terms
+    return coefficient**2 * radicand
+
+
+def roots(squares: Array) -> Array:
+    """The exact square roots of rationals: int64 where all are whole, else Fractions and `Surd`."""
+    known = {square: Surd.sqrt(square).simplified() for square in set(squares.flat)}
+    if all(isinstance(root, Fraction) and root.denominator == 1 and root < 2**60 for root in known.values()):
+        known = {square: int(root) for square, root in known.items()}  # type: ignore[arg-type, misc]
+        return frozen(np.array([known[s] for s in squares.flat], dtype=np.int64).reshape(squares.shape))
+    return frozen(objects((known[square] for square in squares.flat), squares.shape))
+
+
+def _plus(a: Any, b: Any) -> Any:
+    """Elementwise sums of lengths, as float64 where either is; a sum of surds that is rational becomes a Fraction."""
+    one, other = _one_kind(np.asarray(a), np.asarray(b))
+    total = np.asarray(one + other)
+    return _simplified(total) if total.dtype == object else total[()]
+
+
+def _one_kind(a: Array, b: Array) -> tuple[Array, Array]:
+    if np.float64 in (a.dtype, b.dtype):
+        return a.astype(np.float64), b.astype(np.float64)
+    return a, b
+
+
+_simplified = np.frompyfunc(lambda d: d.simplified() if isinstance(d, Surd) else d, 1, 1)
+
+
+Place = Any
+"""A point as the function of a metric receives it: what stood in the list of points."""
+
+
+@checked
+def points(
+    places: Sequence[Any],
+    metric: str | Callable[[Place, Place], Any] = "euclidean",
+    labels: Sequence[Hashable] | None = None,
+) -> Space:
+    """A finite set of points: shops on a map, embedded words, anything with a distance.
+
+    Args:
+        places: (n, d) coordinates, or (n,) on a line; integers, Fractions and text stay exact, a float makes all
+            float64. Or a GeoSeries or GeoDataFrame in a projected reference system, in its unit: labels are its index,
+            and areas stand at a point in them. For a metric that is a function: a list of anything.
+        metric: "euclidean", "manhattan", "chebyshev" (the largest coordinate difference), or a function d(p, q), which
+            is asked for every pair and checked to be a metric.
+        labels: one per point; the points themselves (as tuples, or as numbers on a line) when left out, if they can be.
+
+    Raises:
+        NotAMetric: for two points at one place, for coordinates that are no numbers, and for a function that is no
+            metric, naming the pair or the triple.
+        OutOfRange: for a metric by another name.
+        Unsupported: for geometry in degrees, which are no lengths; `places` measures along the earth.
+
+    Cost: O(n^2 d); O(n^3) for a function. Exact Euclidean distances also cost the factors of each squared distance.
+
+    >>> triangle = points([(0, 0), (1, 1), (3, 4)])
+    >>> triangle.length(0, 2), triangle.length(0, 1), triangle.labels[1]
+    (Fraction(5, 1), Surd(1 sqrt(2)), (1, 1))
+    >>> points(["cat", "cart", "dog"], metric=lambda p, q: len(set(p) ^ set(q))).distances[0].tolist()
+    [0, 1, 6]
+    """
+    if is_geometry(places) and not callable(metric):
+        names, places = planar_points(places)
+        labels = names if labels is None else labels
+    listed = list(places)
+    if callable(metric):
+        try:
+            table = [[0 if i == j else metric(p, q) for j, q in enumerate(listed)] for i, p in enumerate(listed)]
+        except Exception as error:  # the function is the user's, and so is what it raises
+            raise NotAMetric("a metric must give a distance for every two places", came=quoted(error)) from error
+        return Space(table, _names(listed, labels))
+    where, ways = _coordinates(listed), {"euclidean": _euclidean, "manhattan": _manhattan, "chebyshev": _chebyshev}
+    if not isinstance(metric, str) or metric not in ways:
+        raise OutOfRange('metric must be "euclidean", "manhattan", "chebyshev" or a function', came=metric)
+    apart = abs(where[:, None, :] - where[None, :, :])
+    same = (apart.sum(axis=2) == 0) & ~np.eye(len(where), dtype=bool)
+    for x, y in np.argwhere(same)[:1]:
+        raise NotAMetric("points must lie at different places", came=f"points {x} and {y} at {listed[x]!r}")
+    return Space(TableMetric.trusted(ways[metric](apart)), _names(listed, labels))
+
+
+def _coordinates(listed: list[Any]) -> Array:
+    try:
+        array = as_array(listed, "coordinates")
+    except NotANumber as error:
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise NotAMetric("points need coordinates of shape (n, d) or (n,)", came=f"shape {array.shape}")
+    return array if array.ndim == 2 else array[:, None]
+
+
+def _euclidean(apart: Array) -> Array:
+    squares = np.asarray((apart * apart).sum(axis=2))
+    return roots(squares) if is_exact(apart) else np.asarray(np.sqrt(squares))
+
+
+def _manhattan(apart: Array) -> Array:
+    return distance_table(apart.sum(axis=2))
+
+
+def _chebyshev(apart: Array) -> Array:
+    return distance_table(apart.max(axis=2))
+
+
+def _names(listed: list[Any], labels: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
+    """The labels asked for; else the points, where they can serve as names."""
+    if labels is not None:
+        return labels
+    names = [
+        tuple(p.tolist() if isinstance(p, np.ndarray) else p) if isinstance(p, np.ndarray | list) else p for p in listed
+    ]
+    try:
+        return names if len(set(names)) == len(names) else None
+    except TypeError:
+        return None

@@ -1,0 +1,398 @@
+"""A finite set of secrets and the metric between them, with the check that a table of distances is one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotAMetric, NotANumber, OutOfRange
+from utmost.laws.exact import (
+    Array,
+    Surd,
+    as_array,
+    check_array,
+    checked,
+    frozen,
+    is_exact,
+    natural,
+    objects,
+    plain_array,
+    to_floats,
+)
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+
+class Metric(ABC):
+    """Distances between the secrets 0, 1, ..., n-1, by formula or by table."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number n of secrets."""
+
+    @abstractmethod
+    def distance(self, x: Any, y: Any) -> Any:
+        """d(x, y), elementwise over arrays of secrets: integers or Fractions where d is rational, else float64."""
+
+    @abstractmethod
+    def edges(self) -> NDArray[np.intp]:
+        """The essential edges, as an (m, 2) array of pairs x < y in lexicographic order."""
+
+    def lengths(self, x: Any, y: Any) -> Any:
+        """d(x, y), elementwise, with `Surd` in the place of irrational distances that are known exactly."""
+        return self.distance(x, y)
+
+    def length(self, x: int, y: int) -> Fraction | Surd:
+        """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
+        value = self.lengths(x, y)
+        if isinstance(value, Surd):
+            return value.simplified()
+        return Fraction(int(value)) if isinstance(value, int | np.integer) else Fraction(value)
+
+    def labels(self) -> Sequence[Hashable]:
+        """The names that the secrets have by themselves."""
+        return range(self.size)
+
+    def table(self) -> Array:
+        """d as an (n, n) read-only array."""
+        secrets = np.arange(self.size)
+        return frozen(np.asarray(self.distance(secrets[:, None], secrets[None, :])))
+
+
+# Sums are taken this many at a time, so that they stay in the processor's cache.
+_BLOCK = 1 << 17
+# Beyond this relative distance of two sums, their floats decide which is larger.
+_FLOATS_DECIDE = 1e-12
+# Floats look first, and must hold the distances and their sums.
+_LARGEST = 10**300
+
+
+def has_intermediate(
+    values: Array, pairs: NDArray[np.intp], strictly: bool = False, tolerance: float = 0.0
+) -> NDArray[np.bool_]:
+    """For each pair x < y: is there a third z with d(x, z) + d(z, y) <= d(x, y), or strictly below it?
+
+    Args:
+        values: (n, n) symmetric distances: int64, float64, or objects (Fraction or Surd).
+        pairs: (m, 2), sorted by x.
+        strictly: ask for a sum that is below d(x, y).
+        tolerance: for float64: strictly shorter means by this much, relative.
+
+    Float64 distances are taken as the rationals that they are: no rounding of a sum decides.
+
+    Cost: O(n m) additions; exact surds are added only where their floats are too near to decide.
+    """
+    if values.dtype == object:
+        return _exact_intermediates(values, pairs, strictly)
+    if values.dtype == np.int64 and values.size and 4 * int(values.max()) < 2**31:
+        values = values.astype(np.int32)
+    shortest = _shortest_sums(values, pairs)
+    direct = values[pairs[:, 0], pairs[:, 1]]
+    if strictly:
+        return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
+    found: NDArray[np.bool_] = shortest <= direct
+    if values.dtype == np.float64:
+        ties = np.flatnonzero(shortest == direct)
+        found[ties] = _tied_sums(values, pairs[ties])
+    return found
+
+
+def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
+    """min over z not in {x, y} of d(x, z) + d(z, y) for each pair; above every distance if there is no z."""
+    n = len(values)
+    roads = values.copy()
+    np.fill_diagonal(roads, roads.max() + 1)  # so that z = x and z = y are longer than the direct way
+    best = np.empty(len(pairs), dtype=values.dtype)
+    starts = np.searchsorted(pairs[:, 0], np.arange(n + 1))
+    width = max(1, _BLOCK // n)
+    for x in range(n):
+        for start in range(starts[x], starts[x + 1], width):
+            block = slice(start, min(start + width, starts[x + 1]))
+            best[block] = (roads[pairs[block, 1]] + roads[x]).min(axis=1)
+    return best
+
+
+def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a float sum that equals d(x, y) was not rounded down to it: the error of a sum is a float, and exact."""
+    answer = np.zeros(len(pairs), dtype=bool)
+    for k, (x, y) in enumerate(pairs):
+        one, two = values[x], values[y]
+        total = one + two
+        part = total - one
+        error = (one - (total - part)) + (two - part)
+        tied = (total == values[x, y]) & (error <= 0)
+        tied[[x, y]] = False
+        answer[k] = tied.any()
+    return answer
+
+
+def _exact_intermediates(values: Array, pairs: NDArray[np.intp], strictly: bool) -> NDArray[np.bool_]:
+    """The same for Fractions, as integers over a common denominator, and for surds."""
+    if not any(isinstance(d, Surd) for d in values.flat):
+        scale = lcm(*(d.denominator for d in values.flat))
+        if scale * max(values.flat) < 2**60:
+            return has_intermediate((values * scale).astype(np.int64), pairs, strictly)
+    near = values.astype(np.float64)
+    return np.array([_one_intermediate(values, near, int(x), int(y), strictly) for x, y in pairs], dtype=bool)
+
+
+def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool) -> bool:
+    sums = near[x] + near[y]
+    sums[[x, y]] = np.inf
+    slack = _FLOATS_DECIDE * near[x, y]
+    if (sums < near[x, y] - slack).any():
+        return True
+    for z in np.flatnonzero(sums <= near[x, y] + slack):
+        sum_over_z: Any = values[x, z] + values[z, y]
+        if sum_over_z < values[x, y] or (sum_over_z == values[x, y] and not strictly):
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class TableMetric(Metric):
+    """A metric on {0, ..., n-1} as an (n, n) table, checked.
+
+    Args:
+        distances: (n, n); integers, Fractions and `Surd` stay exact.
+        tolerance: for float64 distances only: by how much, relative, rounding may break the triangle inequality.
+
+    Attributes:
+        exact: the distances as they are known: int64, float64, or objects (Fraction or Surd).
+        shown: the same as numbers: the nearest float64 where a Surd is among them.
+        roads: pairs among which the essential edges are, or None for all pairs.
+
+    Raises:
+        NotAMetric: naming the pair or triple that breaks an axiom.
+
+    Cost: O(n^3).
+    """
+
+    exact: Array
+    shown: Array
+    roads: NDArray[np.intp] | None
+
+    def __init__(self, distances: object, tolerance: float = 1e-12) -> None:
+        values = distance_table(distances)
+        _check_pairs(values)
+        _check_triangles(values, tolerance)
+        self._keep(values, None)
+
+    @classmethod
+    def trusted(cls, values: Array, roads: NDArray[np.intp] | None = None) -> "TableMetric":
+        """A table that is a metric by construction: shortest paths along roads, or part of another metric's table."""
+        check_array(values, "distances", 2)
+        metric = object.__new__(cls)
+        metric._keep(values, roads)
+        return metric
+
+    def _keep(self, values: Array, roads: NDArray[np.intp] | None) -> None:
+        irrational = values.dtype == object and any(isinstance(d, Surd) for d in values.flat)
+        object.__setattr__(self, "exact", frozen(values))
+        object.__setattr__(self, "shown", to_floats(values) if irrational else self.exact)
+        object.__setattr__(self, "roads", roads)
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return int(self.exact.shape[0])
+
+    def distance(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return self.shown[x, y]
+
+    def lengths(self, x: Any, y: Any) -> Any:  # noqa: D102
+        return self.exact[x, y]
+
+    def table(self) -> Array:  # noqa: D102
+        return self.shown
+
+    def edges(self) -> NDArray[np.intp]:  # noqa: D102
+        pairs = np.column_stack(np.triu_indices(self.size, k=1)) if self.roads is None else self.roads
+        return pairs[~has_intermediate(self.exact, pairs)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableMetric.trusted, (self.exact, self.roads)
+
+    def __repr__(self) -> str:
+        return f"TableMetric({self.size} secrets)"
+
+
+def distance_table(distances: object) -> Array:
+    """Distances as they are known: int64, objects (Fraction or Surd), or float64.
+
+    Raises:
+        NotAMetric: for what is no matrix of numbers, and for a distance above 10^300.
+    """
+    if isinstance(distances, np.ndarray) and _are_short(distances):
+        return distances.astype(np.int64)
+    try:
+        surds = _surd_table(distances)
+        array = as_array(distances, "distance matrix", ndim=2) if surds is None else surds
+    except NotANumber as error:
+        raise NotAMetric(error.required, came=error.came, remedy=error.remedy) from None
+    if (array > _LARGEST).any():
+        raise NotAMetric("a distance must be at most 10^300", came="more", remedy="Count distances in a larger unit.")
+    if surds is None and is_exact(array) and all(d.denominator == 1 and abs(d) < 2**60 for d in array.flat):
+        return array.astype(np.int64)
+    return array
+
+
+def _are_short(array: Array) -> bool:
+    """Whether these are integers in a table, so short that int64 holds sums of them."""
+    is_table = array.dtype.kind in "iu" and array.ndim == 2 and array.size > 0
+    return is_table and -(2**60) < int(array.min()) <= int(array.max()) < 2**60
+
+
+def _surd_table(distances: object) -> Array | None:
+    if not isinstance(distances, np.ndarray | list | tuple):
+        return None
+    raw = np.asarray(distances) if isinstance(distances, np.ndarray) else np.array(distances, dtype=object)
+    if raw.dtype != object or raw.ndim != 2 or not any(isinstance(d, Surd) for d in raw.flat):
+        return None
+    exactly = (d.simplified() if isinstance(d, Surd) else as_array(d, "distance").item() for d in raw.flat)
+    return objects(exactly, raw.shape)
+
+
+def _check_pairs(values: Array) -> None:
+    n, m = values.shape
+    if n != m or n == 0:
+        raise NotAMetric("a distance matrix must be square and hold at least one secret", came=f"shape {n} x {m}")
+    apart = ~np.eye(n, dtype=bool)
+    checks: list[tuple[str, Array, Callable[[int, int], str]]] = [
+        ("d(x, y) = d(y, x)", values != values.T, lambda x, y: f" but d({y}, {x}) = {values[y, x]}"),
+        ("d(x, x) = 0", (values != 0) & ~apart, lambda x, y: ""),
+        ("d(x, y) > 0 for x != y", (values <= 0) & apart, lambda x, y: ""),
+    ]
+    for axiom, broken, remark in checks:
+        for x, y in np.argwhere(broken)[:1]:
+            raise NotAMetric(
+                f"{axiom} must hold",
+                came=f"d({x}, {y}) = {values[x, y]}{remark(x, y)}",
+                remedy=None if x == y or values[x, y] < 0 else "A `Policy` takes distances that are no metric.",
+            )
+
+
+def _check_triangles(values: Array, tolerance: float) -> None:
+    pairs = np.column_stack(np.triu_indices(len(values), k=1))
+    for x, y in pairs[has_intermediate(values, pairs, strictly=True, tolerance=tolerance)][:1]:
+        z = min((z for z in range(len(values)) if z not in (x, y)), key=lambda z: values[x, z] + values[z, y])
+        raise NotAMetric(
+            "the triangle inequality d(x, y) <= d(x, z) + d(z, y) must hold",
+            came=f"d({x}, {y}) = {values[x, y]} > d({x}, {z}) + d({z}, {y}) = {values[x, z] + values[z, y]}",
+            remedy="If these are lengths of roads between places, use their shortest paths (`graph`).",
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Space(Shown, Rebuilt):
+    """Secrets 0, 1, ..., n-1 with a metric d, and a label for each.
+
+    A metric is symmetric, zero exactly on the diagonal, and has d(x, y) <= d(x, z) + d(z, y). The named spaces
+    (`counts`, `discrete`, `hamming`, `grid`, `graph`) know their structure; this constructor takes any matrix and
+    checks it.
+
+    Args:
+        distances: (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
+        labels: one per secret, distinct; 0, 1, ..., n-1 when left out.
+        tolerance: for float64 distances only: by how much, relative, rounding may break the triangle inequality.
+
+    Raises:
+        NotAMetric: naming the pair or the triple that breaks an axiom.
+
+    Cost: O(n^3) for the triangle inequality.
+
+    >>> Space([[0, 1, 2], [1, 0, 1], [2, 1, 0]]).edges.tolist()
+    [[0, 1], [1, 2]]
+    """
+
+    metric: Metric
+    names: tuple[Hashable, ...] | None
+
+    @checked
+    def __init__(self, distances: object, labels: Sequence[Hashable] | None = None, tolerance: float = 1e-12) -> None:
+        metric = distances if isinstance(distances, Metric) else TableMetric(distances, tolerance)
+        object.__setattr__(self, "metric", metric)
+        object.__setattr__(self, "names", None if labels is None else _distinct(labels, metric.size))
+
+    @property
+    def size(self) -> int:
+        """The number n of secrets."""
+        return self.metric.size
+
+    @property
+    def unit(self) -> str | None:
+        """What distances are counted in, such as "m"; None where they are plain numbers."""
+        return None
+
+    @property
+    def labels(self) -> Sequence[Hashable]:
+        """The names of the secrets, in order."""
+        return self.metric.labels() if self.names is None else self.names
+
+    @property
+    def distances(self) -> Array:
+        """d as an (n, n) read-only array: int64 or Fraction where d is rational, else float64 (see `length`)."""
+        return self.metric.table()
+
+    @property
+    def edges(self) -> NDArray[np.intp]:
+        """The essential edges: pairs x < y with no third secret strictly between them, as an (m, 2) array.
+
+        z is strictly between x and y when d(x, z) + d(z, y) = d(x, y). A promise kept along the essential edges is kept
+        for all pairs. Float64 distances are taken as the rationals that they are, so rounding may make a pair essential
+        that is none in the metric that was rounded.
+        """
+        return self.metric.edges()
+
+    @checked
+    def length(self, x: int, y: int) -> Fraction | Surd:
+        """d(x, y) as an exact number; a float64 distance is the rational that the float is."""
+        last = self.size - 1
+        return self.metric.length(natural(x, "x", 0, last), natural(y, "y", 0, last))
+
+    def restrict(self, secrets: Sequence[int]) -> "Space":
+        """The same metric on some of the secrets, in the order given.
+
+        >>> from utmost.design.spaces import counts
+        >>> counts(9).restrict([0, 4, 9]).distances.tolist()
+        [[0, 4, 9], [4, 0, 5], [9, 5, 0]]
+        """
+        kept = plain_array(secrets, "list of secrets")
+        if kept.dtype.kind not in "iu" or kept.ndim != 1 or len(set(kept.tolist())) != kept.size or kept.size == 0:
+            raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
+        if kept.min() < 0 or kept.max() >= self.size:
+            raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
+        values = np.asarray(self.metric.lengths(kept[:, None], kept[None, :]))
+        return Space(TableMetric.trusted(values), [self.labels[x] for x in kept.tolist()])
+
+    @checked
+    def same_as(self, other: "Space") -> bool:
+        """Whether both have the same labels and the same distances, and no two units."""
+        if None not in (self.unit, other.unit) and self.unit != other.unit:
+            return False
+        if self.size != other.size or tuple(self.labels) != tuple(other.labels):
+            return False
+        return self.metric == other.metric or bool((self.distances == other.distances).all())
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __repr__(self) -> str:
+        return f"Space({self.metric!r})"
+
+
+def _distinct(labels: Sequence[Hashable], size: int) -> tuple[Hashable, ...]:
+    names = tuple(labels)
+    if len(names) != size:
+        raise NotAMetric(f"a space of {size} secrets needs {size} labels", came=len(names))
+    if len(set(names)) != size:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise NotAMetric("labels must be distinct", came=f"{twice!r} twice")
+    return names

@@ -1,0 +1,95 @@
+"""Privacy types along a policy: distances that may be zero, infinite or different both ways."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from utmost.design.channels import Channel
+from utmost.design.spaces import Policy
+from utmost.design.types.privacy_type import Allowance, PrivacyType
+from utmost.errors import NotAChannel, OutOfRange
+from utmost.laws.exact import Level, Number, as_rationals, checked, level
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class PolicyType(Shown, Rebuilt):
+    """The channels C with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for the distances d of a policy.
+
+    Args:
+        policy: secrets and distances.
+        epsilon, alpha: the level of one unit of distance, one of them.
+
+    >>> from utmost.design.channels import randomized_response
+    >>> pairs = PolicyType(Policy.of_edges([("a", "b")], ["a", "b", "c"]), alpha="1/2")
+    >>> pairs.contains(randomized_response(3, alpha="1/2")), pairs.contains([[1, 0], [1, 0], [0, 1]])
+    (True, True)
+    """
+
+    policy: Policy
+    level: Level
+
+    @checked
+    def __init__(self, policy: Policy, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> None:
+        object.__setattr__(self, "policy", policy)
+        object.__setattr__(self, "level", level(epsilon, alpha))
+
+    @property
+    def parts(self) -> tuple[PrivacyType, ...]:
+        """The privacy types that a symmetric policy is made of, one for each of its `Policy.parts`.
+
+        Raises:
+            Unsupported: for a policy that is not symmetric.
+        """
+        return tuple(PrivacyType(part.space, self.level) for part in self.policy.parts)
+
+    @checked
+    def breach(self, channel: Channel | object) -> tuple[int, int, int] | None:
+        """Secrets x, z and an outcome y with C[x, y] > exp(epsilon d(x, z)) C[z, y]; None where the promise is kept.
+
+        Decided exactly; float64 entries are taken as the rationals that they are.
+
+        Raises:
+            NotAChannel: for what is no channel, and for another number of secrets.
+
+        Cost: O(m) for each ordered pair of secrets at a finite distance.
+        """
+        read = channel if isinstance(channel, Channel) else Channel(channel)
+        if read.shape[0] != self.policy.size:
+            raise NotAChannel(f"the channel must have {self.policy.size} rows, one a secret", came=read.shape[0])
+        rows = as_rationals(read.matrix).tolist()
+        for x, z, length in self.bounds():
+            allowance = None if length == 0 else allowance_of(self.level, length)
+            for y, (larger, smaller) in enumerate(zip(rows[x], rows[z], strict=True)):
+                if larger > smaller and (allowance is None or not allowance.covers(larger, smaller)):
+                    return x, z, y
+        return None
+
+    @checked
+    def contains(self, channel: Channel | object) -> bool:
+        """Whether the channel keeps the promise: see `breach`."""
+        return self.breach(channel) is None
+
+    def bounds(self) -> list[tuple[int, int, Fraction]]:
+        """The ordered pairs (x, z) that are bound, with d(x, z)."""
+        n, table = self.policy.size, self.policy.distances
+        return [(x, z, table[x, z]) for x in range(n) for z in range(n) if x != z and table[x, z] != math.inf]
+
+    def factors(self, length: Any) -> tuple[Fraction, Fraction]:
+        """Rationals around alpha^length from below and above; equal where it is rational.
+
+        Raises:
+            OutOfRange: for an infinite length.
+        """
+        if length == math.inf:
+            raise OutOfRange("an infinite distance has no factor", came="infinity")
+        return (Fraction(1), Fraction(1)) if length == 0 else allowance_of(self.level, length).factors
+
+
+@lru_cache(maxsize=4096)
+def allowance_of(at: Level, length: Fraction) -> Allowance:
+    """What a level allows over a positive length, kept."""
+    return Allowance(at, length)

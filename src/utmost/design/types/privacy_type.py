@@ -1,0 +1,313 @@
+"""A privacy type: all channels on a space that keep a level along its metric."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache
+from math import ceil, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.channels import Channel
+from utmost.design.spaces import DiscreteMetric, Space, counts, discrete, level_per
+from utmost.errors import NotAChannel, OutOfRange
+from utmost.laws.exact import (
+    Array,
+    Interval,
+    Level,
+    Number,
+    Surd,
+    as_rationals,
+    checked,
+    exp_interval,
+    is_exact,
+    log_interval,
+)
+from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.shown import Shown
+
+Length = Fraction | Surd
+"""A distance, exactly."""
+
+Triple = tuple[int, int, int]
+"""(x, z, y): secret x gives outcome y a probability that is larger than the one secret z gives it."""
+
+# Entries of a block of edges times outcomes: bounds the memory, not the answer.
+_BLOCK = 1 << 20
+# Natural logarithms of probabilities are below 10^5 in absolute value; their floats are right to within this.
+_LOG_ERROR = 1e-9
+# Powers of alpha that begin with more zeros are compared by their logarithms.
+_MOST_BITS = 1 << 13
+
+
+def log_probabilities(matrix: Array) -> NDArray[np.float64]:
+    """Natural logarithms of the entries, minus infinity for 0; a Fraction may be smaller than every float."""
+    if not is_exact(matrix):
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(matrix))
+    logs = [log(p.numerator) - log(p.denominator) if p else -np.inf for p in matrix.flat]
+    return np.array(logs).reshape(matrix.shape)
+
+
+def log_gaps(logs: NDArray[np.float64], space: Space) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
+    """Blocks of essential edges (b, 2), their lengths (b, 1), and log C[x, y] - log C[z, y] along them (b, m).
+
+    The gap of two zeros is 0: neither secret gives the outcome.
+    """
+    edges = space.edges
+    step = max(1, _BLOCK // logs.shape[1])
+    for start in range(0, len(edges), step):
+        block = edges[start : start + step]
+        lengths = np.asarray(space.metric.distance(block[:, 0], block[:, 1]), dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            gaps = logs[block[:, 0]] - logs[block[:, 1]]
+        yield block, lengths[:, None], np.where(np.isnan(gaps), 0.0, gaps)
+
+
+def steepest(logs: NDArray[np.float64], space: Space) -> float:
+    """The largest gap per unit of distance, as a float."""
+    return max((float((abs(gaps) / lengths).max()) for _, lengths, gaps in log_gaps(logs, space)), default=0.0)
+
+
+def suspects(matrix: Array, space: Space, slope: float | None) -> Iterator[Triple]:
+    """The triples (x, z, y) among which every one with log C[x, y] - log C[z, y] >= slope d(x, z) is.
+
+    Args:
+        matrix: (n, m), either kind of number.
+        space: the n secrets.
+        slope: gap per unit of distance; None for the steepest there is.
+    """
+    if isinstance(space.metric, DiscreteMetric):  # all pairs are edges of one length: the extremes of a column decide
+        for y, column in enumerate(matrix.T):
+            if (column != column[0]).any():
+                yield int(column.argmax()), int(column.argmin()), y
+        return
+    logs = log_probabilities(matrix)
+    least = steepest(logs, space) if slope is None else slope
+    for edges, lengths, gaps in log_gaps(logs, space):
+        bound = np.inf if least == np.inf else least * lengths * (1 - _LOG_ERROR) - _LOG_ERROR
+        for k, y in np.argwhere(abs(gaps) >= bound).tolist():
+            x, z = edges[k].tolist()
+            yield (x, z, y) if gaps[k, y] >= 0 else (z, x, y)
+
+
+class Allowance:
+    """What a level allows over one distance: probabilities p and q with alpha^length p <= q, decided exactly."""
+
+    def __init__(self, level: Level, length: Length) -> None:
+        self.level, self.length = level, length
+        self.scaled = None if isinstance(length, Surd) else level.scaled(length)
+
+    def covers(self, larger: Fraction, smaller: Fraction) -> bool:
+        """Whether alpha^length larger <= smaller, for larger >= smaller >= 0."""
+        if smaller == 0 or larger == smaller:
+            return larger == smaller
+        low, high = self.factors
+        if at_most(high, larger, smaller) or not at_most(low, larger, smaller):
+            return at_most(high, larger, smaller)
+        if self.scaled is not None:
+            return Level.of_alpha(smaller / larger) <= self.scaled
+        return self._covers_along_a_surd(larger / smaller)
+
+    @cached_property
+    def factors(self) -> tuple[Fraction, Fraction]:
+        """Rationals around alpha^length, from below and from above; equal where it is rational."""
+        if self.scaled is not None and self.scaled.is_rational:
+            return self.scaled.alpha_fraction(), self.scaled.alpha_fraction()
+        zeros = ceil(1.5 * self.level.epsilon_float * float(self.length))
+        if zeros > _MOST_BITS:
+            return Fraction(0), Fraction(1)
+        around = power_interval(self.level, self.length, 144 + zeros)
+        return around.lower, around.upper
+
+    def _covers_along_a_surd(self, ratio: Fraction) -> bool:
+        assert isinstance(self.length, Surd), "a rational length has a scaled level"
+        bits = 256
+        while True:  # ends: an irrational power of alpha is transcendental, and no ratio of probabilities
+            gap, allowed = log_interval(ratio, bits), self.level.epsilon_interval(bits) * self.length.interval(bits)
+            if gap.is_below(allowed) or allowed.is_below(gap):
+                return gap.is_below(allowed)
+            bits *= 2
+
+
+def at_most(factor: Fraction, p: Fraction, q: Fraction) -> bool:
+    """factor p <= q, multiplied out so that no common divisor is looked for."""
+    return factor.numerator * p.numerator * q.denominator <= q.numerator * p.denominator * factor.denominator
+
+
+def is_steeper(p: Fraction, q: Fraction, r: Fraction, s: Fraction) -> bool:
+    """p / q > r / s for positive q and s, multiplied out likewise."""
+    return p.numerator * s.numerator * q.denominator * r.denominator > (
+        r.numerator * q.numerator * p.denominator * s.denominator
+    )
+
+
+def power_interval(level: Level, length: Length, bits: int) -> Interval:
+    """An interval around alpha^length, a few units of 2^-bits wide, for a length >= 0."""
+    return _power_intervals(level, (length,), bits)[0]
+
+
+@lru_cache(maxsize=16)
+def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    """Intervals around alpha^length for each length. Cost: one exponential for each irrational power."""
+    return _power_intervals(level, lengths, bits)
+
+
+def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    longest = max((near_length(d) for d in lengths), default=0.0)
+    guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
+    epsilon = level.epsilon_interval(guard)
+    return tuple(_power(level, epsilon, d, bits) for d in lengths)
+
+
+def _power(level: Level, epsilon: Interval, length: Length, bits: int) -> Interval:
+    if length == 0:
+        return Interval.of(1, bits)
+    if isinstance(length, Surd):
+        return exp_interval(-(epsilon * length.interval(epsilon.bits)), bits)
+    at = level.scaled(length)
+    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else exp_interval(-(epsilon * length), bits)
+
+
+def near_length(length: Length) -> float:
+    """A float next to a distance, without the certainty of its last digit."""
+    if isinstance(length, Surd):
+        return sum(float(coefficient) * sqrt(radicand) for radicand, coefficient in length.terms)
+    return float(length)
+
+
+# A float64 zero stands for every probability below the smallest normal float.
+_LOG_OF_NOTHING = log(np.finfo(np.float64).smallest_normal)
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
+class PrivacyType(Shown, Rebuilt):
+    """The channels C on a space with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all secrets x, z and outcomes y.
+
+    On `counts(n)` these are the private count mechanisms (the central model); on `discrete(k)` the mechanisms of the
+    local model: see `central` and `local`.
+
+    Args:
+        space: the secrets and their metric.
+        epsilon, alpha: the level of one unit of distance, one of them; or of the distance ``per``, in plain numbers or
+            with a unit that the space's distances have: ``epsilon=1, per="200 m"``, ``epsilon="ln 2 per 50 km"``.
+
+    Source: [fernandes2022], section III; for counts, [ghosh2009], section 2.1.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> from utmost.design.spaces import counts
+    >>> PrivacyType(counts(3), alpha="1/2").contains(geometric_channel(4, alpha="1/2"))
+    True
+    """
+
+    space: Space
+    level: Level
+
+    def __init__(
+        self,
+        space: Space,
+        epsilon: Number | Level | None = None,
+        *,
+        alpha: Number | None = None,
+        per: Number | None = None,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise OutOfRange(
+                "a privacy type needs a space",
+                came=repr(space),
+                remedy="Write counts(n), say; of a policy a `PolicyType`.",
+            )
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "level", level_per(epsilon, alpha, per=per, unit=space.unit))
+
+    @classmethod
+    @checked
+    def central(cls, rows: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The central model: mechanisms for `counts(rows)`, at the level of one row.
+
+        >>> PrivacyType.central(10, alpha="1/2").space
+        Space(LineMetric(n=10))
+        """
+        return cls(counts(rows), epsilon, alpha=alpha)
+
+    @classmethod
+    @checked
+    def local(cls, k: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> "PrivacyType":
+        """The local model: mechanisms by which each individual noises one of k values at home.
+
+        >>> PrivacyType.local(4, epsilon=1).space
+        Space(DiscreteMetric(k=4))
+        """
+        return cls(discrete(k), epsilon, alpha=alpha)
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """epsilon of one unit of distance: exact where rational, else rounded up."""
+        return self.level.epsilon
+
+    @property
+    def alpha(self) -> Fraction | float:
+        """alpha = exp(-epsilon): exact where rational, else the nearest float."""
+        return self.level.alpha
+
+    @checked
+    def contains(self, channel: Channel | object, tolerance: float = 1e-12) -> bool:
+        """Whether the channel keeps the promise of the type.
+
+        Args:
+            channel: n rows. An exact channel is decided exactly, whatever the level and the distances.
+            tolerance: for float64 channels: the promise is asked up to a factor of exp(tolerance), which is what
+                rounding leaves of an exact one, and a float 0 stands for any probability below the smallest normal
+                float. With tolerance 0 the floats are taken as the rationals that they are, and decided exactly.
+
+        Raises:
+            NotAChannel: for what is no channel, and for another number of secrets.
+
+        Cost: O(m) for each essential edge of the space.
+        """
+        matrix = rows_of(channel, self.space)
+        if is_exact(matrix):
+            return self._keeps_exactly(matrix)
+        if tolerance == 0:
+            return self._keeps_exactly(as_rationals(matrix))
+        if tolerance < 0:
+            raise OutOfRange("the tolerance must not be negative", came=tolerance, where="contains")
+        logs, epsilon = log_probabilities(matrix), self.level.epsilon_float
+        for edges, lengths, gaps in log_gaps(logs, self.space):
+            larger = np.maximum(logs[edges[:, 0]], logs[edges[:, 1]])
+            allowed = epsilon * lengths
+            if ((abs(gaps) > allowed + tolerance) & (larger - allowed > _LOG_OF_NOTHING)).any():
+                return False
+        return True
+
+    def _keeps_exactly(self, matrix: Array) -> bool:
+        allowance = cache(lambda x, z: Allowance(self.level, self.space.length(x, z)))
+        return all(
+            allowance(x, z).covers(matrix[x, y], matrix[z, y])
+            for x, z, y in suspects(matrix, self.space, self.level.epsilon_float)
+        )
+
+    @checked
+    def restrict(self, secrets: Sequence[int]) -> "PrivacyType":
+        """The type of the same level on some of the secrets only.
+
+        Source: [fernandes2022], section IV-C.
+        """
+        return PrivacyType(self.space.restrict(secrets), self.level)
+
+    @checked
+    def same_as(self, other: "PrivacyType") -> bool:
+        """Whether both have the same space and level."""
+        return self.level == other.level and self.space.same_as(other.space)
+
+    def __repr__(self) -> str:
+        return f"PrivacyType({self.space!r}, {self.level})"
+
+
+def rows_of(channel: Channel | object, space: Space) -> Array:
+    """The matrix of a channel, or of what can be read as one, that has a row for each secret of a space."""
+    read = channel if isinstance(channel, Channel) else Channel(channel)
+    if read.shape[0] != space.size:
+        raise NotAChannel(f"the channel must have {space.size} rows, one for each secret", came=read.shape[0])
+    return read.matrix

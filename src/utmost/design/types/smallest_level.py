@@ -1,0 +1,196 @@
+"""The smallest epsilon that a channel or a law keeps, where it is attained, and whether it is the one promised."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from utmost.design.channels import Channel
+from utmost.design.spaces import Space
+from utmost.design.types.curves import Law, curve_distance, curve_of_law
+from utmost.design.types.privacy_type import is_steeper, rows_of, suspects
+from utmost.errors import OutOfRange, PromiseBroken
+from utmost.laws.exact import Interval, Level, Number, Surd, checked, exact, level, log_interval, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import IntegerLaw
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SmallestEpsilon(Shown):
+    """The least level that contains a channel, with the place that needs it.
+
+    Attributes:
+        value: epsilon, rounded up, and so is the decimal that it prints; 0 for a channel that reveals nothing, infinity
+            where an outcome is possible for one secret and impossible for another.
+        level: the same level exactly, where it is positive and finite and the distance of the pair is rational.
+        pair: (x, z) with C[x, y] = exp(epsilon d(x, z)) C[z, y]; None where the value is 0.
+        outcome: y, or None.
+    """
+
+    value: float
+    level: Level | None
+    pair: tuple[int, int] | None
+    outcome: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Two probabilities of one outcome, larger > smaller, and the distance of their secrets."""
+
+    larger: Fraction
+    smaller: Fraction
+    length: Fraction | Surd
+    pair: tuple[int, int]
+    outcome: int
+
+    @property
+    def ratio(self) -> Fraction:
+        return self.larger / self.smaller
+
+    @property
+    def level(self) -> Level | None:
+        """The level that this place needs, where it is a power of a rational alpha."""
+        if isinstance(self.length, Surd) or not self.smaller:
+            return None
+        return Level.of_alpha(1 / self.ratio).scaled(1 / self.length)
+
+
+@checked
+def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon:
+    """The smallest epsilon with C[x, y] <= exp(epsilon d(x, z)) C[z, y] for all x, z and y.
+
+    It is the largest log(C[x, y] / C[z, y]) / d(x, z), and is attained on an essential edge. Probabilities are taken
+    as exact numbers; float64 entries as the rationals that they are.
+
+    Args:
+        channel: n rows.
+        space: n secrets.
+
+    Cost: O(m) for each essential edge.
+
+    Source: [fernandes2022], section III.
+
+    >>> from utmost.design.channels import renormalised_geometric_channel
+    >>> from utmost.design.spaces import counts
+    >>> found = smallest_epsilon(renormalised_geometric_channel(3, alpha="1/2"), counts(2))
+    >>> found.level, found.pair, found.outcome
+    (Level(alpha=7/16), (0, 1), 0)
+    """
+    matrix = rows_of(channel, space)
+    length = cache(space.length)
+    worst: _Place | None = None
+    for x, z, y in suspects(matrix, space, slope=None):
+        larger, smaller = Fraction(matrix[x, y]), Fraction(matrix[z, y])
+        if larger > smaller:
+            place = _Place(larger, smaller, length(x, z), (x, z), y)
+            worst = place if worst is None or _is_steeper(place, worst) else worst
+    return _answer(worst)
+
+
+def _answer(worst: _Place | None) -> SmallestEpsilon:
+    if worst is None:
+        return SmallestEpsilon(0.0, None, None, None)
+    if not worst.smaller:
+        return SmallestEpsilon(math.inf, None, worst.pair, worst.outcome)
+    bits = 256 + 2 * worst.ratio.numerator.bit_length()  # a ratio near 1 has a small logarithm
+    epsilon = log_interval(worst.ratio, bits) / _interval(worst.length, bits)
+    return SmallestEpsilon(_as_printed(epsilon), worst.level, worst.pair, worst.outcome)
+
+
+def _as_printed(epsilon: Interval) -> float:
+    """epsilon rounded up, so that neither the float nor the decimal it prints, as levels read it, is below."""
+    value = round_up(epsilon)
+    return value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
+
+
+def _is_steeper(one: _Place, other: _Place) -> bool:
+    """Whether one needs a larger epsilon than the other: decided exactly, but for ties along different surds."""
+    if not one.smaller or not other.smaller:
+        return not one.smaller and bool(other.smaller)
+    if one.length == other.length:
+        return is_steeper(one.larger, one.smaller, other.larger, other.smaller)
+    mine, theirs = one.level, other.level
+    if mine is not None and theirs is not None:
+        return mine > theirs
+    for bits in (128, 512, 2048):  # a doubled way has an equal slope, which no number of bits decides: a tie
+        cross_one = log_interval(one.ratio, bits) * _interval(other.length, bits)
+        cross_other = log_interval(other.ratio, bits) * _interval(one.length, bits)
+        if cross_one.is_below(cross_other) or cross_other.is_below(cross_one):
+            return cross_other.is_below(cross_one)
+    return False
+
+
+def _interval(length: Fraction | Surd, bits: int) -> Interval:
+    return length.interval(bits) if isinstance(length, Surd) else Interval.of(length, bits)
+
+
+@checked
+def kept_level(law: Law, shift: Number | None = None) -> Level:
+    """The smallest level that the law keeps against the shift, and against every smaller one.
+
+    For the sensitivity D it is ceil(|shift| / D) times the law's level for a staircase, on the integers or the reals,
+    and |shift| / D times it for the Laplace and the geometric law. At D itself, the default, it is the law's level.
+
+    Raises:
+        OutOfRange: for the shift 0, where there is nothing to distinguish and every level is kept.
+
+    Source: [geng2012], (24) and (76); shifts beyond the sensitivity: docs/theory/trade-off.md.
+
+    >>> from utmost.laws.noise import DiscreteStaircase, Geometric
+    >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
+    [Level(epsilon=2), Level(epsilon=4/3)]
+    """
+    kept = curve_of_law(law, curve_distance(law, shift)).kept
+    if kept is None:
+        raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
+    return kept
+
+
+@checked
+def check_promise(
+    law: Law, epsilon: Number | Level | None = None, *, alpha: Number | None = None, shift: Number | None = None
+) -> None:
+    """Check that a law keeps a level, and no stricter one: the bound on its likelihood ratios holds and is attained.
+
+    The level of the largest likelihood ratio is compared with the promised one, exactly; and on the integers the law's
+    own probabilities are compared at an outcome where that ratio is attained, as Fractions where they are rational and
+    as intervals where they are not.
+
+    Args:
+        law: a law of noise.
+        epsilon, alpha: the level promised; by default the law's own.
+        shift: how far apart neighbouring query answers may be; by default the law's sensitivity.
+
+    Raises:
+        PromiseBroken: when a likelihood ratio exceeds e^epsilon, or none attains it: then noise is wasted.
+
+    >>> from utmost.laws.noise import Geometric
+    >>> check_promise(Geometric(epsilon=1, sensitivity=3))
+    >>> check_promise(Geometric(epsilon=1, sensitivity=3), epsilon=1, shift=4)
+    Traceback (most recent call last):
+    utmost.errors.PromiseBroken: check_promise: the law must keep epsilon=1; got epsilon=4/3. ...
+    """
+    promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
+    kept = kept_level(law, shift)
+    if promised < kept:
+        raise PromiseBroken(
+            f"the law must keep {promised}", came=str(kept), where="check_promise", remedy="Use more noise."
+        )
+    if kept < promised:
+        raise PromiseBroken(
+            f"the law must attain {promised}", came=str(kept), where="check_promise", remedy="Use less noise."
+        )
+    if isinstance(law, IntegerLaw):
+        _check_probabilities(law, int(curve_distance(law, shift)), kept)
+
+
+def _check_probabilities(law: IntegerLaw, shift: int, kept: Level) -> None:
+    """P(X = y) alpha = P(X = y + shift) at the last y of the first step, by the law's own probabilities."""
+    y = law.profile.step - 1
+    if kept.is_rational and law.profile.level.is_rational:
+        attained = law.pmf(y) * kept.alpha_fraction() == law.pmf(y + shift)
+    else:
+        near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), kept.alpha_interval()
+        attained = not (near * alpha).is_below(far) and not far.is_below(near * alpha)
+    if not attained:
+        raise PromiseBroken(f"the probabilities at {y} and {y + shift} must be alpha apart", came=law, where="pmf")

@@ -1,0 +1,177 @@
+"""`utmost capacity`: each capacity, what attains it, and whether the proof was checked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.design.capacities import TypeCapacity
+from utmost.design.capacities import capacity as capacity_of
+from utmost.doors.cli import file_options, options, secret_options
+from utmost.doors.cli.measure_options import AskedMeasure
+from utmost.doors.cli.screen import busy, facts, number, screen
+from utmost.doors.documents import capacities
+from utmost.doors.documents.channel_files import document as channel_document
+from utmost.doors.documents.measure_names import SAYS, prior_of
+from utmost.doors.documents.reports import exact_text
+from utmost.errors import OutOfRange
+from utmost.laws.exact.written_levels import level_facts
+
+_MEANINGS = {
+    "multiplicative": "no mechanism multiplies anyone's gain by more",
+    "additive": "no mechanism adds more to anyone's gain",
+}
+_LONGEST = 40
+
+
+def show_capacities(report: dict[str, Any], out: Path | None) -> None:
+    """Print what `utmost capacity` reports."""
+    console = screen()
+    console.print(
+        facts(
+            {
+                "secrets": f"{report['space']}, {report['secrets']:,} of them",
+                "level": f"epsilon = {report['epsilon']}",
+                **({"written": str(out)} if out is not None else {}),
+            }
+        )
+    )
+    for found in report["capacities"]:
+        console.print(Text(f"\nThe {found['capacity']} capacity", style="bold"))
+        console.print(facts(_facts(found)))
+
+
+def _facts(found: dict[str, Any]) -> dict[str, str]:
+    return {
+        "capacity": _value(found),
+        "which says": _MEANINGS[found["capacity"]],
+        **({} if found["lower"] == found["value"] else {"one leaks at least": number(found["lower"], 16)}),
+        **({"found by": found["method"]} if "method" in found else {}),
+        "theorem": found["theorem"] or "none: mechanism and dual decide",
+        "outcomes": f"{found['outcomes']:,}",
+        "checked": "yes, from mechanism and dual alone" if found["verified"] else "NO",
+    }
+
+
+def _value(found: dict[str, Any]) -> str:
+    exactly, short = found["value_exact"], number(found["value"], 16)
+    return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") <= _LONGEST else "")
+
+
+Multiplicative = Annotated[
+    bool, typer.Option("--multiplicative", help="Only the largest factor on anyone's gain; both when left out.")
+]
+Additive = Annotated[bool, typer.Option("--additive", help="Only the most that is added to anyone's gain.")]
+Prior = Annotated[
+    str | None, typer.Option(metavar="PRIOR", help="With a measure: the belief before, uniform or a .csv file.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write mechanisms and proofs as JSON, and check them; - for the pipe."),
+]
+
+
+def capacity(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    multiplicative: Multiplicative = False,
+    additive: Additive = False,
+    measure: AskedMeasure,
+    prior: Prior = None,
+    out: Out = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the most that any mechanism of a privacy type leaks, and prove it.
+
+    Where all numbers are rational the answer is exact. Elsewhere you get two bounds: what no mechanism exceeds, and
+    what the mechanism found is sure to leak. Both are computed again, without the solver, before they are shown.
+    With a measure: the most that any mechanism adds to it at one prior, over the vertices of the type.
+    """
+    answer = options.Answer(out, as_json)
+    if measure.is_given or prior is not None:
+        if multiplicative or check is not None:
+            came = "--multiplicative" if multiplicative else "--check"
+            raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
+        return _by_measure(secrets, level, measure, prior or "uniform", answer)
+    found: Sequence[Any]
+    if check is not None:
+        spelled, found = check.name, capacities.read(check)
+    else:
+        spelled, ptype = secrets.at(level)
+        both = multiplicative == additive
+        found = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
+        found += [capacity_of(ptype, kind="additive")] if additive or both else []
+    report = _report(found, spelled, is_read=check is not None)
+    document = None if check is not None else capacities.document(found)
+    answer.give(report, lambda: show_capacities(report, answer.file), document)
+    if document is not None and answer.file is not None:
+        capacities.read(answer.file)
+
+
+def _report(found: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
+    """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
+    ptype = found[0].certificate.ptype
+    return {
+        "space": shown,
+        "secrets": ptype.space.size,
+        **level_facts(ptype.level),
+        "capacities": [
+            {
+                "capacity": one.certificate.kind,
+                "value": float(one.value),
+                "value_exact": exact_text(one.value) if one.is_exact else None,
+                "lower": float(one.lower),
+                **({} if is_read else {"method": one.method}),
+                "theorem": one.theorem,
+                "outcomes": one.mechanism.shape[1],
+                "verified": is_read or one.certificate.verify(),
+            }
+            for one in found
+        ],
+    }
+
+
+def _by_measure(
+    secrets: secret_options.Secrets, level: options.AskedLevel, asked: AskedMeasure, prior: str, answer: options.Answer
+) -> None:
+    """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
+    spelled, ptype = secrets.at(level)
+    measure, belief = asked.read(), prior_of(prior, ptype.space.size)
+    with busy(f"Listing the vertices of {spelled}"):
+        found = capacity_of(ptype, measure, "additive", belief)
+        verified = bool(found.certificate.verify())
+    before, exactly = measure.prior(belief), exact_text(found.value)
+    report = {
+        "space": spelled,
+        "secrets": ptype.space.size,
+        **level_facts(ptype.level),
+        "measure": measure.name,
+        "prior": prior,
+        "before": float(before),
+        "capacity": "additive",
+        "value": float(found.value),
+        "value_exact": exactly,
+        "outcomes": found.mechanism.shape[1],
+        "verified": verified,
+    }
+    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(found.mechanism))
+
+
+def _show_by_measure(report: dict[str, Any], out: Path | None) -> None:
+    says = SAYS.get(report["measure"])
+    shown = {
+        "secrets": f"{report['space']}, {report['secrets']:,} of them",
+        "level": f"epsilon = {report['epsilon']}",
+        "measure": report["measure"] + (f": {says}" if says else ""),
+        "prior": f"{report['prior']}, at which it is {number(report['before'], 12)}",
+        "capacity": _value(report),
+        "which says": "no mechanism of the type changes it by more, in the mean over outcomes",
+        "outcomes": f"{report['outcomes']:,}",
+        "checked": "yes, the mechanism and a bound for every vertex" if report["verified"] else "NO",
+        **({"mechanism written": str(out)} if out is not None else {}),
+    }
+    screen().print(facts(shown))

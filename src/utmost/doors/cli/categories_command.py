@@ -1,0 +1,233 @@
+"""`utmost categories`: the best report of one of k categories, drawn for clients, counted, and relaxed."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from utmost.design.local import CategoryCounts, SubsetSelection, best_report, is_lossless, report_categories
+from utmost.doors.cli import file_options, options, people_options, table_options
+from utmost.doors.cli.screen import facts, grid, number, screen
+from utmost.doors.documents.reports import print_json
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import natural
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.tables import csv_table, files
+from utmost.publish.tables.adapters import no_column
+from utmost.publish.tables.atomic import write_together
+from utmost.publish.tables.text_files import TextFile
+
+_SHOWN, _JOINT = 24, "|"
+
+
+def show_categories(report: dict[str, Any]) -> None:
+    """Print what `utmost categories` reports of a protocol."""
+    size = report["size"]
+    of = f"{size} of {report['categories']} categories"
+    shown = {
+        "report": f"{of}: subset selection" if size > 1 else f"one of {report['categories']}: randomised response",
+        "level": f"epsilon = {report['epsilon']} for each client",
+        "holds the own category": f"with probability {_value(report, 'inside')}",
+        "holds any other": f"with probability {_value(report, 'outside')}",
+        "counts of n clients": f"are off by {number(report['error'], 4)} sqrt(n), in root mean square",
+        "no other report is off by less": "checked" if report["least"] else "another size is",
+        "randomised response": f"would be off by {number(report['response_error'], 4)} sqrt(n)",
+    }
+    if report["relaxed"] is not None:
+        told = report["relaxed"]
+        shown["relaxed to its best report"] = f"epsilon = {told['epsilon']}, of {told['size']}: " + (
+            "lossless" if told["lossless"] else "not lossless, by theorem"
+        )
+        shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
+        shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"
+    screen().print(facts(shown))
+
+
+def _value(report: dict[str, Any], name: str) -> str:
+    exactly = report[f"{name}_exact"]
+    return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
+
+
+Labels = Annotated[
+    list[str] | None, typer.Option(metavar="NAMES", help="The categories, fixed beforehand, separated by commas.")
+]
+Categories = Annotated[int | None, typer.Option(metavar="K", help="Or only how many there are.")]
+Size = Annotated[int | None, typer.Option(metavar="D", help="How many a report holds; the best number if left out.")]
+UpTo = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="Whether it can be relaxed to this larger epsilon at no loss.")
+]
+Table = Annotated[
+    file_options.File | None,
+    typer.Option(
+        "--file",
+        metavar="TABLE",
+        parser=file_options.readable,
+        help="Draw a report for each row of this table; - for the pipe.",
+    ),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the categories.")]
+Reports = Annotated[
+    file_options.File | None,
+    typer.Option(metavar="FILE", parser=file_options.readable, help="Count the reports in a file that --out wrote."),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="With --file: write the reports, and nothing else.")]
+
+
+def categories(
+    *,
+    labels: Labels = None,
+    categories: Categories = None,
+    level: options.AskedLevel,
+    size: Size = None,
+    up_to: UpTo = None,
+    table: Table = None,
+    column: Column = None,
+    reports: Reports = None,
+    spelling: table_options.Spelling,
+    out: Out = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best way in which clients report one of k categories for themselves; draw such reports, or count them.
+
+    Of all reports that keep the level, drawn by each client apart from the others, it has the least sum of the
+    variances of unbiased counts. With --file a report is drawn for each row; with --reports they are counted, with
+    error bars.
+    """
+    names = _names(labels, categories)
+    at = level.read()
+    how = best_report(len(names), at) if size is None else SubsetSelection(len(names), size, at)
+    if (table is not None) + (reports is not None) + (up_to is not None) > 1:
+        raise OutOfRange("one of --file, --reports and --up-to can be asked for", came="several")
+    if table is not None:
+        return _draw(spelling.of(table), column, names, how, out, form)
+    if column is not None or out is not None:
+        raise OutOfRange("--column and --out go with --file", came="none")
+    if reports is not None:
+        return _count(spelling.of(reports), names, how, as_json=as_json)
+    report = _report(how, up_to)
+    if as_json:
+        return print_json(report)
+    show_categories(report)
+
+
+def _names(labels: list[str] | None, count: int | None) -> list[str]:
+    if (labels is None) == (count is None):
+        came = "neither" if labels is None else "both"
+        raise OutOfRange("exactly one of --labels and --categories must be given", came=came)
+    if labels is None:
+        return [str(k) for k in range(natural(count, "categories", least=2))]
+    names = people_options.names_in(labels)
+    if len(names) < 2 or len(set(names)) != len(names) or any(_JOINT in name for name in names):
+        raise OutOfRange(
+            f"labels must be two or more, distinct, and without {_JOINT!r}", came="others", where="--labels"
+        )
+    return names
+
+
+def _report(how: SubsetSelection, up_to: str | None) -> dict[str, Any]:
+    response = SubsetSelection(how.categories, 1, how.level)
+    return {
+        "categories": how.categories,
+        "size": how.size,
+        **level_facts(how.level),
+        **_number("inside", how.inside),
+        **_number("outside", how.outside),
+        **_number("variance", how.variance),
+        "least_variance": float(how.least_variance),
+        "error": _error(how),
+        "least": how.verify(),
+        "response_error": _error(response),
+        "relaxed": None if up_to is None else _relaxed(how, up_to),
+    }
+
+
+def _relaxed(how: SubsetSelection, up_to: str) -> dict[str, Any]:
+    later = best_report(how.categories, up_to)
+    if later.level < how.level:
+        raise OutOfRange("the later level must be the looser one", came=up_to, where="--up-to")
+    same = SubsetSelection(how.categories, how.size, later.level)
+    return {
+        **level_facts(later.level),
+        "size": later.size,
+        "lossless": is_lossless(how, later),
+        "error": _error(later),
+        "same_size_error": _error(same),
+    }
+
+
+def _error(how: SubsetSelection) -> float:
+    """The root of the mean square error of one category's count, for one client."""
+    return float((float(how.variance) / how.categories) ** 0.5)
+
+
+def _number(name: str, value: Fraction | float) -> dict[str, Any]:
+    return {name: float(value), f"{name}_exact": str(value) if isinstance(value, Fraction) else None}
+
+
+def _draw(
+    table: Path, column: str | None, names: list[str], how: SubsetSelection, out: Path | None, form: str | None
+) -> None:
+    """A report for each row, in the order of the rows."""
+    if column is None:
+        raise OutOfRange("reports are drawn of one column", came="no --column")
+    file = table_options.output(out, form)
+    table_options.check_output(file)
+    numbers = {name: k for k, name in enumerate(names)}
+    values = []
+    for line, cell in _cells(table, column):
+        if cell not in numbers:
+            raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
+        values.append(numbers[cell])
+    drawn = report_categories(values, how)
+    made = {"report": [_JOINT.join(names[k] for k in some) for some in drawn.tolist()]}
+    if file is None:
+        return table_options.give_table(made, form)
+    write_together({file: lambda opened: files.write(made, opened, file)})
+    screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
+
+
+def _cells(table: Path, column: str) -> list[tuple[int, str]]:
+    """The cells of a column, each with its line, or its row in a file that has no lines."""
+    if files.ending_of(table) not in files.TEXT:
+        found = files.columns(files.read(table))
+        if column not in found:
+            raise no_column(column, list(found))
+        return [(row, str(cell).strip()) for row, cell in enumerate(found[column], start=1)]
+    table = TextFile.of(table)
+    records = list(csv_table.records(table))
+    if not records or column not in records[0][1]:
+        raise BadTable("the table must have the column", came=f"no {column!r}", where=str(table))
+    at = records[0][1].index(column)
+    short = next((line for line, record in records[1:] if len(record) <= at), None)
+    if short is not None:
+        raise BadTable("every row must have a cell in the column", came="none", where=f"{table}, line {short}")
+    return [(line, record[at].strip()) for line, record in records[1:]]
+
+
+def _count(reports: Path, names: list[str], how: SubsetSelection, *, as_json: bool) -> None:
+    """How many clients have each category, with error bars."""
+    numbers = {name: k for k, name in enumerate(names)}
+    sets = []
+    for line, cell in _cells(reports, "report"):
+        members = cell.split(_JOINT)
+        if len(members) != how.size or not all(member in numbers for member in members):
+            raise BadTable(
+                f"a report must hold {how.size} of the labels", came="another", where=f"{reports}, line {line}"
+            )
+        sets.append([numbers[member] for member in members])
+    counted = CategoryCounts.of(np.array(sets, np.int64).reshape(-1, how.size), how)
+    found, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
+    rows = [
+        {"category": name, "estimate": value, "error": error}
+        for name, value, error in zip(names, found, errors, strict=True)
+    ]
+    if as_json:
+        return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})
+    screen().print(
+        facts({"clients": f"{counted.clients:,}", "level": f"epsilon = {level_facts(how.level)['epsilon']}"})
+    )
+    shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
+    screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))

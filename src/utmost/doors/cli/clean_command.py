@@ -1,0 +1,90 @@
+"""`utmost clean`: whole numbers, none negative, whose sums all agree, beside a release by a plan."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.doors.cli import options, table_options
+from utmost.doors.cli.screen import busy, facts, number, screen
+from utmost.doors.cli.total_command import ReleaseFile
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.publish.releases import CleanRelease, WorkloadRelease
+from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.tables import files
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+
+Families = Annotated[
+    str | None,
+    typer.Option("--family", metavar="LEVELS", help='Which table: "department sex"; that of the atoms if left out.'),
+]
+CleanOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the table here, and what must be said of it to FILE.json; - or left out: to standard output.",
+    ),
+]
+
+
+def clean(
+    release: ReleaseFile,
+    *,
+    family: Families = None,
+    out: CleanOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
+
+    All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
+    stand in the same file. It costs nothing.
+    """
+    out = table_options.output(out, form)
+    check_free(Path("table.csv"), out)
+    read = read_workload(release)
+    words = read.domain.level_names(read.domain.finest) if family is None else read_family(read.domain, _total(family))
+    if not all(isinstance(word, str) for word in words):
+        raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
+    with busy("Making whole numbers"):
+        made = read.clean()
+    table, report = _table(read, made, list(words)), made.said(None, list(words))
+    if out is not None:
+        report = publish(table, lambda digest: made.said(digest, list(words)), out)
+    if as_json:
+        return print_json(report | {"table": files.columns(table)})
+    if out is None:
+        table_options.give_table(table, form)
+    _show(report, out)
+
+
+def _total(family: str) -> str:
+    return "" if family.strip() == TOTAL else family
+
+
+def _table(read: WorkloadRelease, made: CleanRelease, words: list[str]) -> dict[str, Any]:
+    """The estimates and their error bars as they were released, and the whole numbers beside them."""
+    columns = files.columns(read[words])
+    columns["clean"] = files.columns(made[words])["clean"]
+    return {name: np.array(column, dtype=object) for name, column in columns.items()}
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    exactly = "" if report["zero_bias_is_exact"] else "at most "
+    rows = {
+        "table": report["family"] or TOTAL,
+        "bias": f"a true zero is raised by {exactly}{number(report['zero_bias'], 4)} on average",
+        "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+    headline = Text("Clean, for display and for programs that need counts.", style="bold")
+    shown = Group(headline, Padding(Text(report["words"]), (0, 0, 1, 0)), facts(rows))
+    screen(stderr=out is None).print(shown)

@@ -1,0 +1,198 @@
+"""`utmost count`: events of people into the true table of a declared domain, with the unit that the counting proved."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options, people_options, table_options
+from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.unknown_keys import UnknownKeys
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.statements.codec import write
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.tables import files
+from utmost.publish.tables.atomic import Writer, check_absent, write_together
+
+WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
+_DRY = "Nothing was written. This is what a release would protect."
+DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": {"bins": [0, 100], "width": 10}}.'
+
+CountedOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe.",
+    ),
+]
+Part = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AXIS", help="Put each person into one label of this axis: a file for each, that share nobody."
+    ),
+]
+Together = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AXIS",
+        help="An axis of two values: keep both atoms of a row along it or neither, of --at-most / 2 rows.",
+    ),
+]
+
+
+def count(
+    events: file_options.TableOrLake,
+    domain: file_options.DomainFile = None,
+    *,
+    people: people_options.People,
+    part: Part = None,
+    together: Together = None,
+    unknown: UnknownKeys,
+    level: options.AskedLevel,
+    neighbours: options.Neighbours = "add-remove",
+    spelling: table_options.Spelling,
+    out: CountedOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+    dry_run: options.DryRun = False,
+) -> None:
+    """Count events of people into a table, and prove how much one person can change.
+
+    Each person is counted in at most --at-most cells of the table (its atoms), and changes each by at most --per-atom.
+    Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
+    and it must not be published.
+
+    An event with a value that the domain does not declare is left out, and nothing says how many are: that is a true
+    count, too. Write {"values": [...], "other": "elsewhere"} in the domain, and they are counted as elsewhere.
+
+    --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
+    delta), which values of a column may be named, for a column whose values nobody can list beforehand.
+    """
+    out, events = table_options.output(out, form), spelling.of(events)
+    if out is not None and out.suffix.lower() != ".json":
+        table_options.check_output(out)
+    elif out is not None:
+        check_absent(out)
+    if unknown.column is not None:
+        _check_alone(part, together, neighbours, out)
+        return unknown.name(events, people, level, domain, out, as_json=as_json, dry_run=dry_run)
+    unknown.check_unused(level)
+    if domain is None:
+        remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
+        raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
+    made = people.counted(events, read_domain(domain), neighbours, part, together)
+    if part is not None:
+        return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
+    if dry_run:
+        return _tell(made, None, people, as_json=as_json, headline=_DRY)
+    if out is not None:
+        write_together({out: lambda file: _write(made, file, out)}, owner_only=True)
+        _tell(made, out, people, as_json=as_json, headline="Counted." if people.person is not None else "Read.")
+    elif as_json:
+        print_json(COUNTED_FORM.document(made))
+    else:
+        table_options.give_table(_columns(made), form)
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _check_alone(part: str | None, together: str | None, neighbours: str, out: Path | None) -> None:
+    """Check that nothing is asked for that has no meaning where keys are named."""
+    if part is not None or together is not None or neighbours != "add-remove":
+        came = "--part" if part is not None else "--together" if together is not None else "--neighbours"
+        raise OutOfRange("keys are named for one individual added or removed, of all events", came=came)
+    if out is not None and out.suffix.lower() != ".json":
+        raise OutOfRange("the domain of named keys is written as .json", came=out.name, where="--out")
+
+
+def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """A file for each part, all or none; each is released at a level of its own, and a person pays for one."""
+    if out is None and not dry_run:
+        remedy = f"With --out counted.json there is counted-LABEL.json for each label of {part}."
+        raise OutOfRange("parts are counted into files", came="no --out", where="--part", remedy=remedy)
+    paths = {} if out is None else {label: _path_of(out, label) for label in made}
+    if len(set(paths.values())) < len(paths):
+        raise OutOfRange("labels of parts must give names of files that differ", came="two alike", where="--part")
+    if not dry_run:
+        write_together({path: _writer(made[label], path) for label, path in paths.items()}, owner_only=True)
+    first = next(iter(made.values()))
+    unit = {"sensitivity": str(first.unit.sensitivity), "cells": first.unit.cells, "neighbours": first.unit.neighbours}
+    written = {str(label): str(path) for label, path in paths.items()} if not dry_run else {}
+    if as_json:
+        return print_json({"part": part, "labels": list(map(str, made)), "unit": unit, "out": written})
+    rows = {
+        "parts": f"{len(made)}, by {part}; each person is in one of them",
+        "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
+        "one person": f"changes at most {first.unit.cells} of one part, each by at most {first.unit.sensitivity}",
+    }
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = (
+            "each at a level of its own; in one ledger's dataset the largest of these levels is charged"
+        )
+    headline = "Counted." if written else "Nothing was written. This is what releases would protect."
+    screen().print(Text(headline, style="bold"), facts(rows))
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _path_of(out: Path, label: object) -> Path:
+    name = re.sub(r"[^\w.]+", "-", str(label))
+    return out.with_name(f"{out.stem}-{name}{out.suffix}")
+
+
+def _writer(made: CountedTable, path: Path) -> Writer:
+    return lambda file: _write(made, file, path)
+
+
+def _write(made: CountedTable, file: Any, out: Path) -> None:
+    if out.suffix.lower() == ".json":
+        write(COUNTED_FORM.document(made), file)
+    else:
+        files.write(_columns(made), file, out)
+
+
+def _columns(made: CountedTable) -> dict[str, Any]:
+    finest = made.domain.finest
+    sums = made.domain.sums(made.atoms, finest).ravel()
+    return {**made.domain.group_labels(finest), "count": sums}
+
+
+def _tell(made: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str) -> None:
+    """Say what was counted and what one person changes; no count, which a log would keep."""
+    unit = made.unit
+    if as_json:
+        proved = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
+        columns = list(made.domain.columns)
+        return print_json(
+            {
+                "atoms": made.domain.size,
+                "columns": columns,
+                "unit": proved,
+                "out": out and str(out),
+                "together": made.together,
+            }
+        )
+    said = "" if people.person is not None else ": as you say, since a table that is counted already proves nothing"
+    rows = {
+        "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
+        "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
+        "neighbours": unit.neighbours,
+    }
+    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
+    if closed and people.person is not None:
+        axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
+        rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
+    if made.together is not None:
+        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {made.together}"
+        rows["together"] = f"these are the atoms of {lines}, both or neither"
+    if out is not None:
+        rows["written"] = str(out)
+        if out.suffix.lower() == ".json":
+            rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
+        else:
+            rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
+    screen().print(Text(headline, style="bold"), facts(rows))

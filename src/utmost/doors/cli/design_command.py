@@ -1,0 +1,283 @@
+"""`utmost design`: the best mechanism for a consumer, its loss and why none is less."""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.text import Text
+
+from utmost.design.optima import Certificate, Optimum, optimal_mechanism
+from utmost.design.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, Places, check_monotone
+from utmost.design.types import PrivacyType
+from utmost.doors.cli import file_options, options, secret_options
+from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
+from utmost.doors.cli.labelled_screen import map_of_design, show_labelled_answers
+from utmost.doors.cli.screen import facts, grid, narrowed, number, screen
+from utmost.doors.documents import designs
+from utmost.doors.documents.consumer_files import consumer_of, is_file
+from utmost.doors.documents.labelled_answers import labelled_answers
+from utmost.doors.documents.reports import attack_facts, design_report
+from utmost.errors import NotMonotone, OutOfRange
+from utmost.publish.statements import codec
+from utmost.publish.tables import files
+from utmost.publish.tables.atomic import Writer, write_together
+
+_SHOWN = 24
+
+
+def show_design(report: dict[str, Any], out: Path | None) -> None:
+    """Print a `design_report`."""
+    shown = {
+        "expected loss": _value(report["expected_loss"], report["expected_loss_exact"]),
+        "no private mechanism loses less than": _value(report["lower_bound"], report["expected_loss_exact"]),
+        "checked": "yes, both bounds computed again without the solver" if report["verified"] else "NO",
+        "found by": report["method"],
+        "theorem": report["theorem"] or "none: the lower bound proves it",
+        **({"which needs": "; ".join(report["hypotheses"])} if report["hypotheses"] else {}),
+        "secrets": report["space"],
+        "level": f"epsilon = {report['epsilon']}" + (f" per {report['unit']}" if report.get("unit") else ""),
+        "consumer": f"prior {report['prior']}, loss {report['loss']}",
+        **({"at face value": _face(report)} if report["face_value_loss"] is not None else {}),
+    }
+    if out is not None:
+        shown["written"] = str(out)
+    console = screen()
+    console.print(facts(shown))
+    if report["attack"] is not None:
+        _show_attack(report["attack"])
+    if report["remap"] is not None:
+        _show_remap(report["remap"])
+
+
+def _show_attack(attacks: list[dict[str, Any]]) -> None:
+    """How well the secret is guessed by someone who believes the prior, from the optimum and from the usual ones."""
+    console, first = screen(), attacks[0]
+    console.print(Text("\nWhat an attacker learns who believes the prior", style="bold"))
+    rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
+    rows += [
+        [
+            one["mechanism"],
+            _percent(one["guessed_after"]),
+            below(one["error_after"]),
+            _odds(one),
+            above(one["reader_loses"]),
+        ]
+        for one in attacks
+    ]
+    console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
+    worst = first["worst_odds"]
+    if worst is not None:
+        rise = f"from {_percent(worst['before'], 3)} to {_percent(worst['after'], 3)}"
+        console.print(
+            Text(f"The optimum moves odds most for secret {worst['secret']} at outcome {worst['outcome']}: {rise}.")
+        )
+    if len(attacks) > 1:
+        console.print(Text("The usual mechanisms are remapped for the same reader."))
+
+
+def _percent(chance: Any, digits: int = 4) -> str:
+    return f"{above(100 * Fraction(chance), digits)} %"
+
+
+def above(value: Any, digits: int = 4) -> str:
+    """A number that is never shown below what it is.
+
+    >>> above(Fraction(1, 3)), above(Fraction(1, 5)), above(float("inf"))
+    ('0.3334', '0.2', 'infinity')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def below(value: Any, digits: int = 4) -> str:
+    """A number that is never shown above what it is.
+
+    >>> below(Fraction(2, 3)), below(Fraction(6, 5))
+    ('0.6666', '1.2')
+    """
+    return _cut(value, Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def _cut(value: Any, rounded: Context) -> str:
+    if value == math.inf:
+        return "infinity"
+    exactly = Fraction(value)
+    shown = rounded.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
+    return number(float(shown), rounded.prec)
+
+
+def _odds(attack: dict[str, Any]) -> str:
+    worst = attack["worst_odds"]
+    return "nothing" if worst is None else f"{above(worst['factor'])} times"
+
+
+def show_check(certificate: Certificate) -> None:
+    """Print what a certificate proves."""
+    shown = {
+        "checked": "yes, both bounds computed again without the solver",
+        "the mechanism loses at most": number(certificate.upper, 12),
+        "none loses less than": number(certificate.lower, 12),
+        "theorem": certificate.theorem or "none: the lower bound proves it",
+    }
+    screen().print(facts(shown))
+
+
+def _show_remap(remap: list[dict[str, Any]]) -> None:
+    console = screen()
+    console.print(Text("\nWhat to make of each response of the geometric mechanism", style="bold"))
+    rows = [[run["responses"], run["answer"], "as good as another" if run["tie"] else ""] for run in remap[:_SHOWN]]
+    console.print(grid(["response", "answer", ""], rows))
+    if len(remap) > _SHOWN:
+        console.print(Text(f"and {len(remap) - _SHOWN} more rows", style="dim"))
+
+
+def _face(report: dict[str, Any]) -> str:
+    return f"the geometric mechanism without a remap loses {number(report['face_value_loss'])}"
+
+
+def _value(value: float, exactly: str | None) -> str:
+    short = number(value, 12)
+    return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") < 30 else "")
+
+
+Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
+Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv).",
+    ),
+]
+Curve = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FROM:TO:STEPS",
+        help="Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
+    ),
+]
+
+
+def design(
+    *,
+    table: secret_options.PlacesTable = None,
+    secrets: secret_options.Secrets,
+    prior: Prior = None,
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    curve: Curve = None,
+    theorem: Theorem = False,
+    program: Program = False,
+    out: Out = None,
+    plot: options.Plot = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the best private mechanism for a consumer, and prove how near the best it is.
+
+    You get a mechanism, its expected loss, and a number that no private mechanism's loss is below. Both are computed
+    again, without the solver, before they are shown. On counts the best is the geometric mechanism followed by a remap,
+    wherever a theorem or the lower bound says so; elsewhere it is found as a linear program.
+    """
+    if check is not None:
+        return _check(check, options.Answer(out, as_json))
+    if curve is not None:
+        check_no_level(level, secrets.epsilon_at)
+        if prior is None or theorem or program:
+            came = "none" if prior is None else "--theorem or --program"
+            raise OutOfRange("a curve needs a consumer's prior, and no method", came=came, where="--curve")
+        return _curve(curve, secrets.from_table(table), (prior, loss), options.Answer(out, as_json), plot)
+    spelled, ptype = secrets.from_table(table).at(level)
+    if prior is None:
+        remedy = "Say --prior uniform, or name a .csv file of probabilities, one for each secret."
+        raise OutOfRange("a design needs a consumer's prior", came="none", where="--prior", remedy=remedy)
+    if theorem and program:
+        raise OutOfRange("one of --theorem and --program can be asked for", came="both")
+    consumer = consumer_of(prior, loss, ptype.space, ptype.level)
+    found = _optimum(ptype, consumer, theorem=theorem, program=program)
+    written = designs.document(found, None if is_file(loss) else loss.strip().lower())
+    path = file_options.file_of(out)
+    _write(found, written, path, plot)
+    report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
+    named = labelled_answers(found)
+    report |= named
+
+    def show() -> None:
+        show_design(report, path)
+        show_labelled_answers(named)
+
+    options.Answer(None, as_json or out != path).give(written, show)
+
+
+def _curve(
+    asked: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
+) -> None:
+    """The least loss at the levels of a curve."""
+    spelled, space = secrets.read()
+    levels, (prior, loss) = asked_levels(asked, space.unit), named
+    consumer = consumer_of(prior, loss, space, levels[0])
+    names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
+    show_loss_curve(space, consumer, levels, names, answer, plot)
+
+
+def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: bool) -> Optimum:
+    method: Literal["auto", "theorem", "program"] = "theorem" if theorem else "program" if program else "auto"
+    try:
+        with narrowed("Designing") as progress:
+            return optimal_mechanism(ptype, consumer, method=method, progress=progress)
+    except NotMonotone:
+        if isinstance(ptype.space.metric, LineMetric):
+            check_monotone(consumer)  # names the entry
+        raise
+
+
+def _write(found: Optimum, written: dict[str, object], out: Path | None, plot: Path | None) -> None:
+    writers: dict[Path, Writer] = {}
+    if out is not None and out.suffix.lower() == ".json":
+        writers[out] = lambda file: codec.write(written, file)
+    elif out is not None:
+        if out.suffix.lower() not in files.TEXT:
+            raise OutOfRange("a design is written as .json, its mechanism as .csv", came=out.name, where="--out")
+        channel = found.channel
+        answers = range(found.certificate.consumer.actions) if channel.outcomes is None else channel.outcomes
+        names = ["secret", *map(str, answers)]
+        secrets = range(channel.shape[0]) if channel.secrets is None else channel.secrets
+        rows = ([str(x), *map(str, row)] for x, row in zip(secrets, channel.matrix.tolist(), strict=True))
+        writers[out] = lambda file: files.write_rows(names, rows, file, out)
+    if plot is not None:
+        writers[plot] = _places(found, plot)
+    if writers:
+        write_together(writers)
+
+
+def _places(found: Optimum, path: Path) -> Writer:
+    """How to draw the prior of a grid, and the answers for its likeliest place."""
+    from utmost.doors.figures.canvas import check_format, places_figure
+
+    certificate = found.certificate
+    space, prior = certificate.ptype.space, certificate.consumer.prior
+    metric = space.metric
+    if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
+        raise OutOfRange("a picture needs a grid, or places with coordinates", came=repr(metric), where="--plot")
+    check_format(path)
+    told = attack_facts(found.attack(), space)
+    caption = (
+        f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
+        f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
+    )
+    if isinstance(space, Places):
+        return map_of_design(found, space, path, caption)
+    assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
+    likeliest = int(prior.argmax())
+    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
+    return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
+
+
+def _check(path: Path, answer: options.Answer) -> None:
+    """Check a design, and refuse one that does not prove what it states."""
+    certificate = designs.read(path)
+    bounds = {"lower": float(certificate.lower), "upper": float(certificate.upper)}
+    answer.give({"verified": True, **bounds}, lambda: show_check(certificate))

@@ -1,0 +1,116 @@
+"""Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
+
+import io
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from utmost.errors import OutOfRange
+
+if TYPE_CHECKING:
+    File = Path
+else:
+
+    class File:
+        """A file to read, as `readable` gives it: typer would make a plain path again of what is said to be one."""
+
+
+PIPE = "-"
+"""The name of the pipe: standard input where something is read, standard output where something is written."""
+
+
+# The class of paths is the system's, which is known when this runs.
+class StandardInput(type(Path())):  # type: ignore[misc]
+    """Standard input as a file that can be read again: its bytes stay in memory, and are written nowhere."""
+
+    def open(
+        self, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None, newline: Any = None
+    ) -> Any:
+        """What came through the pipe, from its beginning."""
+        content = io.BytesIO(_read(sys.stdin))
+        return content if "b" in mode else io.TextIOWrapper(content, encoding, errors, newline)
+
+    def with_name(self, name: str) -> Path:
+        """A file of another name, which is no pipe."""
+        return Path(name)
+
+    @property
+    def suffix(self) -> str:
+        """The ending that a file of this content would have."""
+        from utmost.publish.tables.text_files import ending_of_content
+
+        return ending_of_content(_read(sys.stdin))
+
+
+@cache
+def _read(stream: TextIO | None) -> bytes:
+    if stream is None:
+        raise OutOfRange("standard input must be open to be read", came="none", where=PIPE)
+    from utmost.publish.tables.text_files import unzipped
+
+    return unzipped(stream.buffer.read(), PIPE)
+
+
+def readable(text: str) -> Path:
+    """The file of this name, which must be there; ``-`` is standard input."""
+    if text == PIPE:
+        return StandardInput("standard input")
+    if not Path(text).exists() or Path(text).is_dir():
+        raise typer.BadParameter(f"{text!r} is a folder" if Path(text).is_dir() else f"{text!r} does not exist")
+    return Path(text)
+
+
+def lake(text: str) -> Path:
+    """The file of this name, or the directory; ``-`` is standard input."""
+    return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
+
+
+DomainFile = Annotated[
+    File | None,
+    typer.Option(
+        "--domain",
+        metavar="FILE",
+        parser=readable,
+        help='The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.',
+    ),
+]
+
+
+def file_of(out: Path | None) -> Path | None:
+    """The file to write; None where ``--out`` was left out, or is the pipe."""
+    return None if out is None or str(out) == PIPE else out
+
+
+TableFile = Annotated[
+    File,
+    typer.Argument(
+        metavar="TABLE", parser=readable, help="A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe."
+    ),
+]
+TableOrLake = Annotated[
+    File,
+    typer.Argument(
+        metavar="TABLE",
+        parser=lake,
+        help="A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
+    ),
+]
+TableOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the table here, and its statement to FILE.json; - or left out: to standard output.",
+    ),
+]
+Check = Annotated[
+    File | None,
+    typer.Option("--check", metavar="FILE", parser=readable, help="Check the proof that --out wrote, nothing else."),
+]
+StatementFile = Annotated[
+    File | None,
+    typer.Option("--statement", metavar="FILE", parser=readable, help="The statement; by default the one beside it."),
+]

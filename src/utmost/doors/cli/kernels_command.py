@@ -1,0 +1,221 @@
+"""`utmost kernels`: how many there are of each size, and all of them where they are few and small."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import numpy as np
+import typer
+from rich.text import Text
+
+from utmost.design.geometry import KernelEstimate, estimate_kernels, kernel_blocks, kernel_sizes, vertices
+from utmost.design.geometry import kernels as listed_kernels
+from utmost.design.types import PrivacyType
+from utmost.doors.cli import file_options, options, secret_options, table_options
+from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
+from utmost.doors.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
+from utmost.doors.cli.vertices_command import draw_type
+from utmost.doors.documents.space_names import secret_names
+from utmost.errors import OutOfRange
+from utmost.laws.exact import exact, natural
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.statements.codec import header, write_list
+
+_SHOWN = 24
+
+# Matrices are shown where there are no more than this many, of no more than that many rows.
+_FEW, _SMALL = 5, 6
+
+
+def show_kernels(
+    spelled: str, ptype: PrivacyType, sizes: dict[int, int], written: Sequence[Path], *, listed: bool
+) -> None:
+    """Print how many kernels there are, by their number of outcomes; ``listed``: and themselves where they are few."""
+    total = sum(sizes.values())
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        "kernels": f"{total:,}",
+        **({"written": " and ".join(map(str, written))} if written else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(grid(["outcomes", "kernels"], [[str(size), f"{count:,}"] for size, count in sizes.items()]))
+    if not listed or total > _FEW or ptype.space.size > _SMALL:
+        return
+    names = secret_names(ptype.space)
+    for k, kernel in enumerate(listed_kernels(ptype)):
+        console.print(Text(f"Kernel {k}", style="bold"))
+        rows = [[name, *map(entry_text, row)] for name, row in zip(names, kernel.matrix.tolist(), strict=True)]
+        console.print(grid(["", *(f"y{y}" for y in range(kernel.shape[1]))], rows))
+
+
+def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many kernels each orbit has, and one of them as numbers of vertices."""
+    console = screen()
+    level = str(ptype.level)
+    console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))
+    shown = [[" ".join(map(str, row["vertices"])), str(row["kernels"])] for row in rows[:_SHOWN]]
+    console.print(grid(["one of them, by its vertices", "kernels"], shown))
+    if len(rows) > _SHOWN:
+        console.print(Text(f"and {len(rows) - _SHOWN:,} more orbits", style="dim"))
+
+
+def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, found: KernelEstimate) -> None:
+    """Print an estimate with its interval."""
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": str(ptype.level),
+        f"kernels with {outcomes} outcomes": f"about {found.value:.4g}",
+        f"with confidence {percent(found.confidence)}": f"between {found.low:.4g} and {found.high:.4g}",
+        "samples": str(found.samples),
+    }
+    screen().print(facts(shown))
+
+
+Count = Annotated[bool, typer.Option("--count", help="Only how many there are.")]
+BySize = Annotated[bool, typer.Option("--by-size", help="How many there are with each number of outcomes.")]
+Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
+Samples = Annotated[
+    str | None, typer.Option("--estimate", metavar="SAMPLES", help="Estimate their number from so many random sets.")
+]
+Size = Annotated[
+    str | None, typer.Option("--size", metavar="N", help="Outcomes of the kernels to estimate; by default the most.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Make an estimate repeatable.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write them, as sets of vertices, as .csv or .json; - for the pipe.")
+]
+Resume = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep in this file where the search stands, and go on from there.")
+]
+
+
+def kernels(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    count: Count = False,
+    by_size: BySize = False,
+    orbits: Orbits = False,
+    estimate: Samples = None,
+    size: Size = None,
+    seed: Seed = None,
+    confidence: options.Confidence = "0.95",
+    out: Out = None,
+    resume: Resume = None,
+    plot: options.Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Count or list the kernels of a privacy type: the basic mechanisms, of which all others are mixtures.
+
+    Every mechanism that keeps the promise is a mixture of kernels, post-processed. A kernel is a set of independent
+    vertices with the uniform distribution inside its hull. How many there are depends on the level; the number is exact
+    for rational alpha.
+    """
+    spelled, ptype = secrets.at(level)
+    _check_one({"--count": count, "--by-size": by_size, "--orbits": orbits, "--estimate": estimate is not None})
+    if plot is not None:
+        draw_type(spelled, ptype, plot)
+    if resume is not None and out is not None and file_options.file_of(out) is None:
+        raise OutOfRange("with --resume the list must be a file", came="the pipe", where="--out")
+    if resume is not None:
+        table_options.check_list(out, (".csv", ".txt"))
+    listed = not (count or by_size or orbits or estimate)
+    answer = options.Answer(None if resume or listed else out, as_json)
+    if estimate is not None:
+        return _estimate(spelled, ptype, estimate, size, seed, confidence, answer)
+    if orbits:
+        return _orbits(spelled, ptype, answer)
+    if resume is None and listed and out is not None and not (as_json and file_options.file_of(out) is None):
+        return table_options.give_rows(kernel_header(ptype), _rows(ptype), out, partial(_stream, spelled, ptype))
+    if resume is None and listed and as_json:
+        return _stream(spelled, ptype, sys.stdout)
+    sizes = _searched(spelled, ptype, resume, None if resume is None else out)
+    report = _report(spelled, ptype, sizes)
+    if count:
+        return answer.give(report, lambda: typer.echo(sum(sizes.values())))
+    written = [path for path in (plot, out, resume) if path is not None]
+    answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
+
+
+def _check_one(asked: dict[str, bool]) -> None:
+    given = [name for name, wanted in asked.items() if wanted]
+    if len(given) > 1:
+        raise OutOfRange(f"only one of {', '.join(asked)} can be asked for", came=" and ".join(given))
+
+
+def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
+    """How many kernels there are of each size, with a bar on a terminal."""
+    with share_done(f"Searching the kernels of {spelled}") as watch:
+        if resume is None:
+            return kernel_sizes(ptype, watch)
+        return dict(sorted(search(ptype, resume, out, watch).sizes.items()))
+
+
+def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
+    rows = (row for block in kernel_blocks(ptype) for row in kernel_rows(block))
+    return tallied(rows, "kernels written")
+
+
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO) -> None:
+    head = {
+        **header("utmost kernels", 1),
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "vertices": list(posterior_rows([vertices(ptype)])),
+    }
+    supports = ([int(v) for v in row[1:] if v] for row in _rows(ptype))
+    write_list(head, "kernels", supports, file)
+
+
+def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str, Any]:
+    by_size = {str(size): count for size, count in sizes.items()}
+    return {"space": spelled, **level_facts(ptype.level), "kernels": sum(sizes.values()), "by_size": by_size}
+
+
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with busy(f"Sorting the kernels of {spelled} into orbits"):
+        found = listed_kernels(ptype)
+        parts = found.orbits()
+    rows = [
+        {"kernels": int(size), "vertices": list(found.support(int(k)))}
+        for k, size in zip(parts.representatives, parts.sizes, strict=True)
+    ]
+    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(found), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, ptype, len(found), rows))
+
+
+def _estimate(
+    spelled: str,
+    ptype: PrivacyType,
+    samples: str,
+    size: str | None,
+    seed: int | None,
+    confidence: str,
+    answer: options.Answer,
+) -> None:
+    wanted = None if size is None else natural(size, "--size", least=1)
+    with busy(f"Sampling the kernels of {spelled}"):
+        found = estimate_kernels(
+            ptype,
+            natural(samples, "--estimate", least=2),
+            np.random.default_rng(seed),
+            size=wanted,
+            confidence=float(exact(confidence)),
+        )
+    outcomes = wanted or ptype.space.size
+    report = {
+        "space": spelled,
+        **level_facts(ptype.level),
+        "outcomes": outcomes,
+        "estimate": found.value,
+        "low": found.low,
+        "high": found.high,
+        "confidence": found.confidence,
+        "samples": found.samples,
+    }
+    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, found))

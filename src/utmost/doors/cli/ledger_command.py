@@ -1,0 +1,197 @@
+"""`utmost ledger`: status, history, budgets, verification, backups."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from utmost.doors.cli import ledger_answers, options
+from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.screen import busy, facts, grid, screen
+from utmost.errors import OutOfRange
+from utmost.publish.ledger import Ledger
+from utmost.publish.tables.atomic import check_absent
+
+_RELEASE = ("name", "version", "dataset", "columns", "rows", "levels")
+_BUDGET = ("dataset", "limit", "spent", "remaining")
+_MECHANISM = ("name", "version", "dataset", "persons", "level")
+_TOLD = ("name", "version", "level", "how", "dataset", "columns", "rows", "persons", "limit", "reason", "missing")
+
+
+def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
+    """Print what a ledger holds."""
+    sealed = "sealed: each level under a key of its own" if status["sealed"] else "open: stored as they are"
+    rows = {
+        "ledger": status["place"],
+        "identity": status["identity"],
+        "events": str(status["events"]),
+        "responses": sealed,
+        "noise": "derived from the key" if status["derived"] else "from the operating system",
+        "quarantine": status["quarantine"] or "none",
+    }
+    shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
+    shown.append(facts(rows))
+    tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
+    for titles, found in tables:
+        if found:
+            shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in found]))
+    screen().print(Group(*shown))
+
+
+def show_verification(report: Mapping[str, Any]) -> None:
+    """Print what was found sound."""
+    rows = {
+        "events": str(report["events"]),
+        "responses": f"{report['responses']} with {report['cells']} cells",
+        "spent": ", ".join(f"{dataset}: epsilon = {spent}" for dataset, spent in report["spent"].items()) or "nothing",
+        "quarantine": report["quarantine"] or "none",
+    }
+    if report["answers"]:
+        rows["answers"] = f"of {report['answers']} persons"
+    screen().print(Group(Text("Everything in the ledger is as it was written.", style="bold"), facts(rows)))
+
+
+def show_history(events: Sequence[Mapping[str, Any]]) -> None:
+    """Print events, oldest first."""
+    rows = [[str(one["number"]), one["time"], one["kind"], _facts(one["facts"])] for one in events]
+    screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
+
+
+def _facts(found: Mapping[str, Any]) -> str:
+    """What people want to know of an event; digests are for programs."""
+    return ", ".join(f"{name} {_cell(found[name])}" for name in _TOLD if found.get(name) is not None)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Only the events of this dataset.")]
+NameFilter = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Only the events of this release.")]
+
+
+def status(*, place: Place, answer: options.Answer) -> None:
+    """Show what the ledger holds: its releases, their levels, and what each dataset has spent."""
+    with place.opened() as opened:
+        _give_status(opened, answer)
+
+
+def verify(*, place: Place, answer: options.Answer) -> None:
+    """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
+    with place.opened() as opened, busy("Verifying"):
+        found, quarantine = opened.verify(), opened.status().quarantine
+    report = ledger_answers.verification_report(found) | {"quarantine": quarantine}
+    answer.give(report, lambda: show_verification(report))
+    if quarantine is not None:
+        raise typer.Exit(1)
+
+
+def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, answer: options.Answer) -> None:
+    """List what has happened, oldest first."""
+    with place.opened() as opened:
+        events = [ledger_answers.event_report(event) for event in opened.history(name, dataset=dataset)]
+    answer.give(events, lambda: show_history(events))
+
+
+def budget(
+    *,
+    place: Place,
+    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The dataset.")],
+    limit: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Set the limit: the epsilon that all its releases may spend.")
+    ] = None,
+    answer: options.Answer,
+) -> None:
+    """Show what a dataset has spent and may still spend, and set its limit."""
+    with place.opened() as opened:
+        report = ledger_answers.budget_report(opened.budget(dataset, limit))
+    answer.give(report, lambda: screen().print(facts(ledger_answers.budget_rows(report))))
+
+
+def backup(
+    *,
+    place: Place,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The copy, an SQLite file; never over another file.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
+    check_absent(out)
+    with place.opened() as opened, busy("Copying"):
+        opened.backup(out)
+        report = {"backup": str(out), "receipt": opened.receipt()}
+    said = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
+    options.Answer(None, as_json).give(report, lambda: typer.echo(said))
+
+
+def restore(
+    copy: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="What `backup` wrote.")],
+    *,
+    place: Place,
+    answer: options.Answer,
+) -> None:
+    """Make a new ledger from a backup. It shows what it holds, and answers nothing new before it is resumed."""
+    if place.path is not None:
+        check_absent(place.path)
+    with Ledger.restore(copy, place.ledger, **place.options) as opened:
+        said = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
+        _give_status(opened, answer, said)
+
+
+def resume(
+    *,
+    place: Place,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why the ledger may go on; it is recorded.")],
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATASET=EPSILON", help="What a dataset may have spent beyond what the ledger knows."),
+    ] = None,
+    nothing_missing: Annotated[
+        bool, typer.Option("--nothing-missing", help="Nothing was said that the ledger does not know.")
+    ] = False,
+    answer: options.Answer,
+) -> None:
+    """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
+    charged = dict(_charge(text) for text in missing or [])
+    if charged and nothing_missing:
+        raise OutOfRange("one of --missing and --nothing-missing can be given", came="both")
+    with place.opened() as opened:
+        opened.resume(reason, missing=charged if charged or nothing_missing else None)
+        _give_status(opened, answer, "Resumed.")
+
+
+def receipt(
+    *,
+    place: Place,
+    check: Annotated[
+        str | None, typer.Option(metavar="RECEIPT", help="Find out whether the ledger is older than this receipt.")
+    ] = None,
+    answer: options.Answer,
+) -> None:
+    """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
+    with place.opened() as opened:
+        if check is not None:
+            opened.check(check)
+        line = opened.receipt()
+    said = line if check is None else "The ledger is as new as the receipt."
+    answer.give({"receipt": line, "checked": check is not None}, lambda: typer.echo(said))
+
+
+PARTS = (status, verify, history, budget, backup, restore, resume, receipt)
+"""The parts of `utmost ledger`, in the order in which people meet them."""
+
+
+def _give_status(ledger: Ledger, answer: options.Answer, headline: str | None = None) -> None:
+    report = ledger_answers.status_report(ledger.status(), ledger.releases, ledger.mechanisms)
+    answer.give(report, lambda: show_status(report, headline))
+
+
+def _charge(text: str) -> tuple[str, str]:
+    dataset, mark, epsilon = text.rpartition("=")
+    if not mark or not dataset or not epsilon:
+        raise OutOfRange("what is missing is written as DATASET=EPSILON", came=text, where="--missing")
+    return dataset, epsilon

@@ -1,0 +1,261 @@
+"""The command line: one small file for each command, and one way to say that something is wrong.
+
+Exit codes: 0 done; 1 refused by the data or a promise would break; 2 misuse.
+"""
+
+import errno
+import gc
+import io
+import os
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from utmost.doors.cli.control_characters import harmless
+from utmost.doors.cli.options import with_families
+from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
+from utmost.version import __version__
+
+COMMANDS = {
+    "demo": "Show the whole story on a public table, in a few seconds.",
+    "count": "Count people into a table, and prove what one of them changes.",
+    "plan": "Choose which sums to noise, for the tables you want.",
+    "release": "Publish a table, each cell with the least noise at its share.",
+    "total": "Compute a sum, a ratio or a mean from a release, with its error.",
+    "clean": "Round a release to whole numbers whose sums all agree.",
+    "verify": "Check a published table against its statement.",
+    "statement": "Write a release up for a registry, and as a page to print.",
+    "relax": "Publish a table again with less noise; pay the new level only.",
+    "view": "Make a noisier copy of a release for one recipient, at no cost.",
+    "lossless": "Decide whether noise can be relaxed to another level at no loss.",
+    "trust": "Plan who in a network sees how much, and show each its view.",
+    "categories": "Collect one of k categories from clients who trust nobody.",
+    "words": "Choose RAPPOR's parameter by the level of a word.",
+    "ledger": "Look after a ledger: check it, set its budget, copy it.",
+    "serve": "Serve a ledger over HTTP, to people with tokens.",
+    "noise": "Describe the least noise for one cell, and its error bars.",
+    "compare": "Draw how much more Laplace noise costs, by epsilon.",
+    "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
+    "read": "Turn a released count into the best answer for you.",
+    "design": "Find the best private mechanism for your prior and loss.",
+    "policy": "Find the best mechanism where only some secrets are hidden from others.",
+    "minimax": "Find the best private mechanism for the worst secret, without a prior.",
+    "databases": "Decide whether seeing the database beats seeing the count.",
+    "respond": "Draw a private answer from a saved mechanism.",
+    "leakage": "Say what a channel leaks, by any measure.",
+    "refine": "Decide whether one channel is better than another for everyone.",
+    "capacity": "Find the most that any mechanism of a type leaks.",
+    "vertices": "List or count the extreme posteriors of a type.",
+    "kernels": "List or count the basic mechanisms of which all are mixtures.",
+    "universal": "Decide whether one mechanism is best for a loss and all priors.",
+    "doctor": "Say whether this installation is well; check it.",
+    "reproduce": "Recompute the figures and numbers of the four papers.",
+}
+"""Every command and what it does, in the order in which people meet them; its file is read when it is called."""
+
+# Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
+_NEW_OBJECTS = 100_000
+
+_MISUSE = (NotALevel, NotANumber, OutOfRange, Unsupported, WrongKind)
+_MANNER: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """The commands by their names, each imported only when it is called: help is quick, and so is every command."""
+
+    def __init__(self, **manner: Any) -> None:
+        super().__init__(**manner)
+        self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+        return super().shell_complete(ctx, incomplete)
+
+
+def command_named(name: str) -> Any:
+    """The command as typer runs it, from the file of its name: one function, or ``PARTS`` with one for each part."""
+    word = name.replace("-", "_")
+    module = import_module(f"utmost.doors.cli.{word}_command")
+    parts = getattr(module, "PARTS", None)
+    group = typer.Typer(add_completion=False, no_args_is_help=parts is not None, help=COMMANDS[name], **_MANNER)
+    for part in parts or (getattr(module, word),):
+        group.command(name if parts is None else part.__name__)(with_families(part))
+    return typer.main.get_command(group)
+
+
+app = typer.Typer(no_args_is_help=True, cls=_Commands, **_MANNER)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"utmost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Provably optimal differential privacy: each cell's least noise at its level, drawn exactly."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line, and leave the process with its exit code."""
+    gc.set_threshold(_NEW_OBJECTS)
+    _check_streams()
+    if any("\0" in word for word in sys.argv[1:] if arguments is None) or "\0" in "".join(arguments or ()):
+        _fail("an argument must not hold a NUL character", 2)
+    with _ended_in_order(), warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.showwarning = _tell
+        try:
+            _run(arguments)
+        except UtmostError as error:
+            _fail(in_words(error), 2 if isinstance(error, _MISUSE) else 1)
+        except BrokenPipeError:
+            _silence()
+            _fail("standard output was closed before all was written", 1)
+        except OSError as error:
+            _silence()
+            _fail(_of_the_system(error), 1)
+        except MemoryError:
+            _fail("what is asked for must fit the memory", 1)
+
+
+def _run(arguments: list[str] | None) -> None:
+    """Run a command and bring out all that it printed: what is still held back when it ends may find the disk full."""
+    try:
+        app(args=arguments, prog_name="utmost")
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+_MENDS = {
+    errno.ENOENT: "Correct the name.",
+    errno.EACCES: "Name a place where you may read and write.",
+    errno.EROFS: "Name a place where you may write.",
+    errno.ENOSPC: "Make room, or name another disk.",
+}
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, of which file where it names one, and what helps."""
+    told = f"{error.filename or 'what was to be written'}: {error.strerror or error}"
+    mend = _MENDS.get(error.errno or 0)
+    return told if mend is None else f"{told}. {mend}"
+
+
+_OPTIONS = {
+    **{name: f"--{name}" for name in ("alpha", "cells", "columns", "confidence", "cost", "dataset", "domain", "drop")},
+    **{name: f"--{name}" for name in ("column", "delta", "noise", "numbers", "over", "sums", "where")},
+    **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
+    **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
+    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
+    "at_most": "--at-most",
+    "half_step": "--half-step",
+    "id_column": "--id",
+    "per": "--per",
+    "per_atom": "--per-atom",
+    "together": "--together",
+    "up_to": "--up-to",
+    "version": "--data-version",
+}
+"""The options by the names that arguments of the library have."""
+
+_ASSIGNED = re.compile(rf"(?<![(\w])({'|'.join(_OPTIONS)})=(True\b|\[?(?:\"[^\"]*\"|'[^']*'|[\w/.^()-]*[\w)])?\]?)")
+_BEGINS = re.compile(rf"^({'|'.join(_OPTIONS)})(?= must )")
+_LEVEL = re.compile(r"\b(epsilon|alpha)=(?=\d)")
+_LEVEL_SHOWN = re.compile(r"\bLevel\((epsilon|alpha)=((?:[^()]|\([^()]*\))*)\)")
+_FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_CALLS = {"estimate_kernels (--estimate)": "--estimate", "estimate_kernels": "--estimate"}
+
+
+def in_words(error: UtmostError) -> str:
+    """What an error says, in the words of the command line; what came is repeated as it was written.
+
+    >>> in_words(OutOfRange("grid must be a power of two", came="0.3", remedy='Pass grid="1/1024", say.'))
+    '--grid must be a power of two; got 0.3. Pass --grid 1/1024, say.'
+    """
+    required = _BEGINS.sub(_option, _spoken(_LEVEL.sub(r"\1 = ", error.required)))
+    where = None if error.where is None else _OPTIONS.get(error.where, error.where)
+    remedy = None if error.remedy is None else _spoken(error.remedy)
+    told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
+    return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
+
+
+def _spoken(text: str) -> str:
+    """A sentence of the library with options for arguments: ``--numbers reals`` for ``numbers="reals"``."""
+    for call, option in _CALLS.items():
+        text = text.replace(call, option)
+    return _ASSIGNED.sub(_option, text)
+
+
+def _option(found: re.Match[str]) -> str:
+    value = found[2].strip("[]\"'") if found.re is _ASSIGNED else ""
+    return _OPTIONS[found[1]] + (f" {value}" if value not in ("", "True") else "")
+
+
+def _check_streams() -> None:
+    """Nothing is drawn where the answer could not be written; what a stream cannot spell is written in escapes."""
+    if sys.stdout is None or sys.stdout.closed:
+        _fail("standard output must be open", 2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) run what removes half-written files, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _silence() -> None:
+    """Let what a closed pipe or a full disk does not take go nowhere, so that Python does not fail on it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> None:
+    """One warning on standard error, without the line of code that it comes from."""
+    sys.stderr.write(f"utmost: warning: {harmless(str(message))}\n")
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    """One message on standard error, where there is one, and the exit code."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"utmost: {harmless(message)}\n")
+    sys.exit(code)

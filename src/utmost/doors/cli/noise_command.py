@@ -1,0 +1,65 @@
+"""`utmost noise`: the law, why it is the one, and its error bars drawn to scale."""
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from utmost.doors.cli import options
+from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.documents.consumer_files import cost_of
+from utmost.doors.documents.reports import law_report
+from utmost.laws.noise import optimal_noise
+from utmost.publish.releases.lattice import read_numbers
+
+_HALF = 20
+
+
+def show_noise(report: dict[str, Any]) -> None:
+    """Print a `law_report`."""
+    shown = {
+        "why this law": report["theorem"],
+        "level": f"epsilon = {report['epsilon']}",
+        "domain": report["domain"],
+        **{name: number(value) for name, value in report["parameters"].items()},
+        "typical error": f"{number(report['mean_absolute_error'], 4)} in the mean of its size, "
+        f"{number(report['variance'] ** 0.5, 4)} in root mean square",
+    }
+    for name, times in report["gain"].items():
+        shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
+    screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nerror bars", style="dim"))
+    screen().print(_error_bars(report["radius"]))
+
+
+def _error_bars(radii: dict[str, int | float]) -> Table:
+    """Each confidence with its radius, drawn around the true value."""
+    longest = max(float(radius) for radius in radii.values()) or 1.0
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    for confidence, radius in radii.items():
+        table.add_row(percent(confidence), f"± {number(radius)}", _error_bar(round(float(radius) / longest * _HALF)))
+    return table
+
+
+def _error_bar(half: int) -> Text:
+    line = Text(" " * (_HALF - half))
+    line.append("├" + "─" * (half - 1) if half else "", style="cyan")
+    line.append("●", style="bold cyan")
+    return line.append("─" * (half - 1) + "┤" if half else "", style="cyan")
+
+
+def noise(
+    sensitivity: options.Sensitivity,
+    *,
+    level: options.AskedLevel,
+    cost: options.Cost = "absolute",
+    numbers: options.Numbers = "integers",
+    answer: options.Answer,
+) -> None:
+    """Describe the least noise for one cell at a level, its error bars, and its gain over the usual noise."""
+    goal = cost_of(cost)
+    law = optimal_noise(level.read(), sensitivity, goal, read_numbers(numbers))
+    report = law_report(law, goal)
+    answer.give(report, lambda: show_noise(report))

@@ -1,0 +1,151 @@
+"""Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utmost.errors import OutOfRange
+
+if TYPE_CHECKING:
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.workloads import Domain
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How events are counted: whose they are, by what, and how much one person may change."""
+
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="COLUMN", help="Count events: the column that says whose each is.")
+    ] = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by", metavar="NAMES", help="The axes of the domain to count by, in this order; all if left out."
+        ),
+    ] = None
+    at_most: Annotated[
+        int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
+    ] = None
+    per_atom: Annotated[
+        str,
+        typer.Option("--per-atom", metavar="S", help="The most by which one may change an atom; or LOW,HIGH for sums."),
+    ] = "1"
+    values: Annotated[
+        str | None, typer.Option("--values", metavar="COLUMN", help="Integers to be summed; else events are counted.")
+    ] = None
+    count_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--count-key",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="A file of bytes; with the same one the same atoms of each person are kept.",
+        ),
+    ] = None
+
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
+        ),
+    ] = None
+    nested: Annotated[
+        str | None,
+        typer.Option(
+            "--nested",
+            metavar="AXIS=NAMES",
+            help="Or columns that count an axis, each with all before it: outcome=admitted,applicants.",
+        ),
+    ] = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether events are to be counted, or a table of atoms is to be read."""
+        return not (self.person is None and self.counts is None and self.nested is None)
+
+    def counted(
+        self, events: Path, domain: "Domain", neighbours: str, part: str | None = None, together: str | None = None
+    ) -> Any:
+        """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
+
+        Args:
+            together: an axis of two values along which a person's atoms are kept by rows, see `count_table`.
+
+        Raises:
+            OutOfRange: where it is not said who the persons are, or how much one may change.
+        """
+        from utmost.doors.cli.screen import counted
+        from utmost.publish.counting import count_table
+
+        if self.counts is not None or self.nested is not None:
+            return replace(self._read(events, domain, neighbours), together=together)
+        for option, value in (("--person", self.person), ("--at-most", self.at_most)):
+            if value is None:
+                remedy = "Name the column of persons, and how many atoms one of them may change."
+                raise OutOfRange(
+                    "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
+                )
+        with counted(f"Counting {events.name}") as progress:
+            return count_table(
+                events,
+                person=str(self.person),
+                domain=domain,
+                by=None if self.by is None else names_in(self.by),
+                together=together,
+                at_most=int(self.at_most or 0),
+                per_atom=self.bounds,
+                values=self.values,
+                part=part,
+                key=self.key,
+                neighbours=neighbours,
+                progress=progress,
+            )
+
+    @property
+    def bounds(self) -> Any:
+        """The most by which one person may change an atom, or both ends."""
+        ends = self.per_atom.split(",")
+        return ends if len(ends) > 1 else self.per_atom
+
+    @property
+    def key(self) -> bytes | None:
+        """The bytes of the key of the count."""
+        return None if self.count_key is None else self.count_key.read_bytes()
+
+    def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
+        """A table that was counted elsewhere, with the unit that is said."""
+        from utmost.laws.privacy import Unit
+        from utmost.publish.counting import atoms_table
+        from utmost.publish.tables import files
+
+        if self.counts is not None and self.nested is not None:
+            raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
+        if self.at_most is None:
+            remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
+            raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
+        if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
+            raise OutOfRange(
+                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
+            )
+        nested = None
+        if self.nested is not None:
+            axis, equals, columns = self.nested.partition("=")
+            if not equals:
+                remedy = "Say outcome=admitted,applicants."
+                raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
+            nested = {axis.strip(): names_in([columns])}
+        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
+        return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+
+
+def names_in(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between them.
+
+    >>> names_in(["region, age", "sex"])
+    ['region', 'age', 'sex']
+    """
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]

@@ -1,0 +1,290 @@
+"""`utmost plan`: what to measure and with which shares of the level, the choice in numbers, and how far from best."""
+
+from math import ceil, isfinite, prod, sqrt
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.screen import busy, facts, grid, number, percent, screen
+from utmost.doors.cli.workload_screens import promised_bars
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Level, exact, exact_integer
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy import Unit
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
+from utmost.publish.workloads.candidates import candidate_families
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
+from utmost.publish.workloads.turned_bounds import joint_times
+
+Source = Annotated[
+    file_options.File,
+    typer.Argument(
+        metavar="COUNTED", parser=file_options.readable, help="What utmost count wrote, or the .json file of a domain."
+    ),
+]
+Want = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--want",
+        metavar="SUMS",
+        help='Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".',
+    ),
+]
+PerAnswer = Annotated[
+    bool, typer.Option("--per-answer", help="A weight is that of each answer; else of the mean over its table.")
+]
+Share = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FAMILY=NUMBER", help='Measure these with these shares: "department sex=3/4", "=1/4".'),
+]
+UpTo = Annotated[
+    str | None, typer.Option("--up-to", metavar="NUMBER", help="The largest epsilon it will ever be relaxed to.")
+]
+Choose = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Take this one of the other weightings that are shown.")
+]
+AtMost = Annotated[
+    int | None, typer.Option("--at-most", metavar="K", help="For a domain: how many atoms one person may change.")
+]
+PerAtom = Annotated[
+    str | None, typer.Option("--per-atom", metavar="S", help="For a domain: the most by which one changes an atom; 1.")
+]
+PlanNeighbours = Annotated[
+    str | None,
+    typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
+]
+Together = Annotated[
+    str | None,
+    typer.Option(metavar="AXIS", help="For a domain: an axis of two values; one person changes whole rows along it."),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="rotated or independent; where whole rows are changed, else the better one."),
+]
+Tents = Annotated[
+    bool | None,
+    typer.Option(
+        "--tents/--no-tents", help="Measure overlapping sums along an axis of ranges, or none; else what is better."
+    ),
+]
+
+_FEW, _MOST_BOXES = 4, 2_000
+_MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
+
+
+def plan(
+    source: Source,
+    *,
+    want: Want = None,
+    per_answer: PerAnswer = False,
+    level: options.AskedLevel,
+    up_to: UpTo = None,
+    share: Share = None,
+    choose: Choose = None,
+    at_most: AtMost = None,
+    per_atom: PerAtom = None,
+    neighbours: PlanNeighbours = None,
+    together: Together = None,
+    noise: Noise = None,
+    tents: Tents = None,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Choose which sums to noise, and how much of the level each gets, for the tables that you want.
+
+    No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
+    how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
+    """
+    domain, unit, along = _asked(source, at_most, per_atom, neighbours, together)
+    workload, at, sure = (
+        read_wanted(domain, want or [], per_answer=per_answer),
+        level.read(),
+        read_confidence(confidence),
+    )
+    highest = None if up_to is None else level_of(up_to)
+    with busy("Searching for shares"):
+        if share:
+            if noise == "rotated" and along is None:
+                raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")
+            rotated = along if noise == "rotated" else None
+            chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
+        else:
+            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents)
+        others = chosen.alternatives()
+        chosen = chosen if choose is None else _named(others, choose)
+        report = _report(chosen, others, sure)
+    answer.give(report, lambda: _show(report, answer.file), PLAN_FORM.document(chosen))
+
+
+def _asked(
+    source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None, together: str | None
+) -> tuple[Domain, Unit, str | None]:
+    """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
+    if source.suffix.lower() != ".json":
+        remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
+        raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
+    found = read_json(source, "a plan is made for a counted table or a domain, which must")
+    if isinstance(found, dict) and found.get("kind") == COUNTED_FORM.kind:
+        counted = COUNTED_FORM.of(found, str(source))
+        given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours, "--together": together}
+        for name, value in given.items():
+            if value is not None:
+                remedy = "Leave it out; or count again with another one."
+                raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
+        return counted.domain, counted.unit, counted.together
+    domain = Domain.of_facts(found)
+    if at_most is None:
+        remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
+        raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
+    if exact_integer(at_most, "at_most") < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most)
+    unit = Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), neighbours or "add-remove")
+    return domain, unit, together
+
+
+def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
+    found = [read_share(domain, text) for text in texts]
+    if len(dict(found)) < len(found):
+        raise OutOfRange("a family must have one share", came="one named twice", where="--share")
+    return dict(found)
+
+
+def _named(others: Alternatives, name: str) -> Strategy:
+    if name not in others.strategies:
+        shown = ", ".join(repr(other) for other in others.strategies)
+        remedy = f"There are {shown}."
+        raise OutOfRange("the weighting must be one of those shown", came=repr(name), where="--choose", remedy=remedy)
+    return others[name]
+
+
+def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]:
+    workload, unit, bounds = chosen.workload, chosen.unit, chosen.lower_bounds
+    assert isinstance(workload, Workload)
+    bars, deviations = promised_bars(chosen, sure), chosen.variances
+    return {
+        "level": level_text(bounds.level),
+        "tuned_at": level_text(chosen.tuned_at or bounds.level),
+        "confidence": float(sure),
+        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "atoms": chosen.domain.size,
+        "measured": [
+            {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
+            for family, share in chosen.shares.items()
+        ],
+        "together": chosen.together,
+        "independent_noise_times": chosen.independent_times,
+        "joint_draw_times": None if chosen.together is None else joint_times(chosen.unit, bounds.level),
+        "rows_bound_times": None if not (rows := chosen.rows_bound) else chosen.value / rows,
+        "wanted": [
+            {
+                "sums": part.name,
+                "answers": part.answers,
+                "weight": str(part.weight),
+                "standard_deviation": sqrt(deviations[part.name]),
+                "error_bar": bars.get(part.name),
+            }
+            for part in workload.parts
+        ],
+        "weightings": others.deviations,
+        "within": {
+            kind: {"times": times if isfinite(times) else None, "holds_for": bound.holds_for, "under": bound.hypotheses}
+            for (kind, bound), times in zip(bounds.each().items(), bounds.within(chosen.value).values(), strict=True)
+        },
+        "not_bounded": dict(bounds.not_bounded),
+        "certified": _certified(chosen, workload, bounds.level),
+    }
+
+
+def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
+    """How many times the least error of all shares of the families of use this error is, where a search can prove it.
+
+    By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
+    """
+    try:
+        families = candidate_families(workload)
+    except Unsupported:
+        return None
+    if len(families) > _FEW or chosen.together is not None or any(map(is_tents, chosen.shares)):
+        return None
+    found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
+    return max(1.0, chosen.value / found.bound) if found.is_certified else None
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
+    parts = [one["sums"] or TOTAL for one in report["wanted"]]
+    sure = percent(report["confidence"])
+    tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
+    unit = report["unit"]
+    rows = {
+        "level": f"epsilon = {report['level']}{tuned}",
+        "one person": f"changes at most {unit['cells']} of {report['atoms']} atoms, each by at most "
+        f"{unit['sensitivity']} ({unit['neighbours']})",
+    }
+    if report["together"] is not None:
+        times = number(report["independent_noise_times"], 4)
+        rows["noise"] = (
+            f"on sums and differences of {report['together']}: noise on each atom would have {times} times the "
+            "weighted variance (--noise independent takes it)"
+        )
+        once = number(report["joint_draw_times"], 3)
+        rows["made once"] = (
+            f"one joint draw for both atoms of a row has {once} times the variance of an atom, and cannot be relaxed: "
+            "utmost release --together"
+        )
+        rows["one person"] += f", which are whole rows along {report['together']}"
+    if out is not None:
+        rows["written"] = str(out)
+        rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
+    measured = [[one["family"] or TOTAL, str(one["sums"]), one["share"]] for one in report["measured"]]
+    wanted = [
+        [one["sums"] or TOTAL, str(one["answers"]), one["weight"], number(one["standard_deviation"], 4), _bar(one)]
+        for one in report["wanted"]
+    ]
+    choice = [
+        [name, *(number(found[one["sums"]], 4) for one in report["wanted"])]
+        for name, found in report["weightings"].items()
+    ]
+    screen().print(
+        Group(
+            Text("What to measure:", style="bold"),
+            grid(["family", "sums", "share of the level"], measured),
+            Text("What comes of it:", style="bold"),
+            grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
+            Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold"),
+            grid(["", *parts], choice),
+            Text("How far it can be from the best:", style="bold"),
+            grid(["error at most", "the least error of"], _within(report), left=2),
+            facts(rows),
+        )
+    )
+
+
+def _within(report: dict[str, Any]) -> list[list[str]]:
+    """Of each class of mechanisms, how many times its least error this error is at most."""
+    rows = []
+    for bound in report["within"].values():
+        times = bound["times"]
+        shown = "not bounded" if times is None else f"{ceil(times * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, bound["holds_for"]])
+    if report["rows_bound_times"] is not None:
+        shown = f"{ceil(report['rows_bound_times'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "the same, where one person changes whole rows"])
+    if report["certified"] is not None:
+        shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
+        rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])
+    return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
+
+
+def _bar(one: dict[str, Any]) -> str:
+    return "" if one["error_bar"] is None else f"± {number(one['error_bar'])}"

@@ -1,0 +1,45 @@
+"""`utmost release --plan`: the table that a plan is carried out on, and where its release goes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from utmost.doors.cli import people_options
+from utmost.errors import OutOfRange
+from utmost.publish.counting import CountedTable
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads import Strategy
+
+
+def read_plan(plan: Path) -> Strategy:
+    """The strategy in a plan's file.
+
+    Raises:
+        BadTable: for a file that is no plan, or was changed.
+    """
+    return PLAN_FORM.read(plan)
+
+
+def planned_table(
+    table: Path, people: people_options.People, domain: Path | None, neighbours: str, strategy: Strategy
+) -> CountedTable:
+    """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said.
+
+    Raises:
+        OutOfRange: for a file that is no counted table, where nothing says how to count it.
+    """
+    if people.are_given:
+        declared = strategy.domain if domain is None else read_domain(domain)
+        if people.at_most is None:
+            unit = strategy.unit
+            people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
+            neighbours = unit.neighbours
+        found: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
+        return found
+    if domain is not None:
+        raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")
+    if table.suffix.lower() != ".json":
+        remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
+        remedy += "--count-column or --nested for a table with a row for each atom."
+        raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
+    return COUNTED_FORM.read(table)

@@ -1,0 +1,36 @@
+"""`utmost relax`: another response of a release in a ledger, at a larger level, from the table that was published."""
+
+from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.ledger_answers import Question, show_spending
+from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.screen import busy, counted
+from utmost.publish.statements.counted_files import measured_table, read_table
+
+
+def relax(
+    table: file_options.TableFile,
+    *,
+    ledger: Place,
+    asked: Question,
+    spelling: table_options.Spelling,
+    dry_run: options.DryRun = False,
+    yes: options.Yes = False,
+) -> None:
+    """Publish a table of the ledger again with less noise. Old and new together cost the new level, not the sum.
+
+    Bring the table that was published: the ledger recognises it by keyed digests, and refuses any other. If you ask for
+    a level that was answered before, you get the same answer again, at no cost.
+    """
+    table = spelling.of(table)
+    signer = asked.checked(table)
+    with ledger.opened() as opened:
+        with busy(f"Checking {table.name}"):
+            planned = asked.planned(opened)
+            asked.check_kind(planned=planned)
+            columns = [one.columns[0] for one in opened.releases if one.name == asked.name]
+            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else "count")
+        if dry_run:
+            return show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, version=asked.version))
+        with options.protected(yes), counted("Relaxing") as progress:
+            answered = opened.relax(asked.name, brought, epsilon=asked.at, version=asked.version, progress=progress)
+        asked.give(opened, answered, signer)

@@ -1,0 +1,197 @@
+"""`utmost reproduce`: the papers' figures beside ours, and how they agree."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.screen import busy, screen
+from utmost.doors.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
+from utmost.errors import OutOfRange
+from utmost.publish.tables.atomic import Writer, write_together
+
+if TYPE_CHECKING:
+    from utmost.doors.papers.contents import Paper
+
+_STYLES = {EQUAL: "green", CORRECTED: "yellow", EXTENDED: "cyan", DIFFERS: "bold red"}
+
+
+def show_comparisons(comparisons: Sequence[Comparison]) -> None:
+    """Print the comparisons as a table, and how many there are of each kind."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_lines=False)
+    for title in ("where", "what", "the paper", "found", ""):
+        table.add_column(title, overflow="fold")
+    for each in comparisons:
+        found = escape(each.found) + (f"\n[dim]{escape(each.note)}[/dim]" if each.note else "")
+        verdict = Text(each.verdict, _STYLES[each.verdict])
+        table.add_row(escape(each.place), escape(each.what), escape(each.paper) or "[dim]nothing[/dim]", found, verdict)
+    counts = Counter(each.verdict for each in comparisons)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
+    screen().print(table, Text(summary, "bold red" if counts[DIFFERS] else "bold"))
+
+
+WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
+Which = Annotated[str, typer.Argument(metavar="PAPER", help=WHICH)]
+Long = Annotated[bool, typer.Option("--long", help="Also what takes minutes (fernandes).")]
+Only = Annotated[
+    str | None, typer.Option("--only", metavar="RESULT", help='Show one numbered result alone: "Theorem 4".')
+]
+Drawn = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="DIR",
+        help="Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot]).",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Report(options.Answer):
+    """Where the comparisons go: to a file as JSON, or as a page with everything into a folder."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Write the comparisons to a .json file (- for standard output), or a report, index.html, to a folder.",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.folder is None:
+            options.Answer.__post_init__(self)
+        elif self.folder.suffix:
+            raise OutOfRange("a report is written as .json, or into a folder", came=self.folder.name, where="--out")
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the report, if any."""
+        path = file_options.file_of(self.out)
+        return path if path is not None and path.suffix.lower() != ".json" else None
+
+
+def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Drawn = None, answer: Report) -> None:
+    """Compute the papers' figures, theorems and numbers beside their own.
+
+    Each is marked equal, corrected (the paper misprints or claims too much) or extended (the paper gives no value).
+    Ends with code 1 if any differs. With --out DIR everything goes into one HTML page, pictures included.
+    """
+    from utmost.doors.papers.contents import papers_named
+
+    papers = papers_named(paper)
+    if plot is not None:
+        with busy(f"Drawing the pictures of {paper}"):
+            _draw(papers, plot)
+    found = {}
+    for each in papers:
+        with busy(f"Computing what {each.name} prints"):
+            found[each.name] = _chosen(each, list(each.comparisons(long)), only)
+    if only is not None and not any(found.values()):
+        raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
+    _give(papers, found, answer, long)
+    if any(row.verdict == DIFFERS for rows in found.values() for row in rows):
+        raise typer.Exit(1)
+
+
+def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Comparison]:
+    return rows if only is None else paper.rows_of(only, rows)
+
+
+def _give(papers: Sequence["Paper"], found: dict[str, list[Comparison]], answer: Report, long: bool) -> None:
+    """The report, the file or the screen."""
+    as_data = {name: [asdict(row) for row in rows] for name, rows in found.items()}
+    data = as_data if len(papers) > 1 else as_data[papers[0].name]
+
+    def show() -> None:
+        for paper in papers:
+            if len(papers) > 1:
+                screen().print(Text(f"{paper.name} ({paper.year})", "bold"))
+            show_comparisons(found[paper.name])
+
+    if answer.folder is None:
+        answer.give(data, show)
+        return
+    with busy("Drawing the pictures"):
+        _write_report(papers, found, answer.folder, data, long)
+    if answer.as_json:
+        replace(answer, out=None).give(data, show)
+    else:
+        show_summary(papers, found)
+        screen().print(f"The report is {escape(str(answer.folder / 'index.html'))}.")
+
+
+def show_summary(papers: Sequence["Paper"], found: dict[str, list[Comparison]]) -> None:
+    """Print how many comparisons there are of each kind, and what has none."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for title in ("paper", "numbered results", *_STYLES, "without a row"):
+        table.add_column(title, justify="left" if title == "paper" else "right")
+    for paper in papers:
+        verdicts, missing = paper.verdicts(found[paper.name]), paper.missing(found[paper.name])
+        counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
+        table.add_row(f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, ", ".join(missing) or "nothing")
+    screen().print(table)
+
+
+def _write_report(
+    papers: Sequence["Paper"], found: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
+) -> None:
+    """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
+    from utmost.doors.figures.papers_page import papers_page
+    from utmost.publish.statements.codec import write
+
+    page = papers_page(papers, found, _drawn(papers), at_length=long)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_together(
+        {
+            folder / "comparisons.json": lambda file: write(data, file),
+            folder / "index.html": lambda file: _as_text(page, file),
+        }
+    )
+
+
+def _as_text(text: str, file: BinaryIO) -> None:
+    file.write(text.encode())
+
+
+def _drawn(papers: Sequence["Paper"]) -> dict[str, dict[str, bytes]]:
+    """Every picture as SVG; none without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return {}
+    from utmost.doors.figures.paper_pictures import pictures
+
+    return {paper.name: {name: _svg(draw) for name, draw in pictures(paper.name).items()} for paper in papers}
+
+
+def _svg(picture: Callable[[BinaryIO, str], None]) -> bytes:
+    file = BytesIO()
+    picture(file, "svg")
+    return file.getvalue()
+
+
+def _draw(papers: Sequence["Paper"], folder: Path) -> None:
+    """Every picture of one paper, or of all with their names before them; or none."""
+    from utmost.doors.figures.paper_pictures import pictures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    writers: dict[Path, Writer] = {
+        folder / f"{f'{paper.name}_' if len(papers) > 1 else ''}{name}.svg": partial(_as_svg, picture)
+        for paper in papers
+        for name, picture in pictures(paper.name).items()
+    }
+    write_together(writers)
+
+
+def _as_svg(picture: Callable[[BinaryIO, str], None], file: BinaryIO) -> None:
+    picture(file, "svg")

@@ -1,0 +1,185 @@
+"""`utmost respond`: an answer drawn from a saved mechanism, for one secret or for each row of a table."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.answers_in_ledger import AnswersLedger, KeptAnswers
+from utmost.doors.cli.screen import facts, screen
+from utmost.doors.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
+from utmost.doors.documents.reports import print_json
+from utmost.doors.documents.space_names import space_named
+from utmost.errors import OutOfRange
+from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
+
+Mechanism = Annotated[
+    file_options.File,
+    typer.Argument(
+        metavar="DESIGN",
+        parser=file_options.readable,
+        help="A design of utmost design --out, or a channel as .csv or .json.",
+    ),
+]
+Secret = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The secret, by name or by number; - reads it from standard input."),
+]
+Table = Annotated[
+    file_options.File | None,
+    typer.Option(
+        "--file",
+        metavar="TABLE",
+        parser=file_options.readable,
+        help="A table with a row for each person; - for the pipe.",
+    ),
+]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the secrets.")]
+Public = Annotated[
+    list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to keep as they are.")
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to leave out.")]
+
+Person = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="PERSON",
+        help="With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
+    ),
+]
+Kept = Annotated[
+    file_options.File | None,
+    typer.Option(
+        "--kept", metavar="TABLE", parser=file_options.readable, help="With --id: earlier answers, which are repeated."
+    ),
+]
+
+
+def respond(
+    design: Mechanism,
+    *,
+    secret: Secret = None,
+    table: Table = None,
+    column: Column = None,
+    public: Public = None,
+    drop: Drop = None,
+    id_column: Person = None,
+    kept: Kept = None,
+    ledger: AnswersLedger,
+    space: options.SpaceSpec = None,
+    spelling: table_options.Spelling,
+    out: file_options.TableOut = None,
+    form: table_options.Format = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Draw an answer for a secret, or for each row of a table, from a mechanism in a file.
+
+    The certificate of a design is checked first, and of a channel the level is computed. The column of the secrets
+    leaves the table: an answer stands in its place. Each further answer about the same person costs the level again;
+    with --ledger each person, named by --id, has one answer, which is kept and repeated whatever the secret is by then.
+    """
+    _check_ways(secret, table, id_column, ledger)
+    if table is None and any((column, public, drop, kept, out)):
+        raise OutOfRange("--column, --public, --drop, --kept and --out need --file", came="no --file")
+    if kept is not None and ledger.ledger is not None:
+        raise OutOfRange("answers are kept in a ledger or in a file", came="both", where="--kept")
+    saved = saved_mechanism(design, None if space is None else space_named(space))
+    book = ledger.kept(saved, design)
+    if table is None:
+        given = None if secret is None else _typed(secret)
+        if book is not None:
+            return _kept_answer(book, _typed(str(id_column)), given, as_json=as_json)
+        return _answer(saved, str(given), as_json=as_json)
+    if column is None:
+        raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
+    asked = Asked(column, _names(public), _names(drop), id_column, kept)
+    _answers(saved, spelling.of(table), asked, table_options.output(out, form), book, form=form, as_json=as_json)
+
+
+def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersLedger) -> None:
+    """One secret, or a table, or a person whose answer a ledger keeps."""
+    if ledger.ledger is not None and person is None:
+        raise OutOfRange("a ledger keeps answers of persons: name them", came="none", where="--id")
+    if table is None and ledger.ledger is None and person is not None:
+        raise OutOfRange("it needs --file or --ledger", came="neither", where="--id")
+    if (secret is not None and table is not None) or (secret is None and table is None and ledger.ledger is None):
+        raise OutOfRange("one of --secret and --file must be given", came="none" if table is None else "both")
+
+
+def _typed(text: str) -> str:
+    """A secret or a person; other users of the machine, and the shell's history, do not see standard input."""
+    return sys.stdin.readline().strip() if text == file_options.PIPE else text
+
+
+def _names(columns: list[str] | None) -> list[str]:
+    return [name.strip() for text in columns or [] for name in text.split(",") if name.strip()]
+
+
+def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
+    (answer,) = saved.draw([secret])
+    if as_json:
+        return print_json({"answer": answer, "statement": saved.statement()})
+    screen().print(facts({"answer": answer}))
+    _say(saved, {})
+
+
+def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
+    """A person's answer, drawn now or repeated."""
+    found, repeated = book.answers({person: secret})
+    (answer,), about = found.values(), book.facts()
+    if as_json:
+        said = book.saved.statement(kept=True, repeated=repeated, **about)
+        return print_json({"answer": answer, "statement": said})
+    how = "repeated: it was kept" if repeated else "drawn now, and kept"
+    screen().print(facts({"answer": answer, "which is": how}))
+    _say(book.saved, _told(about), kept=True)
+
+
+def _told(about: Mapping[str, Any]) -> dict[str, str]:
+    """Where answers are kept, in words."""
+    return {
+        "kept as": f"{about['name']}, version {about['data_version']}",
+        "together": f"epsilon = {about['together']}, of all versions",
+    }
+
+
+def _answers(
+    saved: SavedMechanism,
+    table: Path,
+    asked: Asked,
+    out: Path | None,
+    book: KeptAnswers | None,
+    *,
+    form: str | None,
+    as_json: bool,
+) -> None:
+    check_free(table, out)
+    made = answered_table(saved, table, asked, None if book is None else book.answers)
+    about = {} if book is None else book.facts()
+    made = replace(made, facts=made.facts | about)
+    said = made.facts if out is None else publish(made.table, made.said, out)
+    if as_json:
+        return print_json(said if out is not None else {"statement": said, "table": made.table})
+    if out is None:
+        table_options.give_table(made.table, form)
+    written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
+    done = {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}"}
+    kept = {} if book is None else _told(about)
+    _say(saved, done | written | kept, kept=book is not None, stderr=out is None)
+
+
+def _say(saved: SavedMechanism, more: dict[str, Any], *, kept: bool = False, stderr: bool = False) -> None:
+    """What the answers tell, and what more of them would."""
+    apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
+    level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
+    shown = {**more, "level": level, "checked": saved.checked}
+    console = screen(stderr=stderr)
+    console.print(facts(shown))
+    console.print(Padding(Text(saved.guarantee(kept=kept)), (1, 0, 0, 0)))

@@ -1,0 +1,197 @@
+"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, progress."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from fractions import Fraction
+from time import monotonic
+from typing import Any, TypeVar
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from utmost.doors.cli.control_characters import harmless
+from utmost.laws.exact.compilation import compilation_told
+
+_LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
+
+
+class HarmlessConsole(Console):
+    """A console on which no text that is printed acts as a control sequence."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed; rich's own controls pass."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=harmless(segment.text))
+
+
+def screen(*, stderr: bool = False) -> Console:
+    """The terminal, or the pipe, as it is now."""
+    return HarmlessConsole(stderr=stderr, highlight=False)
+
+
+def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
+    """A headline, a promise in words, and what belongs to it."""
+    return Group(Text(headline, style="bold"), Padding(Text(promise), (0, 0, 1, 0)), facts(rows))
+
+
+def facts(rows: Mapping[str, str]) -> Table:
+    """Names and what is said of them, one a row."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows.items():
+        table.add_row(escape(name), escape(text))
+    return table
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
+    """A table of texts: the first ``left`` columns to the left, folded where they are wide, numbers to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for at, title in enumerate(titles):
+        if at < left:
+            table.add_column(escape(title), overflow="fold")
+        else:
+            table.add_column(escape(title), justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """A number as people read it: whole ones whole, others to a few digits.
+
+    >>> number(3), number(Fraction(1, 2)), number(0.36787944117)
+    ('3', '0.5', '0.367879')
+    """
+    if isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1):
+        return str(value)
+    return f"{float(value):.{digits}g}"
+
+
+def entry_text(value: Any) -> str:
+    """An entry of a matrix as people read it: a short number or fraction as it is, a longer one to six digits.
+
+    >>> entry_text(Fraction(1, 3)), entry_text("0.25"), entry_text(Fraction(10**20, 10**20 + 1))
+    ('1/3', '0.25', '1')
+    """
+    text = str(value)
+    return text if len(text) < (_LONG_FRACTION if "/" in text else _LONG_NUMBER) else f"{float(Fraction(text)):.6g}"
+
+
+def percent(value: Any) -> str:
+    """A probability in per cent.
+
+    >>> percent(0.95), percent(Fraction(999, 1000))
+    ('95 %', '99.9 %')
+    """
+    return f"{number(100 * Fraction(value))} %"
+
+
+Item = TypeVar("Item")
+
+# Below so many rows a bar would only flicker.
+_LONG = 100_000
+_SILENT = 10.0  # seconds between two lines in a pipe or a log
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Say on a terminal what is going on; nothing in a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(escape(what)), _compiling_told(console):
+        yield
+
+
+def _compiling_told(console: Console) -> AbstractContextManager[None]:
+    """Say once, on a terminal and in a log, that something is compiled: it is kept, and not waited for again."""
+    line = "Compiling this search, once on this machine: some ten seconds"
+    return compilation_told(lambda: console.print(Text(line, style="dim")))
+
+
+def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
+    """The pieces of a file as they are, with a bar where it has many rows."""
+    console = screen(stderr=True)
+    if count < _LONG or not console.is_terminal:
+        yield from pieces
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("Writing", total=count)
+        for rows, text in pieces:
+            yield rows, text
+            progress.advance(task, rows)
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call as ``progress(done, total)``, which draws a bar on a terminal; None for a pipe or a log."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(escape(what), total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
+    """A function to call as ``progress(rounds, gap)``: a moving line on a terminal, else a line each ten seconds."""
+    console = screen(stderr=True)
+    if console.is_terminal:
+        with console.status(escape(what)) as status, _compiling_told(console):
+            yield lambda rounds, gap: status.update(escape(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+        return
+    said = [monotonic()]
+
+    def say(rounds: int, gap: float) -> None:
+        if monotonic() - said[0] >= _SILENT:
+            said[0] = monotonic()
+            console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
+
+    with _compiling_told(console):
+        yield say
+
+
+@contextmanager
+def share_done(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar that is moved by telling it the share that is done, between 0 and 1."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        with _compiling_told(console):
+            yield lambda done: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
+        task = progress.add_task(escape(what), total=1.0)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items as they are, with their number so far where nobody knows how many will come."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        with _compiling_told(console):
+            yield from items
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"))
+    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
+        yield from progress.track(items, total=None, description=escape(what))

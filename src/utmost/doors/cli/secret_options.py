@@ -1,0 +1,90 @@
+"""The secrets of a privacy type as a family of options, and the level between them."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utmost.doors.cli.options import AskedLevel, SpaceSpec
+from utmost.errors import NotALevel
+
+if TYPE_CHECKING:
+    from utmost.design.spaces import Space
+    from utmost.design.types import PrivacyType
+
+PlacesTable = Annotated[
+    str | None,
+    typer.Argument(metavar="PLACES", help="A file of places, with --places NAME,LAT,LON if columns are named so."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The secrets of a privacy type: one of these options."""
+
+    space: SpaceSpec = None
+    line: Annotated[str | None, typer.Option(metavar="N", help="N secrets in a row, at distance 1.")] = None
+    counts: Annotated[str | None, typer.Option(metavar="N", help="The secrets are the counts 0..N.")] = None
+    discrete: Annotated[str | None, typer.Option(metavar="K", help="K secrets, all equally far apart.")] = None
+    hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
+    grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
+    manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
+    places: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE[:NAME,LAT,LON]",
+            help="Labelled places on the earth, at distances in metres: a file with columns name, latitude, longitude, "
+            "or with these.",
+        ),
+    ] = None
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
+    ] = None
+    distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
+        None
+    )
+    epsilon_at: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon-at",
+            metavar="DISTANCE=NUMBER",
+            help="The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2.",
+        ),
+    ] = None
+
+    def read(self) -> tuple[str, "Space"]:
+        """The space as text, and as a space.
+
+        Raises:
+            OutOfRange: for none of them, or several.
+        """
+        from utmost.doors.documents.space_names import one_space
+
+        return one_space({kind: text for kind, text in asdict(self).items() if kind != "epsilon_at"})
+
+    def from_table(self, table: str | None) -> "Secrets":
+        """The same, where the places are in a table that was named apart and ``--places`` names its columns, if any."""
+        if table is None:
+            return self
+        return replace(self, places=table if self.places is None else f"{table}:{self.places}")
+
+    def at(self, level: AskedLevel, *, needed: bool = True) -> tuple[str, "PrivacyType"]:
+        """The space as text, and the privacy type on it.
+
+        Args:
+            level: the level for one unit of distance.
+            needed: whether the answer depends on it; where it does not, it may be left out.
+        """
+        from utmost.design.spaces import level_at
+        from utmost.design.types import PrivacyType
+        from utmost.laws.exact import level as level_of
+
+        spelled, secrets = self.read()
+        if self.epsilon_at is not None:
+            if level.is_given:
+                raise NotALevel("one of --epsilon, --alpha and --epsilon-at must be given", came="two")
+            return spelled, PrivacyType(secrets, level_at(self.epsilon_at, secrets.unit))
+        if not needed and not level.is_given:
+            return spelled, PrivacyType(secrets, level_of(alpha="1/2"))
+        return spelled, PrivacyType(secrets, level.per_unit(secrets.unit))

@@ -1,0 +1,134 @@
+"""`utmost statement`: the entry of a release in the deployments registry, and a page to print."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.screen import screen
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements.printed_statement import statement_page
+from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
+from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.workload_files import is_workload
+from utmost.publish.statements.yaml_writing import yaml_text
+from utmost.publish.tables.atomic import Writer, check_absent, write_together
+
+Stated = Annotated[
+    file_options.File,
+    typer.Argument(
+        metavar="FILE",
+        parser=file_options.readable,
+        help="A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe.",
+    ),
+]
+EntryOut = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the registry's entry to this .yaml; - for the pipe.")
+]
+Page = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write one page to read or to print to this .html; - for the pipe."),
+]
+Title = Annotated[str, typer.Option(metavar="TEXT", help="The name of the data product.")]
+Curator = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Who publishes it; may be given several times.")
+]
+Use = Annotated[str, typer.Option(metavar="TEXT", help="What it is meant for.")]
+Region = Annotated[str, typer.Option(metavar="TEXT", help="What region the data describe.")]
+Description = Annotated[str, typer.Option(metavar="TEXT", help="What it is, in brief.")]
+Published = Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="When it was published.")]
+Sector = Annotated[str | None, typer.Option(metavar="NAME", help=f"One of {', '.join(SECTORS)}.")]
+Product = Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(PRODUCTS)}.")]
+Author = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Who fills in the entry; several times if need be.")
+]
+Source = Annotated[str, typer.Option(metavar="TEXT", help="Links to the product, and to what was written about it.")]
+
+
+def statement(
+    release: Stated,
+    *,
+    title: Title = "",
+    curator: Curator = None,
+    use: Use = "",
+    region: Region = "",
+    description: Description = "",
+    published: Published = "",
+    sector: Sector = None,
+    product: Product = "Summary statistics",
+    author: Author = None,
+    source: Source = "",
+    html: Page = None,
+    out: EntryOut = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write the entry of a release for the OpenDP deployments registry, and a page about it to print.
+
+    What the statement holds is checked, and filled in: unit, level, noise, error bars, what is public, what was done to
+    the numbers. What only you know you say by the options; the rest is marked "To be filled in", and the entry is a
+    draft. The registry takes it as a file of its folder deployments/.
+    """
+    said = Deployment(
+        title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
+    )
+    entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
+    if html is not None and page_file is None and (as_json or (out is not None and entry_file is None)):
+        raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
+    _check_names(entry_file, page_file)
+    stated = stated_release(_said(release))
+    entry = registry_entry(stated, said)
+    text = yaml_text(entry)
+    writers: dict[Path, Writer] = {}
+    if entry_file is not None:
+        writers[entry_file] = lambda file: _put(file, text)
+    if page_file is not None:
+        writers[page_file] = lambda file: _put(file, statement_page(stated, said))
+    if writers:
+        write_together(writers)
+    if html is not None and page_file is None:
+        _put(sys.stdout.buffer, statement_page(stated, said))
+        sys.stdout.flush()
+    elif as_json:
+        print_json(entry)
+    elif entry_file is None and (html is None or out is not None):
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()
+    written = " and ".join(map(str, writers))
+    if written:
+        screen(stderr=True).print(Text(f"Written: {written}"))
+    if said.missing and (html is None or out is not None):
+        missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in said.missing)
+        screen(stderr=True).print(Text(f"To be filled in before it is sent to the registry: {missing}", style="bold"))
+
+
+_OPTIONS = {"curators": "curator", "intended_use": "use", "authors": "author"}
+
+
+def _check_names(entry: Path | None, page: Path | None) -> None:
+    for file, endings, where in ((entry, (".yaml", ".yml"), "--out"), (page, (".html", ".htm"), "--html")):
+        if file is not None:
+            if file.suffix.lower() not in endings:
+                raise OutOfRange(f"the file must end in {endings[0]}", came=file.name, where=where)
+            check_absent(file)
+    if entry is not None and entry == page:
+        raise OutOfRange("entry and page must be two files", came=str(entry), where="--html")
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """The statement in a file, or beside it."""
+    beside = statement_files.sidecar_path(path)
+    if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
+        return statement_files.read(statement_files.statement_beside(path))
+    if is_workload(path):
+        found: dict[str, Any] = codec.read_json(path, "a release must")
+        return found
+    return statement_files.read(path)
+
+
+def _put(file: Any, text: str) -> None:
+    file.write(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,149 @@
+"""Options that say how tables are written in files: what is read, and what is given."""
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, TextIO
+
+import typer
+
+from utmost.doors.cli import file_options
+from utmost.errors import OutOfRange
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
+    ),
+]
+
+
+def check_output(out: Path | None, source: Path | None = None) -> None:
+    """Check that a table can be written to this file, before it is made.
+
+    Raises:
+        Unsupported: where it is there already, and for an ending that no writer knows.
+    """
+    from utmost.publish.tables import files
+    from utmost.publish.tables.atomic import check_absent
+
+    if out is not None:
+        files.check_same_kind(source or Path("table.csv"), out)
+        check_absent(out)
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a text file is spelled, where its name and its header do not say it."""
+
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="CHAR", help="What separates the cells of a text file; else found in its header."),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The encoding of a text file, such as cp1252; else UTF-8.")
+    ] = None
+
+    def of(self, table: Path) -> Path:
+        """The file, read as it is said.
+
+        Raises:
+            OutOfRange: for what is no separator or encoding, and for a file that is no text.
+        """
+        if self.separator is None and self.encoding is None:
+            return table
+        from utmost.publish.tables import files
+        from utmost.publish.tables.text_files import TextFile
+
+        if table.is_dir() or files.ending_of(table) not in (*files.TEXT, *files.JSON_LINES):
+            raise OutOfRange("--separator and --encoding are for text", came=table.name)
+        return TextFile.of(table, self.separator, self.encoding)
+
+
+def output(out: Path | None, form: str | None) -> Path | None:
+    """The file to write, in a format; None for the pipe, which is found to take the format before anything is drawn.
+
+    Raises:
+        OutOfRange: for a format that nobody knows, and one that is no text on a terminal.
+        Unsupported: for a format whose package is missing.
+    """
+    file = file_options.file_of(out)
+    ending = _ending(form)
+    if file is None:
+        _piped(form)
+        return None
+    if ending is None:
+        return file
+    from utmost.publish.tables.text_files import FormattedFile
+
+    return FormattedFile.of(file, ending)
+
+
+def give_table(table: Any, form: str | None) -> None:
+    """Write a table to standard output.
+
+    Raises:
+        OutOfRange, Unsupported: as `output`.
+    """
+    from utmost.publish.tables import files
+
+    files.write(table, sys.stdout.buffer, _piped(form))
+    sys.stdout.flush()
+
+
+def check_list(out: Path | None, endings: tuple[str, ...] = (".csv", ".tsv", ".txt", ".json")) -> None:
+    """Check that a list is written as its file's ending says.
+
+    Raises:
+        OutOfRange: for another ending.
+    """
+    file = file_options.file_of(out)
+    if file is not None and file.suffix.lower() not in endings:
+        raise OutOfRange(f"the list is written as one of {', '.join(endings)}", came=file.name, where="--out")
+
+
+def give_rows(names: list[str], rows: Iterable[list[str]], out: Path, document: Callable[[TextIO], None]) -> None:
+    """Write rows of text one by one: to standard output or a file of CSV, or the document to a file of JSON.
+
+    Raises:
+        OutOfRange: as `check_list`.
+    """
+    from utmost.publish.tables import files
+    from utmost.publish.tables.atomic import write_together
+
+    check_list(out)
+    if file_options.file_of(out) is None:
+        return files.write_rows(names, rows, sys.stdout.buffer, Path("table.csv"))
+    if out.suffix.lower() == ".json":
+        return write_together({out: lambda file: _write_text(file, document)})
+    write_together({out: lambda file: files.write_rows(names, rows, file, out)})
+
+
+def _write_text(file: BinaryIO, document: Callable[[TextIO], None]) -> None:
+    text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+    document(text)
+    text.detach()
+
+
+def _piped(form: str | None) -> Path:
+    """The name of a file that would be what goes to standard output."""
+    named = Path(f"table{_ending(form) or '.csv'}")
+    if form is not None:
+        from utmost.publish.tables import files
+
+        files.check_same_kind(Path("table.csv"), named)
+        if named.suffix in (*files.PARQUET, *files.FEATHER) and sys.stdout.isatty():
+            raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
+    return named
+
+
+def _ending(form: str | None) -> str | None:
+    from utmost.publish.tables import files
+
+    if form is not None and form not in files.FORMATS:
+        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="--format")
+    return None if form is None else files.FORMATS[form]

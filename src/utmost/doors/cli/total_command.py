@@ -1,0 +1,143 @@
+"""`utmost total`: a sum, a ratio or a mean from a release by a plan, with an error bar that is certified."""
+
+from math import isfinite
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.errors import OutOfRange
+from utmost.laws.exact import exact
+from utmost.laws.noise import RatioBar
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.workloads.sums_in_words import TOTAL, read_selection
+
+ReleaseFile = Annotated[
+    file_options.File,
+    typer.Argument(
+        metavar="RELEASE",
+        parser=file_options.readable,
+        help="The .json that utmost release --plan wrote; - for the pipe.",
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LEVEL=LABELS", help="Which atoms: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."
+    ),
+]
+Ratio = Annotated[bool, typer.Option("--ratio", help="Divide by the sum over --over, or over everything.")]
+Over = Annotated[
+    list[str] | None, typer.Option(metavar="LEVEL=LABELS", help="The atoms to divide by, written as --where.")
+]
+Mean = Annotated[
+    str | None,
+    typer.Option(metavar="LEVEL", help="The mean of a level whose labels are numbers; of bins their middles."),
+]
+Sums = Annotated[
+    file_options.File | None,
+    typer.Option(
+        "--sums",
+        metavar="FILE",
+        parser=file_options.readable,
+        help="The mean of what this other release sums, by the counts of this one.",
+    ),
+]
+Values = Annotated[
+    str | None, typer.Option(metavar="NUMBERS", help="With --mean: a number for each label, with commas between.")
+]
+
+
+def total(
+    release: ReleaseFile,
+    where: Where = None,
+    *,
+    ratio: Ratio = False,
+    over: Over = None,
+    mean: Mean = None,
+    values: Values = None,
+    sums: Sums = None,
+    confidence: options.Confidence = "0.95",
+    answer: options.Answer,
+) -> None:
+    """Compute a sum from a release, with its error bar: any sum of cells, not only those that were noised.
+
+    It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
+    a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
+    noise.
+    """
+    read = read_workload(release)
+    chosen = read_selection(read.domain, where or [])
+    asked = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
+    given = [name for name, one in asked.items() if one]
+    if len(given) > 1:
+        raise OutOfRange("one question is asked at a time", came=" and ".join(given))
+    if values is not None and mean is None:
+        raise OutOfRange("--values needs --mean")
+    question = _question(where)
+    if not given:
+        report = _sum(read, chosen, question, confidence)
+    elif ratio or over is not None:
+        bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
+        report = _bar(bar, f"{question} over {_question(over)}", "ratio")
+    elif mean is not None:
+        points: Any = "midpoints" if values is None else [exact(one, "values") for one in values.split(",")]
+        bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
+        report = _bar(bar, f"mean of {mean}, {question}", "mean")
+    else:
+        assert sums is not None
+        bar = read.mean(sums=read_workload(sums), where=chosen, confidence=confidence)
+        report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
+    answer.give(report, lambda: _show(report))
+
+
+def _sum(read: WorkloadRelease, chosen: dict[str, Any], question: str, confidence: str) -> dict[str, Any]:
+    found = read.total(chosen, confidence=confidence)
+    return {
+        "question": question,
+        "kind": "sum",
+        "value": found.value,
+        "radius": found.radius,
+        "interval": list(found.interval),
+        "variance": found.variance,
+        "confidence": float(found.confidence),
+        "determined": True,
+    }
+
+
+def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
+    ends = [end if isfinite(end) else None for end in (bar.lower, bar.upper)]
+    return {
+        "question": question,
+        "kind": kind,
+        "value": bar.estimate,
+        "interval": ends,
+        "confidence": float(bar.confidence),
+        "determined": bar.determined,
+        "words": str(bar),
+    }
+
+
+def _question(where: list[str] | None) -> str:
+    return " and ".join(where or [TOTAL])
+
+
+def _show(report: dict[str, Any]) -> None:
+    sure = percent(report["confidence"])
+    if report["kind"] == "sum":
+        low, high = report["interval"]
+        shown = f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
+        rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+    elif report["determined"]:
+        shown = f"{report['words']}"
+        rows = {
+            "estimate": number(report["value"]),
+            "interval": f"holds the true {report['kind']}, at {sure} confidence",
+        }
+    else:
+        shown = "not determined"
+        rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
+    screen().print(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))

@@ -1,0 +1,150 @@
+"""`utmost universal`: whether one mechanism is optimal for every prior, and what proves it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from utmost.design.channels import Channel, geometric_channel, randomized_response
+from utmost.design.geometry import universal_mechanism, universality
+from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
+from utmost.design.types import PrivacyType
+from utmost.doors.cli import file_options, options, secret_options
+from utmost.doors.cli.screen import busy, facts, grid, screen
+from utmost.doors.documents import channel_files, verdicts
+from utmost.doors.documents.consumer_files import loss_of
+from utmost.doors.documents.space_names import secret_names
+from utmost.doors.documents.verdicts import ANY, Stated
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array
+
+# Wider matrices are cut off on the screen; the file has them whole.
+_WIDEST = 8
+
+
+def show_verdict(found: Stated, spelled: str, loss: str, out: Path | None) -> None:
+    """Print a verdict with its numbers; the proof is checked again for it."""
+    console, names = screen(), secret_names(found.ptype.space)
+    shown = {
+        "verdict": _sentence(found),
+        "secrets": f"{found.ptype.space.size}: {spelled}",
+        "level": str(found.ptype.level),
+        "loss": loss,
+        **({} if found.regret in (None, 0) else {"least regret": f"{found.regret} for the worst prior"}),
+        "checked": "yes, exactly, without a solver" if found.verify() else "NO",
+        "proof": _proof(found),
+        **({"written": str(out)} if out is not None else {}),
+    }
+    console.print(facts(shown))
+    if found.conflict is not None:
+        console.print(Text("\nPriors that no mechanism serves at once", style="bold"))
+        rows = [
+            [*map(str, prior), str(exact_expected_loss(best.matrix, found.loss, prior)), str(weight)]
+            for prior, best, weight in zip(
+                found.conflict.priors, found.conflict.mechanisms, found.conflict.weights, strict=True
+            )
+        ]
+        console.print(grid([*names, "least loss", "weight"], rows, left=0))
+    if found.better is not None:
+        prior, better = found.better
+        console.print(Text("\nA prior for which another mechanism is better", style="bold"))
+        losses = [str(exact_expected_loss(c.matrix, found.loss, prior)) for c in (found.channel, better)]
+        console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), *losses]], left=0))
+        return _show_matrix(console, "The other mechanism", better.matrix, names)
+    title = "The mechanism" if found.holds else "A mechanism with that regret"
+    _show_matrix(console, title, found.channel.matrix, names)
+
+
+def _show_check(found: Stated, answer: options.Answer) -> None:
+    """Print what a verdict that was read and checked says."""
+    regret = None if found.regret is None else str(found.regret)
+    report = {"verified": True, "asked": found.asked, "verdict": found.holds, "regret": regret}
+    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(found), "proof": _proof(found)}
+    answer.give(report, lambda: screen().print(facts(shown)))
+
+
+def _sentence(found: Stated) -> str:
+    if found.asked == ANY:
+        return (
+            "one mechanism is the best for every prior" if found.holds else "no mechanism is the best for every prior"
+        )
+    return (
+        "this mechanism is the best for every prior" if found.holds else "this mechanism is not the best for some prior"
+    )
+
+
+def _proof(found: Stated) -> str:
+    if found.better is not None:
+        return "a prior and a mechanism that loses less there"
+    assert found.dominance is not None, "a verdict without a better mechanism has a bound"
+    cells = found.dominance.cells
+    bound = f"multipliers at {len(cells.priors)} priors, the corners of {len(cells.cells)} cells"
+    return bound if found.conflict is None else f"{bound}; {len(found.conflict.priors)} priors that conflict"
+
+
+def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> None:
+    if matrix.shape[1] > _WIDEST:
+        return
+    console.print(Text(title, style="bold"))
+    rows = [[name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True)]
+    console.print(grid(["", *(f"y{y}" for y in range(matrix.shape[1]))], rows))
+
+
+Judged = Annotated[
+    str | None,
+    typer.Option(
+        "--mechanism",
+        metavar="NAME",
+        help="Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.",
+    ),
+]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict and its proof as JSON.")]
+
+
+def universal(
+    *,
+    secrets: secret_options.Secrets,
+    loss: options.Loss = "absolute",
+    level: options.AskedLevel,
+    mechanism: Judged = None,
+    out: Out = None,
+    check: file_options.Check = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Decide whether some mechanism is the best for a loss and every prior, with proof either way.
+
+    If there is none: the least regret that any mechanism has, exactly, and the priors that conflict. With --mechanism:
+    whether that one is the best for every prior, or a prior and a better one. Irrational powers of alpha, as on grids
+    and for an epsilon, are exact in the file and rounded on the screen, and take about 100 times as long.
+    """
+    answer = options.Answer(out, as_json)
+    if check is not None:
+        return _show_check(verdicts.read(check), answer)
+    spelled, ptype = secrets.at(level)
+    found = _verdict(spelled, ptype, loss, mechanism)
+    document = verdicts.document(found)
+    report = {**document, "loss_name": loss, "verified": found.verify()}
+    answer.give(report, lambda: show_verdict(found, spelled, loss, answer.file), document)
+
+
+def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
+    rule = loss_of(loss, ptype.space)
+    with busy(f"Deciding {loss} loss on {spelled}"):
+        if mechanism is None:
+            return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
+        channel = _mechanism(mechanism, ptype)
+        found = universality(ptype, rule, channel)
+        return Stated.of_channel(found, ptype, channel, exact_loss(rule, ptype.space.size))
+
+
+def _mechanism(text: str, ptype: PrivacyType) -> Channel:
+    named = {
+        "geometric": lambda: geometric_channel(ptype.space.size, ptype.level),
+        "randomized-response": lambda: randomized_response(ptype.space.size, ptype.level),
+    }
+    if text in named:
+        return named[text]()
+    if Path(text).suffix.lower() not in channel_files.ENDINGS:
+        raise OutOfRange(f"a mechanism must be {', '.join(named)} or a file", came=text, where="--mechanism")
+    return channel_files.read(Path(text))

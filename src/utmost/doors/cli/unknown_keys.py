@@ -1,0 +1,156 @@
+"""`utmost count --unknown-keys`: naming the values of a column that nobody can list, at (epsilon, delta)."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.doors.cli import options, people_options
+from utmost.doors.cli.screen import counted, facts, grid, number, screen
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level
+from utmost.publish.counting import count_keys
+from utmost.publish.releases import select_keys
+from utmost.publish.releases.keys import promise_of_keys
+from utmost.publish.releases.naming import naming_law, read_delta
+from utmost.publish.statements.codec import encoded, write
+from utmost.publish.statements.counted_files import read_domain
+from utmost.publish.statements.statement_files import sidecar_path
+from utmost.publish.tables.atomic import check_absent, write_together
+from utmost.publish.workloads import Domain
+
+FIXED = (
+    "Which keys are named cannot be relaxed: a larger epsilon is another naming, and both add up. Counts over these "
+    "keys can be relaxed without a loss."
+)
+
+_SHOWN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownKeys:
+    """A column of keys that nobody listed, and the promise with which some of them are named."""
+
+    column: Annotated[
+        str | None,
+        typer.Option("--unknown-keys", metavar="COLUMN", help="Name the values of a column that nobody can list."),
+    ] = None
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="With --unknown-keys: the chance of naming a key that one person alone has: 1e-6."
+        ),
+    ] = None
+
+    def check_unused(self, level: options.AskedLevel) -> None:
+        """Check that no promise is given where nothing is named.
+
+        Raises:
+            OutOfRange: where one is.
+        """
+        given = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta}
+        for name, value in given.items():
+            if value is not None:
+                remedy = "Counting spends nothing: give the level to utmost release."
+                raise OutOfRange(f"{name} needs --unknown-keys", came=value, remedy=remedy)
+
+    def name(
+        self,
+        events: Path,
+        people: people_options.People,
+        level: options.AskedLevel,
+        domain: Path | None,
+        out: Path | None,
+        *,
+        as_json: bool,
+        dry_run: bool,
+    ) -> None:
+        """Name keys, and write the domain of them; other axes are taken from a domain's file.
+
+        Raises:
+            OutOfRange: where the promise is not whole, and for options that have no meaning here.
+        """
+        column = str(self.column)
+        if self.delta is None or people.at_most is None or people.person is None or not level.is_given:
+            needed = {"--person": people.person, "--at-most": people.at_most}
+            needed |= {"--epsilon": level.epsilon or level.alpha, "--delta": self.delta}
+            missing = " and no ".join(name for name, value in needed.items() if value is None)
+            remedy = "Such as --person user --at-most 3 --epsilon 1 --delta 1e-6."
+            raise OutOfRange(
+                "naming keys must say whose they are and what it spends", came=f"no {missing}", remedy=remedy
+            )
+        plain = people_options.People(people.person, at_most=people.at_most, count_key=people.count_key)
+        if people != plain:
+            raise OutOfRange(
+                "--by, --values, --per-atom, --count-column and --nested have no meaning with --unknown-keys"
+            )
+        at = level.read()
+        axes = {} if domain is None else dict(read_domain(domain).facts())
+        for path in () if out is None else (out, sidecar_path(out)):
+            check_absent(path)
+        with counted(f"Counting {events.name}") as progress:
+            counts = count_keys(
+                events, person=people.person, column=column, at_most=people.at_most, key=people.key, progress=progress
+            )
+        if dry_run:
+            return self._promise(at, people.at_most, as_json=as_json)
+        found = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
+        del counts  # true numbers
+        made = None if not found.keys else Domain.of_facts({**axes, column: list(found.keys)})
+        report = found.said(None, column)
+        if made is None and out is not None:
+            raise OutOfRange(
+                "a domain needs a value, and no key was named",
+                came="none above the threshold",
+                remedy=f"A key needs about {found.threshold} persons; what was spent is spent.",
+            )
+        if made is not None and out is not None:
+            declared = encoded(made.facts())
+            report = found.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
+            statement = sidecar_path(out)
+            write_together({out: lambda file: _put(file, declared), statement: lambda file: write(report, file)})
+        if as_json:
+            return print_json(report | {"out": out and str(out)})
+        if made is not None and out is None:
+            print_json(made.facts())
+        _show(report, out)
+
+    def _promise(self, at: Level, keys: int, *, as_json: bool) -> None:
+        delta = read_delta(str(self.delta))
+        law = naming_law(at, delta, keys)
+        said: dict[str, Any] = {"dry_run": True, "statement": promise_of_keys(at, delta, keys), "relaxable": False}
+        said |= {"threshold": law.threshold}
+        if as_json:
+            return print_json(said)
+        headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
+        rows = {"threshold": f"a count and its noise together exceed {law.threshold}", "later": FIXED}
+        screen().print(Group(headline, Padding(Text(said["statement"]), (0, 0, 1, 0)), facts(rows)))
+
+
+def _put(file: Any, content: bytes) -> None:
+    file.write(content)
+
+
+def _show(report: dict[str, Any], out: Path | None) -> None:
+    rows = {
+        "promise": f"(epsilon = {report['epsilon']}, delta = {report['delta']})",
+        "named": f"{len(report['keys'])} keys of {report['column']}",
+        "threshold": f"a count and its noise together exceed {report['threshold']}; so rare keys look more frequent",
+        "later": FIXED,
+    }
+    if out is not None:
+        rows["written"] = f"{out} and {sidecar_path(out)}"
+        rows["count over it"] = f"utmost count EVENTS --domain {out} --person ... --at-most ..."
+    pairs = sorted(zip(report["noisy"], report["keys"], strict=True), reverse=True)
+    shown = [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]
+    more = Text(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
+    headline = Text("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
+    table = grid([report["column"], "noisy count"], shown)
+    words = Padding(Text(report["statement"]), (0, 0, 1, 0))
+    screen(stderr=out is None).print(Group(headline, table, more, words, facts(rows)))

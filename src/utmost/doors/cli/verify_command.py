@@ -1,0 +1,171 @@
+"""`utmost verify`: whether a published table is what its statement says, and who signed it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.screen import facts, screen
+from utmost.errors import BadTable, OutOfRange
+from utmost.publish.releases import together
+from utmost.publish.releases.places_statements import PLACES_KIND
+from utmost.publish.releases.table_statements import KIND, guarantee
+from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.places_check import PLACES_ON_TRUST, check_places
+from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.statement_check import ON_TRUST, check_statement, stated_plan
+from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, check_workload_table, is_workload
+from utmost.publish.tables import files
+
+Release = Annotated[
+    file_options.File,
+    typer.Argument(metavar="RELEASE", parser=file_options.readable, help="A released table; - for the pipe."),
+]
+PublicKey = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="The curator's Ed25519 public key: check the signature, too."
+    ),
+]
+
+
+def verify(
+    release: Release,
+    *,
+    statement: file_options.StatementFile = None,
+    public_key: PublicKey = None,
+    spelling: table_options.Spelling,
+    answer: options.Answer,
+) -> None:
+    """Check a published table: the statement's figures, that the table is unchanged, and who signed it.
+
+    The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
+    check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
+    one file, which holds its statement.
+    """
+    if is_workload(release):
+        report = _workload_report(release, statement, public_key)
+        return answer.give(report, lambda: _show_workload(report))
+    if statement is None and isinstance(release, file_options.StandardInput):
+        raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
+    path = statement or statement_files.statement_beside(release)
+    said = statement_files.read(path)
+    kind = said["kind"]
+    if kind in (together.KIND, PLACES_KIND):
+        statement_files.check_unchanged(release, said)
+        if kind == PLACES_KIND:
+            law = repr(check_places(said, files.read(spelling.of(release)), digested=False).noise)
+        else:
+            law = check_together(said, files.read(spelling.of(release)), digested=False).drawn
+        report = _report(release, said, path, public_key, law)
+        return answer.give(report, lambda: _show(report))
+    if kind != KIND:
+        report = _other_report(release, spelling.of(release), said, path, public_key)
+        return answer.give(report, lambda: _show(report))
+    plan = stated_plan(said)
+    if said["format"] == 1:
+        raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
+    statement_files.check_unchanged(release, said)
+    check_statement(said, files.read(spelling.of(release)), digested=False)
+    assert said["guarantee"].startswith(guarantee(plan)), "compared"
+    report = _report(release, said, path, public_key, repr(plan.law))
+    return answer.give(report, lambda: _show(report))
+
+
+def _other_report(
+    release: Path, spelled: Path, said: dict[str, Any], path: Path, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of keys that were named, of answers, of a reading, and of a table of a release by a plan."""
+    stated = stated_release(said)
+    statement_files.check_unchanged(release, said)
+    if said["kind"] == WORKLOAD_TABLE_KIND:
+        check_workload_table(said, files.read(spelled))
+    drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
+    return _report(release, said, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
+
+
+def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+    """What was found, once all of it was."""
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": said["format"],
+        "table": "unchanged",
+        "sha256": said["table"]["sha256"],
+        "signature": _signature(path, public_key),
+        "guarantee": said["guarantee"],
+        "law": law,
+        "on_trust": list(PLACES_ON_TRUST if said["kind"] == PLACES_KIND else ON_TRUST),
+    }
+
+
+def _show(report: dict[str, Any]) -> None:
+    """Print what was computed again and compared, and what could not be."""
+    rows = {
+        "statement": "every number and sentence follows from level, unit, cost and domain",
+        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
+        "signature": report["signature"],
+        "noise": report["law"],
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
+
+
+def _workload_report(release: Path, statement: Path | None, public_key: Path | None) -> dict[str, Any]:
+    """What was found of a release by a plan."""
+    if statement is not None:
+        remedy = "Leave it out: the release holds its statement."
+        raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
+    found = read_json(release, "a release must")
+    made = check_workload(found)
+    return {
+        "release": str(release),
+        "statement": "consistent",
+        "format": found["format"],
+        "sums": "unchanged",
+        "sha256": found["measured"]["sha256"],
+        "signature": _signature(release, public_key),
+        "guarantee": found["guarantee"],
+        "epsilon": found["epsilon"],
+        "families": [
+            {"family": made.strategy.family_words(family), "share": one["share"], "radius": one["radius"]}
+            for family, one in zip(made.strategy.shares, found["families"], strict=True)
+        ],
+        "part": None if made.part is None else list(made.part),
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
+
+
+def _show_workload(report: dict[str, Any]) -> None:
+    """Print what was computed again of a release by a plan, and what could not be."""
+    shares = (f"{one['family'] or 'total'} {one['share']}" for one in report["families"])
+    rows = {
+        "statement": "every number and sentence follows from level, unit, domain, shares and sums",
+        "sums": "as stated: their SHA-256, and the weights with which tables are made of them",
+        "signature": report["signature"],
+        "measured": ", ".join(shares),
+        "on trust": "; ".join(report["on_trust"]),
+    }
+    headline = Text(f"{report['release']} is what its statement says.", style="bold")
+    screen().print(Group(headline, Padding(Text(report["guarantee"]), (0, 0, 1, 0)), facts(rows)))
+
+
+def _signature(statement: Path, public_key: Path | None) -> str:
+    """Whether the statement was signed by the owner of the key; without a key, only whether there is a signature."""
+    signature = statement_files.signature_path(statement)
+    if public_key is None:
+        return "not checked, for want of a public key" if signature.exists() else "none"
+    if not signature.exists():
+        raise BadTable("the statement must be signed", came="no signature", where=str(signature))
+    from utmost.publish.statements.statement_files import check_signature
+
+    check_signature(signature.read_bytes(), statement.read_bytes(), public_key, str(signature))
+    return "valid"

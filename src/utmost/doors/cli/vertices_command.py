@@ -1,0 +1,181 @@
+"""`utmost vertices`: the extreme posteriors of a type, and their orbits."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from rich.text import Text
+
+from utmost.design.geometry import count_vertices, vertex_blocks, vertex_orbits
+from utmost.design.geometry import vertices as listed
+from utmost.design.types import PrivacyType
+from utmost.doors.cli import file_options, options, secret_options, table_options
+from utmost.doors.cli.kernel_files import height_rows, posterior_rows
+from utmost.doors.cli.screen import busy, entry_text, facts, grid, screen, tallied
+from utmost.doors.documents.space_names import secret_names
+from utmost.errors import OutOfRange
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.statements.codec import header, write_list
+from utmost.publish.tables.atomic import write_together
+
+SHOWN = 24
+
+# Wider rows than this are cut off on the screen; files and JSON have them whole.
+_WIDEST = 8
+
+
+def show_vertices(
+    spelled: str,
+    ptype: PrivacyType,
+    total: str,
+    rows: Sequence[tuple[list[str], list[str]]],
+    more: bool,
+    plot: Path | None,
+) -> None:
+    """Print the first vertices: heights h, and the posteriors alpha^h / sum.
+
+    Args:
+        spelled: the space as text.
+        ptype: the type.
+        total: how many vertices there are.
+        rows: heights and posterior of each vertex to show.
+        more: whether there are others.
+        plot: the file that was drawn.
+    """
+    shown = {
+        "secrets": f"{ptype.space.size}: {spelled}",
+        "level": f"{ptype.level}",
+        "vertices": total,
+        **({"drawn": str(plot)} if plot is not None else {}),
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(Text("\nPosteriors v(x) = alpha^h(x) / sum", style="bold"))
+    names = secret_names(ptype.space)
+    if len(names) <= _WIDEST:
+        titles = ["h", *names]
+        console.print(grid(titles, [[heights_text(h), *map(entry_text, v)] for h, v in rows]))
+    else:
+        console.print(grid(["h"], [[heights_text(h)] for h, _ in rows]))
+    if more:
+        console.print(Text("and others: --out FILE writes all of them", style="dim"))
+
+
+def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
+    """Print how many vertices each orbit has, and one of them."""
+    console = screen()
+    console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
+    shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
+    console.print(grid(["one of them, as h", "vertices"], shown))
+    if len(rows) > SHOWN:
+        console.print(Text(f"and {len(rows) - SHOWN} more orbits", style="dim"))
+
+
+def heights_text(heights: Sequence[str]) -> str:
+    """The heights of one vertex in a line.
+
+    >>> heights_text(["0", "1"]), heights_text(["0", "1 + sqrt(2)"])
+    ('0 1', '0, 1 + sqrt(2)')
+    """
+    return (", " if any("sqrt" in h for h in heights) else " ").join(heights)
+
+
+# So many are listed to be shown; a type with more is counted only when it is asked to be.
+_MOST_SHOWN = 5_000
+
+Count = Annotated[bool, typer.Option("--count", help="Only how many there are, without a list where that is possible.")]
+Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
+Heights = Annotated[bool, typer.Option("--heights", help="Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write all of them, row by row, as .csv or .json; - for the pipe.")
+]
+
+
+def vertices(
+    *,
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    count: Count = False,
+    orbits: Orbits = False,
+    heights: Heights = False,
+    out: Out = None,
+    plot: options.Plot = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List or count the vertices of a privacy type: the most extreme posteriors that its promise allows.
+
+    Every mechanism of the type leaves mixtures of them behind. How many there are depends on the distances only, not on
+    the level, which may be left out with --count, --orbits and --heights.
+    """
+    spelled, ptype = secrets.at(level, needed=plot is not None or not (count or orbits or heights))
+    if count and orbits:
+        raise OutOfRange("only one of --count and --orbits can be asked for", came="both")
+    answer = options.Answer(out if count or orbits else None, as_json)
+    if plot is not None:
+        draw_type(spelled, ptype, plot)
+    if count:
+        return _count(spelled, ptype, answer)
+    if orbits:
+        return _orbits(spelled, ptype, answer)
+    if out is not None and not (as_json and file_options.file_of(out) is None):
+        rows = tallied(_rows(ptype, heights=heights), "vertices written")
+        document = partial(_stream, spelled, ptype, heights=heights)
+        return table_options.give_rows(secret_names(ptype.space), rows, out, document)
+    if as_json:
+        return _stream(spelled, ptype, sys.stdout, heights=heights)
+    _show(spelled, ptype, plot)
+
+
+def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with busy(f"Counting the vertices of {spelled}"):
+        found = count_vertices(ptype)
+    answer.give({"space": spelled, "vertices": found}, lambda: typer.echo(found))
+
+
+def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
+    with busy(f"Sorting the vertices of {spelled} into orbits"):
+        found = listed(ptype)
+        parts = vertex_orbits(found)
+    representatives = list(height_rows([found.chosen(parts.representatives)]))
+    rows = [
+        {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
+    ]
+    report = {"space": spelled, "vertices": len(found), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, len(found), rows))
+
+
+def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
+    head = {
+        **header("utmost vertices", 1),
+        "space": spelled,
+        **level_facts(ptype.level),
+        "secrets": secret_names(ptype.space),
+        "as": "heights" if heights else "posteriors",
+    }
+    write_list(head, "vertices", _rows(ptype, heights=heights), file)
+
+
+def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
+    blocks = vertex_blocks(ptype, rows=1 << 12)
+    return height_rows(blocks) if heights else posterior_rows(blocks)
+
+
+def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
+    with busy(f"Listing the vertices of {spelled}"):
+        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
+        posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
+        found = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{found}" if found <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+    show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
+
+
+def draw_type(spelled: str, ptype: PrivacyType, plot: Path) -> None:
+    """Draw a type on three or four secrets into a file of its own."""
+    from utmost.doors.figures.simplex_pictures import check_drawable, type_figure
+
+    check_drawable(ptype, plot)
+    write_together({plot: lambda file: type_figure(ptype, file, plot, name=spelled)})

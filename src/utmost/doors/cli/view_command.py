@@ -1,0 +1,19 @@
+"""`utmost view`: a release in a ledger as a recipient of some trust may see it, without the data."""
+
+from utmost.doors.cli.ledger_answers import Question
+from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.screen import counted
+
+
+def view(*, ledger: Place, asked: Question) -> None:
+    """Make a noisier copy of a release for one recipient. It costs nothing, and needs no table.
+
+    The level may be any up to the largest that was answered. A copy is made from what the ledger holds, kept there, and
+    the same each time. Several copies put together reveal no more than the one with the least noise.
+    """
+    signer = asked.checked(None)
+    with ledger.opened() as opened:
+        asked.check_kind(planned=asked.planned(opened))
+        with counted("Viewing") as progress:
+            seen = opened.view(asked.name, epsilon=asked.at, version=asked.version, progress=progress)
+        asked.give(opened, seen, signer)

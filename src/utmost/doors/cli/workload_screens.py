@@ -1,0 +1,223 @@
+"""Releases by a plan as the commands give them: the document and its signature, tables beside it, what people see."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from utmost.doors.cli.screen import busy, facts, grid, number, percent, promised, screen
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange, UtmostError
+from utmost.laws.exact import Level
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.counting import CountedTable
+from utmost.publish.releases import WorkloadRelease, release_workload
+from utmost.publish.releases.table_statements import assumed_line, promise_line
+from utmost.publish.releases.workload_release import checked_workload
+from utmost.publish.statements import codec
+from utmost.publish.statements.statement_files import Signer, signature_path
+from utmost.publish.tables import files
+from utmost.publish.tables.atomic import Writer, check_absent, write_together
+from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+
+_SHOWN = 40
+"""How many rows of tables a screen shows."""
+
+
+def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = None) -> dict[str, int | float]:
+    """Of each wanted table the radius of its error bars; nothing is drawn, since they depend on the noise's law alone.
+
+    Ranges, prefixes and single sums are no table, and have none.
+    """
+    zeros = {family: np.zeros(strategy.measured_shape(family), dtype=np.int64) for family in strategy.shares}
+    blank = WorkloadRelease(strategy, at or strategy.level or level_of(1), confidence, zeros)
+    found = {}
+    for name, words in wanted_tables(strategy).items():
+        whole = [word if isinstance(word, str) else word[0] for word in words]
+        found[name] = next(iter(blank.bars(whole).values()))
+    return found
+
+
+def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
+    """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
+    if strategy.workload is None:
+        names = [strategy.domain.level_names(family) for family in strategy.shares if not is_tents(family)]
+        return {" ".join(one): one for one in names}
+    found = {}
+    for part in strategy.workload.parts:
+        try:
+            found[part.name] = read_family(strategy.domain, part.name)
+        except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
+            continue
+    return found
+
+
+def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, Any] | None = None) -> None:
+    """Check, before anything is drawn, that a release by a plan can be written.
+
+    Raises:
+        OutOfRange: for another ending than .json, and for a signature without a file.
+        Unsupported: where one of the files exists.
+    """
+    if out is None and sign is not None:
+        raise OutOfRange("a release is signed in a file", came="no --out", where="--sign")
+    if out is not None:
+        if out.suffix.lower() != ".json":
+            remedy = "Give a name that ends in .json; --tables writes CSV files beside it."
+            raise OutOfRange("a release by a plan is written as .json", came=out.name, where="--out", remedy=remedy)
+        for path in (out, signature_path(out)):
+            check_absent(path)
+    for path in tables or {}:
+        check_absent(path)
+
+
+def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any, ...]]:
+    """A CSV file for each wanted table in a folder, with the words that name the table."""
+    if folder is None:
+        return {}
+    if folder.exists() and not folder.is_dir():
+        raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
+    found: dict[Path, tuple[Any, ...]] = {}
+    for name, words in wanted_tables(strategy).items():
+        stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
+        path = folder / f"{stem}.csv"
+        while path in found:
+            path = path.with_name(f"{path.stem}-{len(found)}.csv")
+        found[path] = words
+    return found
+
+
+def release_by_plan(
+    counted: CountedTable,
+    strategy: Strategy,
+    at: Level,
+    confidence: Fraction,
+    out: Path | None,
+    signer: Signer | None,
+    tables: Path | None,
+    *,
+    as_json: bool,
+    dry_run: bool,
+) -> None:
+    """Release a counted table by a plan once and for all; or show what that would promise."""
+    beside = table_files(strategy, tables)
+    if dry_run:
+        checked_workload(counted, strategy, at)
+        return _show_promise(strategy, at, confidence, as_json=as_json)
+    with busy("Noising"):
+        made = release_workload(counted, strategy, epsilon=at, confidence=confidence)
+    give_workload(made, out, signer, beside, as_json=as_json)
+
+
+def give_workload(
+    release: WorkloadRelease,
+    out: Path | None,
+    signer: Signer | None,
+    tables: Mapping[Path, tuple[Any, ...]] | None = None,
+    *,
+    as_json: bool,
+    more: Mapping[str, str] | None = None,
+    headline: str = "Released.",
+) -> None:
+    """Write document, signature and tables, all or none; then print.
+
+    Args:
+        tables: files, each with the words that name its table.
+        more: rows of the screen beside those of the release.
+    """
+    text = codec.encoded(release.facts())
+    writers: dict[Path, Writer] = {path: _writer(release, words, path) for path, words in (tables or {}).items()}
+    if out is not None:
+        writers[out] = lambda file: _put(file, text)
+        if signer is not None:
+            writers[signature_path(out)] = lambda file: _put(file, signer(text))
+    for folder in {path.parent for path in tables or {}}:
+        folder.mkdir(parents=True, exist_ok=True)
+    if writers:
+        write_together(writers)
+    if as_json or out is None:
+        print_json(release.facts())
+    if not as_json:
+        rows = {**release_rows(release), **(more or {})}
+        if writers:
+            rows["written"] = ", ".join(map(str, writers))
+        shown = (
+            [*_tables(release), *_said(headline, release, rows)] if out is not None else _said(headline, release, rows)
+        )
+        screen(stderr=out is None).print(Group(*shown))
+
+
+def release_rows(release: WorkloadRelease) -> dict[str, str]:
+    """What is said of a release by a plan: level, neighbours, families, error bars."""
+    return _rows(release.strategy, release.level, release.confidence)
+
+
+def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
+    """The same release with error bars of another confidence."""
+    return replace(release, confidence=confidence)
+
+
+def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]:
+    shares = (f"{_named(strategy.family_words(one))} {share}" for one, share in strategy.shares.items())
+    bars = promised_bars(strategy, confidence, at)
+    sure = percent(confidence)
+    return {
+        "level": f"epsilon = {level_text(at)} in all",
+        "measured": f"{', '.join(shares)} of it ({strategy.measured} sums)",
+        "one individual": f"{assumed_line(strategy.unit, 'atom')} ({strategy.unit.neighbours})",
+        "error bars": f"{', '.join(f'{_named(name)} ± {number(bar)}' for name, bar in bars.items())}; each {sure} sure",
+    }
+
+
+def _show_promise(strategy: Strategy, at: Level, confidence: Fraction, *, as_json: bool) -> None:
+    if as_json:
+        shares = {strategy.domain.family_name(one): str(share) for one, share in strategy.shares.items()}
+        found = {"dry_run": True, "epsilon": level_text(at), "shares": shares, "confidence": float(confidence)}
+        return print_json(found | {"error_bars": promised_bars(strategy, confidence, at)})
+    headline = Text("Nothing was drawn. This is what a release would promise.", style="bold")
+    screen().print(Group(headline, facts(_rows(strategy, at, confidence))))
+
+
+def _said(headline: str, release: WorkloadRelease, rows: Mapping[str, str]) -> list[RenderableType]:
+    return [promised(headline, promise_line(release.level, release.strategy.unit.neighbours), rows)]
+
+
+def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
+    """The wanted tables, the smaller first, as many as a screen has rows for."""
+    found = {name: files.columns(release[words]) for name, words in wanted_tables(release.strategy).items()}
+    left = _SHOWN
+    for name, columns in sorted(found.items(), key=lambda one: len(one[1]["estimate"])):
+        left -= len(columns["estimate"])
+        if left < 0:
+            yield Text(f"{_named(name)}: {len(columns['estimate'])} rows, not shown", style="dim")
+            continue
+        labels = [title for title in columns if title not in ("estimate", "radius")]
+        rows = [
+            [*map(str, row), f"{number(estimate)} ± {number(radius)}"]
+            for *row, estimate, radius in zip(*columns.values(), strict=True)
+        ]
+        yield grid([*labels, "estimate" if labels else TOTAL], rows, left=len(labels))
+
+
+def _writer(release: WorkloadRelease, words: tuple[Any, ...], path: Path) -> Writer:
+    table = files.columns(release[words])
+    return lambda file: files.write(
+        {name: np.array(column, dtype=object) for name, column in table.items()}, file, path
+    )
+
+
+def _named(name: str) -> str:
+    return name or TOTAL
+
+
+def _put(file: Any, content: bytes) -> None:
+    file.write(content)

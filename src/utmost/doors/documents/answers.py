@@ -1,0 +1,320 @@
+"""Answers drawn from a saved mechanism, for one secret or a column of them, and the statement of what they tell."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.design.channels import Channel
+from utmost.design.channels.channel_draws import drawing_of
+from utmost.design.optima import Optimum
+from utmost.design.spaces import Space
+from utmost.design.types import smallest_epsilon
+from utmost.doors.documents import channel_files, designs
+from utmost.doors.documents.answer_words import answers_guarantee
+from utmost.doors.documents.space_names import secret_names, space_facts
+from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.sampling import SystemRandomness
+from utmost.publish.ledger import Ledger
+from utmost.publish.statements import codec
+from utmost.publish.statements.stated_choices import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.statements.statement_files import sidecar_path
+from utmost.publish.tables import files
+from utmost.publish.tables.adapters import no_column
+from utmost.publish.tables.columns import check_distinct
+from utmost.publish.tables.saving import SavedTable
+
+Keeper = Callable[[Mapping[str, str | None]], tuple[dict[str, str], int]]
+"""From persons and their secrets to their answers, and how many of them were kept before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedMechanism:
+    """A mechanism from a file whose level has been checked.
+
+    Attributes:
+        mechanism: what is drawn from.
+        space: the secrets and their distances.
+        answers: what each outcome is called.
+        facts: its level, as a statement has it.
+        checked: how the level was checked.
+        digest: the SHA-256 of the file.
+    """
+
+    mechanism: Optimum | Channel
+    space: Space
+    answers: tuple[str, ...]
+    facts: dict[str, Any]
+    checked: str
+    digest: str
+
+    def draw(self, secrets: Sequence[str]) -> list[str]:
+        """An answer for each secret, see `rows`."""
+        numbers = drawing_of(self.mechanism).numbers(np.array(self.rows(secrets), np.intp), SystemRandomness(), None)
+        return [self.answers[y] for y in numbers.tolist()]
+
+    def rows(self, secrets: Sequence[str]) -> list[int]:
+        """The number of each secret, which is given by its name, or by its number where no name is a number.
+
+        Raises:
+            OutOfRange: naming the row of a secret that there is none of, and not what stands in it.
+        """
+        places = _places(secret_names(self.space))
+        rows = []
+        for at, text in enumerate(secrets):
+            row = places.get(text.strip(), places.get(_plain(text)))
+            if row is None:
+                raise OutOfRange(
+                    f"a secret must be one of the {self.space.size} names, or a number in 0..{self.space.size - 1}",
+                    came=f"another, in row {at + 1}" if len(secrets) > 1 else "another",
+                )
+            rows.append(row)
+        return rows
+
+    def keep(self, ledger: Ledger, persons: Mapping[str, str | None], **under: Any) -> tuple[dict[str, str], int]:
+        """One answer for each person, kept in a ledger; and how many of them were there before.
+
+        Args:
+            ledger: where answers are kept.
+            persons: person to secret, see `rows`; None for a person who has an answer.
+            under: name, dataset, version and independent, as `Ledger.respond` takes them.
+
+        Raises:
+            UtmostError: as `Ledger.respond`.
+        """
+        given = [text for text in persons.values() if text is not None]
+        names, rows = drawing_of(self.mechanism).names, iter(self.rows(given))
+        called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
+        secrets = {one: None if text is None else called[next(rows)] for one, text in persons.items()}
+        space = self.space if isinstance(self.mechanism, Channel) else None
+        before = ledger.answered(under["name"], persons, version=under.get("version"))
+        found = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
+        return {one: str(answer) for one, answer in found.items()}, len(before)
+
+    def statement(self, *, kept: bool = False, **about: Any) -> dict[str, Any]:
+        """What the answers promise, as plain data."""
+        return {
+            **codec.header(ANSWERS_KIND, ANSWERS_FORMAT),
+            "guarantee": self.guarantee(kept=kept),
+            **self.facts,
+            "space": space_facts(self.space),
+            "mechanism": {"sha256": self.digest, "checked": self.checked},
+            **about,
+        }
+
+    def guarantee(self, *, kept: bool = False) -> str:
+        """The promise of one answer, and what more of them cost; or that a ledger repeats it.
+
+        Args:
+            kept: whether a ledger keeps the answer.
+        """
+        return answers_guarantee(self.facts["epsilon"], self.space.unit, kept=kept)
+
+
+def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
+    """The mechanism in a file: of a design, whose certificate is checked again, or a channel, whose level is computed.
+
+    Args:
+        path: what `utmost design --out` wrote, or a channel as `channel_files.read` reads it.
+        space: the secrets of a channel, which says nothing of distances; a design names its own.
+
+    Raises:
+        PromiseBroken: for a design that does not prove what it states, and for a channel that keeps no level.
+        OutOfRange: for a channel without a space, or with one of another size.
+        Unsupported: for a channel of floats, which keeps no level exactly.
+    """
+    digest = sha256(path.read_bytes()).hexdigest()
+    if path.suffix.lower() == ".json" and _is_design(path):
+        if space is not None:
+            raise OutOfRange("a design names its own space", came="another", where="--space")
+        return _of_design(path, digest)
+    channel = channel_files.read(path)
+    if space is None:
+        raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="--space")
+    if channel.shape[0] != space.size:
+        raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="--space")
+    return _of_channel(channel, space, digest)
+
+
+def _is_design(path: Path) -> bool:
+    found = codec.read_json(path, "a mechanism must")
+    return isinstance(found, dict) and found.get("kind") == designs.KIND
+
+
+def _of_design(path: Path, digest: str) -> SavedMechanism:
+    certificate = designs.read(path)
+    if not certificate.verify():
+        raise PromiseBroken("a design must prove what it states", where=str(path))
+    space, actions = certificate.ptype.space, certificate.consumer.actions
+    names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
+    facts = level_facts(certificate.ptype.level)
+    found = Optimum(certificate, designs.method_of(certificate))
+    return SavedMechanism(found, space, tuple(names), facts, "primal and dual prove the design", digest)
+
+
+def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
+    if not channel.is_exact:
+        raise Unsupported(
+            "a channel that is drawn from must have rows that sum to exactly 1",
+            came="rounded decimals",
+            remedy="Write fractions, or make the channel exactly private with utmost.design.optima.repair.",
+        )
+    kept = smallest_epsilon(channel, space)
+    if kept.value == float("inf"):
+        raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
+    facts = {"epsilon": str(kept.value)} if kept.level is None else level_facts(kept.level)
+    names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
+    if channel.secrets is not None:
+        space = Space(space.metric, [str(name) for name in channel.secrets])
+    return SavedMechanism(
+        channel, space, tuple(map(str, names)), facts, "computed from all rows: the least level that it keeps", digest
+    )
+
+
+def _places(names: list[str]) -> dict[str, int]:
+    """Each way to write a secret, and its number: its name, and its number where no name is a number."""
+    plain = list(map(_plain, names))
+    places = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}
+    if not any(text.lstrip("+-").isdigit() for text in plain):
+        places |= {str(at): at for at in range(len(names))}
+    return places | {name.strip(): at for at, name in enumerate(names)}
+
+
+def _plain(name: str) -> str:
+    """A point without its brackets and blanks, so that "(2, 3)" and "2,3" are one; any other name as it is."""
+    text = name.strip()
+    return text.strip("()").replace(" ", "") if text.strip("()+-., 0123456789") == "" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the columns of a table are treated: the secrets answered, others public or dropped.
+
+    Attributes:
+        column: the secrets.
+        public: the columns to publish as they are.
+        drop: the columns to leave out.
+        id_column: a public column that tells persons apart, each in one row.
+        kept: earlier answers by the same mechanism, which are repeated for the persons that they are about.
+    """
+
+    column: str
+    public: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    id_column: str | None = None
+    kept: Path | None = None
+
+    @property
+    def answer(self) -> str:
+        """The column of the answers."""
+        return f"{self.column}_answer"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnsweredTable(SavedTable):
+    """A table with an answer in the place of each secret, and what was promised about it.
+
+    Attributes:
+        table: columns, without the secrets.
+        facts: the statement without the digest of the table.
+    """
+
+    _shown = ("rows",)
+
+    table: dict[str, list[Any]]
+    facts: dict[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.facts["rows"])
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return self.facts | ({} if digest is None else {"table": dict(digest)})
+
+
+def answered_table(saved: SavedMechanism, path: Path, asked: Asked, keeper: Keeper | None = None) -> AnsweredTable:
+    """The table of a file with an answer in the place of each secret, and its statement.
+
+    Args:
+        saved: what is drawn from.
+        path: of the table.
+        asked: how its columns are treated.
+        keeper: answers for persons, where a ledger keeps the answers; then ``asked`` names the column of persons.
+
+    Raises:
+        OutOfRange: where the secrets are declared public, and for a column that is declared twice or not at all.
+        BadTable: for a column that is not there, a name that the answers need, and a person in two rows.
+        PromiseBroken: for kept answers of another mechanism.
+    """
+    table = files.columns(files.read(path))
+    _check_declared(asked, list(table))
+    secrets = [str(text) for text in table[asked.column]]
+    if asked.id_column is None:
+        drawn, repeated = saved.draw(secrets), 0
+    else:
+        ids = table[asked.id_column]
+        check_distinct(ids, asked.id_column, lambda row: f"row {row + 1}")
+        if keeper is not None:
+            found, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
+            drawn = list(found.values())
+        else:
+            drawn, repeated = _drawn(saved, asked, ids, secrets)
+    made = {
+        asked.answer if name == asked.column else name: drawn if name == asked.column else cells
+        for name, cells in table.items()
+        if name not in asked.drop
+    }
+    about = {"public": list(asked.public), "rows": len(drawn), "repeated": repeated}
+    kept = keeper is not None
+    return AnsweredTable(made, saved.statement(kept=kept, column=asked.answer, **about, of="each row, as one person"))
+
+
+def _drawn(saved: SavedMechanism, asked: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
+    """Answers for all rows, those of the kept file first; and how many came from there."""
+    known = {} if asked.kept is None else _kept_answers(saved, asked.kept, str(asked.id_column), asked.answer)
+    fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
+    drawn = [known[person] if person in known else next(fresh) for person in ids]
+    return drawn, sum(person in known for person in ids)
+
+
+def _check_declared(asked: Asked, names: list[str]) -> None:
+    for name in (asked.column, *asked.public, *asked.drop):
+        if name not in names:
+            raise no_column(name, names)
+    if asked.column in asked.public:
+        raise OutOfRange(
+            "the secrets are what is protected: they cannot be public", came=asked.column, where="--public"
+        )
+    both = sorted(set(asked.public) & {*asked.drop})
+    left = both or [name for name in names if name not in {asked.column, *asked.public, *asked.drop}]
+    if left:
+        raise OutOfRange("every other column must be public or dropped, and not both", came=", ".join(left))
+    if asked.answer in asked.public:
+        raise BadTable(f"the answers stand in the column {asked.answer!r}", came="a column of that name")
+    if asked.id_column is not None and asked.id_column not in asked.public:
+        raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
+    if asked.kept is not None and asked.id_column is None:
+        raise OutOfRange("kept answers are found by the column that tells persons apart", came="none", where="--id")
+
+
+def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
+    """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
+    said = codec.read_json(sidecar_path(path), "a statement must")
+    codec.check_header(said, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    with codec.fields("a statement of answers", str(path)):
+        mechanism, digest = said["mechanism"]["sha256"], said["table"]["sha256"]
+    if mechanism != saved.digest:
+        raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
+    if digest != sha256(path.read_bytes()).hexdigest():
+        raise BadTable("kept answers must be those that were written", came="others", where=str(path))
+    table = files.columns(files.read(path))
+    for name in (person, answer):
+        if name not in table:
+            raise no_column(name, list(table))
+    return dict(zip(table[person], table[answer], strict=True))

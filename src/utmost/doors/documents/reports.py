@@ -1,0 +1,179 @@
+"""What the commands say to programs: plain data, printed as JSON."""
+
+import json
+import sys
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from utmost.design.channels import Remap, geometric_channel
+from utmost.design.spaces import Consumer, Space
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, exact
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise import DiscreteStaircase, Law, gain
+from utmost.laws.noise.costs import Cost, absolute
+from utmost.publish.releases import Plan
+from utmost.publish.releases.table_statements import guarantee, law_parameters
+
+if TYPE_CHECKING:  # a released table does not wait for the room of designs
+    from utmost.design.optima import Attack, Optimum, Reading
+
+CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
+_LARGEST_MATRIX = 1_001
+
+
+def print_json(value: Any) -> None:
+    """Print JSON on standard output, uncoloured and unwrapped."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def law_report(law: Law, cost: Cost) -> dict[str, Any]:
+    """A law: what it is, by which theorem, what it costs, its error bars and its gains."""
+    return {
+        "law": type(law).__name__,
+        "text": repr(law),
+        **level_facts(law.level),
+        "parameters": law_parameters(law),
+        "domain": law.numbers,
+        "theorem": law.theorem,
+        "cost": repr(cost),
+        "expected_cost": float(law.expected_cost(cost)),
+        "mean_absolute_error": float(law.expected_cost(absolute)),
+        "variance": float(law.variance()),
+        "radius": {confidence: law.radius(confidence) for confidence in CONFIDENCES},
+        "gain": _gains(law, cost),
+    }
+
+
+def plan_report(plan: Plan) -> dict[str, Any]:
+    """A plan: its level, its law, its error bar and its guarantee."""
+    return {
+        **level_facts(plan.level),
+        "radius": plan.radius,
+        "confidence": float(plan.confidence),
+        "law": repr(plan.law),
+        "drawn": repr(plan.drawn),
+        "grid": None if plan.grid is None else str(plan.grid),
+        "theorem": plan.theorem,
+        "guarantee": guarantee(plan),
+    }
+
+
+def reading_report(
+    reading: "Reading", consumer: Consumer, level: Level, response: int, confidence: str, names: tuple[str, str]
+) -> dict[str, Any]:
+    """A reading: the answer, what is believed, and what is still risked; exact numbers as text beside the floats."""
+    prior, loss = names
+    return {
+        "response": response,
+        "n": consumer.secrets - 1,
+        **level_facts(level),
+        "prior": prior,
+        "loss": loss,
+        "answer": reading.action,
+        "ties": list(reading.ties),
+        "interval": list(reading.interval),
+        "confidence": float(exact(confidence)),
+        "mass": float(reading.mass),
+        "expected_loss": float(reading.loss),
+        "expected_loss_exact": exact_text(reading.loss),
+        "believed_before": [float(p) for p in consumer.prior.tolist()],
+        "believed_after": [float(p) for p in reading.posterior.tolist()],
+    }
+
+
+def design_report(found: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
+    """An optimum in short: its loss, why none is less, and the remap as runs of responses."""
+    certificate = found.certificate
+    return {
+        "space": space,
+        **level_facts(certificate.ptype.level),
+        "prior": prior,
+        "loss": loss,
+        "method": found.method,
+        "theorem": found.theorem,
+        "hypotheses": list(certificate.hypotheses),
+        "expected_loss": float(found.loss),
+        "expected_loss_exact": exact_text(found.loss) if found.is_exact else None,
+        "lower_bound": float(found.lower),
+        "verified": certificate.verify(),
+        "face_value_loss": _face_value(found),
+        "remap": None if found.remap is None else remap_runs(found.remap),
+        "attack": _attack_facts(found),
+    }
+
+
+def _attack_facts(found: "Optimum") -> list[dict[str, Any]] | None:
+    """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
+    consumer = found.certificate.consumer
+    if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
+        return None
+    told, space = found.attack(), found.certificate.ptype.space
+    answers = space.names if consumer.actions == space.size else None
+    return [attack_facts(told, space, answers), *(attack_facts(one, space) for one in told.others)]
+
+
+def attack_facts(told: "Attack", space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
+    """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
+    odds = told.odds
+    return {
+        "mechanism": told.mechanism,
+        "guessed_before": told.prior_vulnerability,
+        "guessed_after": told.vulnerability,
+        "error_before": told.prior_error,
+        "error_after": told.error,
+        "reader_loses": told.loss,
+        "worst_odds": None
+        if odds is None
+        else {
+            "secret": str(space.labels[odds.secret]),
+            "outcome": odds.outcome if answers is None else str(answers[odds.outcome]),
+            "before": odds.before,
+            "after": odds.after,
+            "factor": odds.factor,
+        },
+    }
+
+
+def remap_runs(remap: Remap) -> list[dict[str, Any]]:
+    """The remap as runs of responses with one answer, or taken at face value.
+
+    >>> [(run["responses"], run["answer"]) for run in remap_runs(Remap([0, 2, 2, 3, 4, 4], size=6))]
+    [('0', '0'), ('1', '2'), ('2 to 4', 'the response'), ('5', '4')]
+    """
+    actions, ties = remap.actions.tolist(), set(remap.ties)
+    runs = []
+    kinds = groupby(range(len(actions)), key=lambda y: ("itself" if actions[y] == y else actions[y], y in ties))
+    for (kind, tie), members in kinds:
+        ys = list(members)
+        answer = "the response" if kind == "itself" and len(ys) > 1 else str(actions[ys[0]])
+        runs.append({"responses": f"{ys[0]} to {ys[-1]}" if len(ys) > 1 else str(ys[0]), "answer": answer, "tie": tie})
+    return runs
+
+
+def _face_value(found: "Optimum") -> float | None:
+    """What G loses unmapped, where its matrix is small and its responses are answers."""
+    consumer, ptype = found.certificate.consumer, found.certificate.ptype
+    if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
+        return None
+    from utmost.design.optima import face_value_loss
+
+    return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))
+
+
+def exact_text(number: Any) -> str | None:
+    """An exact number as text, None for a float."""
+    return str(number) if isinstance(number, Fraction) else None
+
+
+def _gains(law: Law, cost: Cost) -> dict[str, float]:
+    """How many times as much the usual noise costs; nothing where that, or the cost itself, exceeds the floats."""
+    others: tuple[Any, ...] = ("laplace", "geometric") if isinstance(law, DiscreteStaircase) else ("laplace",)
+    gains = {}
+    for other in others:
+        with suppress(OutOfRange):
+            gains["Laplace" if other == "laplace" else other] = gain(law, other, cost)
+    return gains

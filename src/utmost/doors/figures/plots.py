@@ -1,0 +1,385 @@
+"""The figures that values draw of themselves by ``.plot()``: matplotlib's, for the caller to change and save.
+
+Options, by the kind of value:
+
+- laws: ``confidence`` (0.95), the share of the noise that is shaded; ``width`` (0.999), the share that is drawn.
+- channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
+  there are at most 12 columns.
+- released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
+- named keys: ``rows`` (40), the most frequent of them.
+- workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
+- releases at several levels and ledgers: none.
+
+What a figure shows has been released, or says nothing of any individual; the noise itself has none.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from utmost.doors.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
+from utmost.doors.figures.cards import columns_of, constraints_of, kind_of
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.tables.extra import extra
+
+_ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
+_WRITTEN_UP_TO = 12
+_MOST_POINTS, _MOST_BARS, _MOST_SHADED = 2001, 300, 400
+
+
+def plot(value: Any, **options: Any) -> Any:
+    """The figure of a value; see this module for the options.
+
+    Raises:
+        Unsupported: for a value that has no picture, and where matplotlib is not installed.
+        OutOfRange: for an option that this kind of picture does not have, and a column that was not released.
+
+    >>> from utmost.laws.noise import Geometric
+    >>> figure = plot(Geometric(1))
+    >>> figure.axes[0].get_xlabel()
+    'noise'
+    """
+    kind = type(value).__name__
+    draw = kind_of(value, DRAWN)
+    if draw is None:
+        remedy = f"These have one: {', '.join(sorted(DRAWN))}."
+        raise Unsupported("this value has no picture", came=kind, where="plot", remedy=remedy)
+    code = draw.__code__
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    for name in options:
+        if name not in known:
+            remedy = f"It has {', '.join(known)}." if known else "It has none."
+            raise OutOfRange(f"the picture of a {kind} must be given options that it has", came=name, remedy=remedy)
+    return draw(value, **options)
+
+
+@cache
+def _figure_type() -> Any:
+    """A figure of matplotlib that a notebook shows without pyplot and its global state."""
+    plain = extra("matplotlib.figure", "plot").Figure
+
+    # The base is imported when it is first needed, so that no type checker knows it.
+    class Picture(plain):  # type: ignore[misc, valid-type]
+        """A figure with a picture of its own in notebooks."""
+
+        def _repr_png_(self) -> bytes:
+            out = BytesIO()
+            self.savefig(out, format="png", dpi=110)
+            return out.getvalue()
+
+    return Picture
+
+
+def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
+    figure = _figure_type()(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(**subplots)
+
+
+def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
+    figure, axes = _page(6.4, 3.2)
+    far, near = law.radius(width), law.radius(confidence)
+    if law.numbers == "integers" and far <= _MOST_BARS:
+        xs: Any = np.arange(-int(far), int(far) + 1)
+        ys = law.pmf(xs.astype(float))
+        axes.bar(xs, ys, width=0.85, color=np.where(abs(xs) <= near, BLUE, PALE).tolist())
+    else:
+        xs = np.linspace(-float(far), float(far), _MOST_POINTS)
+        ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
+        axes.plot(xs, ys, color=BLUE, linewidth=1.6)
+        axes.fill_between(xs, ys, where=abs(xs) <= near, color=BLUE, alpha=0.2)
+    said = "probability" if law.numbers == "integers" else "density"
+    axes.set(
+        xlabel="noise", ylabel=said, ylim=(0, None), title=f"{law!r}: {float(_share(confidence)):.4g} within {near:.6g}"
+    )
+    axes.title.set_fontsize(10)
+    bare(axes)
+    return figure
+
+
+def _share(confidence: Any) -> Any:
+    from utmost.laws.noise.law import read_confidence
+
+    return read_confidence(confidence)
+
+
+def _heat(axes: Any, matrix: Any, rows: Any, columns: Any, numbers: bool | None) -> None:
+    shades = np.asarray(matrix).astype(float)
+    top = float(shades.max()) or 1.0
+    axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.15 * top, aspect="auto")
+    if numbers if numbers is not None else shades.shape[1] <= _WRITTEN_UP_TO and len(shades) <= 2 * _WRITTEN_UP_TO:
+        for (row, column), shade in np.ndenumerate(shades):
+            cell = matrix[row, column]
+            words = str(cell) if not isinstance(cell, float) and len(str(cell)) <= 7 else f"{shade:.3f}"
+            colour = "white" if shade > 0.6 * top else INK
+            axes.annotate(words, (column, row), ha="center", va="center", fontsize=8.5, color=colour)
+    for names, count, name in ((columns, shades.shape[1], "x"), (rows, len(shades), "y")):
+        if count <= 40:
+            getattr(axes, f"set_{name}ticks")(range(count), [str(k) for k in (names or range(count))], fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _check_size(shape: tuple[int, ...]) -> None:
+    if max(shape) > _MOST_SHADED:
+        came = " x ".join(map(str, shape))
+        raise Unsupported(f"a picture has at most {_MOST_SHADED} rows and columns", came=came, where="plot")
+
+
+def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, x: str, y: str, title: str = "") -> Any:
+    _check_size(matrix.shape)
+    n, m = matrix.shape
+    figure, axes = _page(min(12, 1.4 + 0.75 * m), min(12, 1.3 + 0.55 * n))
+    _heat(axes, matrix, rows, columns, numbers)
+    axes.set(xlabel=x, ylabel=y)
+    axes.set_title(title, loc="left", fontsize=10)
+    return figure
+
+
+def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
+    figure = _matrix(channel.matrix, channel.secrets, channel.outcomes, numbers, "outcome", "secret")
+    marks, said = constraints_of(channel.matrix)
+    if marks is not None:
+        for (row, column), mark in np.ndenumerate(marks):
+            figure.axes[0].annotate(_ARROWS[str(mark)], (column, row + 0.5), ha="center", va="center", color=RED)
+        figure.axes[0].set_title(f"tight between neighbouring rows at {said}", loc="left", fontsize=10)
+    return figure
+
+
+def _optimum(optimum: Any, *, numbers: bool | None = None) -> Any:
+    figure = _channel(optimum.channel, numbers=numbers)
+    figure.axes[0].set_title(f"expected loss {float(optimum.loss):.6g}", loc="left", fontsize=10)
+    return figure
+
+
+def _capacity(capacity: Any, *, numbers: bool | None = None) -> Any:
+    title = f"capacity {float(capacity.value):.6g}"
+    _check_size(capacity.mechanism.shape)
+    return _matrix(capacity.mechanism.matrix, None, None, numbers, "outcome", "secret", title)
+
+
+def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
+    figure, both = _page(9, 3.6, ncols=2)
+    named = {"better": verdict.better, "worse": verdict.worse}
+    for axes, (name, channel) in zip(both, named.items(), strict=True):
+        _heat(axes, channel.matrix, channel.secrets, channel.outcomes, numbers)
+        axes.set_title(name, loc="left", fontsize=10)
+    figure.suptitle("holds" if verdict else "does not hold", fontsize=11)
+    return figure
+
+
+def _existence(verdict: Any, *, numbers: bool | None = None) -> Any:
+    return _channel(verdict.mechanism, numbers=numbers)
+
+
+def _universality(verdict: Any) -> Any:
+    if verdict.prior is None:
+        return _words("best for every prior")
+    return _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
+
+
+def _words(said: str) -> Any:
+    figure, axes = _page(4.8, 1.2)
+    axes.annotate(said, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
+    axes.set_axis_off()
+    return figure
+
+
+def _losslessness(verdict: Any) -> Any:
+    """The noise that makes one law of the other, where both live on a lattice."""
+    found = verdict.difference
+    if not hasattr(found, "listed"):
+        return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
+    far = max(6, min(60, len(found.listed)))
+    xs = [k * found.unit for k in range(-far, far + 1)]
+    figure, axes = _page(6.4, 3.2)
+    axes.bar([float(x) for x in xs], [float(found.pmf(x)) for x in xs], width=0.85 * float(found.unit), color=BLUE)
+    axes.set(xlabel="the noise between the two laws", ylabel="probability", ylim=(0, None))
+    bare(axes)
+    return figure
+
+
+def _places(release: Any) -> Any:
+    """The released points, as they are published, with the radius around the first."""
+    names, rows, _ = columns_of(release.table, _MOST_POINTS)
+    x, y = (names.index(name) for name in (release.columns * 2)[:2])
+    figure, axes = _page(5, 5)
+    axes.plot([row[x] for row in rows], [row[y] for row in rows], ".", color=BLUE)
+    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.radius:.6g} of the true place")
+    axes.title.set_fontsize(10)
+    bare(axes)
+    return figure
+
+
+def _clean(release: Any) -> Any:
+    """The first level's table, as bars."""
+    figure, axes = _page(6.4, 3.2)
+    names, rows, _ = columns_of(release[release.domain.level_names(release.domain.finest)[0]], 40)
+    axes.bar([str(row[0]) for row in rows], [row[names.index("clean")] for row in rows], color=BLUE)
+    axes.set(xlabel=names[0], ylabel="clean")
+    bare(axes)
+    return figure
+
+
+def _hyper(hyper: Any, *, numbers: bool | None = None) -> Any:
+    names = [f"{float(weight):.3g}" for weight in hyper.weights]
+    return _matrix(hyper.posteriors, None, names, numbers, "probability of the posterior", "secret")
+
+
+def _beliefs(beliefs: dict[str, Any], x: str) -> Any:
+    figure, axes = _page(6.4, 3.2)
+    for (name, belief), colour in zip(beliefs.items(), (BLUE, GOLD, GREEN), strict=False):
+        axes.bar(range(len(belief)), [float(share) for share in belief], color=colour, label=name, alpha=0.85)
+    axes.set(xlabel=x, ylabel="probability", ylim=(0, None))
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _reading(reading: Any) -> Any:
+    figure = _beliefs({"posterior": reading.posterior}, "count")
+    axes, (first, last) = figure.axes[0], reading.interval
+    axes.axvspan(first - 0.5, last + 0.5, color=PALE, alpha=0.4, label="interval")
+    axes.axvline(reading.action, color=RED, linestyle="--", label=f"best answer {reading.action}")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _consumer(consumer: Any) -> Any:
+    return _beliefs({"prior": consumer.prior}, "secret")
+
+
+def _space(space: Any, *, numbers: bool | None = None) -> Any:
+    _check_size((space.size,))
+    return _matrix(space.distances, space.labels, space.labels, numbers, "", "", space.unit or "distance")
+
+
+def _with_bars(labels: list[str], values: Any, radii: Any, title: str) -> Any:
+    figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
+    axes.errorbar(range(len(labels)), values, yerr=radii, fmt="o", color=BLUE, ecolor=PALE, elinewidth=2, capsize=3)
+    axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 4 else 0, fontsize=8)
+    axes.set_title(title, loc="left", fontsize=10)
+    bare(axes)
+    return figure
+
+
+def _table(table: Any, value: str, radius: str, rows: int, title: str) -> Any:
+    names, cells, _ = columns_of(table, rows)
+    at, bar = names.index(value), names.index(radius)
+    shown = [k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_radius")]
+    labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
+    return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
+
+
+def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -> Any:
+    names = getattr(release, "columns", None) or release.plan.columns
+    chosen = names[0] if column is None else column
+    if chosen not in names:
+        raise OutOfRange("the column must be a released one", came=chosen, where="plot")
+    if release.table is None:
+        raise Unsupported("a picture needs a released table", came="a rehearsal")
+    there = columns_of(release.table, 1)[0]
+    radius = f"{chosen}_radius" if f"{chosen}_radius" in there else next(n for n in there if n.endswith("_radius"))
+    return _table(release.table, chosen, radius, rows, f"{chosen}, {release.spent}")
+
+
+def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
+    chosen = next(iter(release.strategy.shares)) if family is None else family
+    return _table(release[chosen], "estimate", "radius", rows, str(release.spent))
+
+
+def _levels(release: Any) -> Any:
+    levels = release.levels
+    named = (
+        {str(k): one for k, one in levels.items()} if isinstance(levels, dict) else {str(one): one for one in levels}
+    )
+    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
+    axes.barh(list(named), [one.epsilon_float for one in named.values()], color=BLUE)
+    axes.set(xlabel="epsilon", title="levels answered" if named else "no level answered yet")
+    bare(axes)
+    return figure
+
+
+def _ledger(ledger: Any) -> Any:
+    return _status(ledger.status())
+
+
+def _status(status: Any) -> Any:
+    names = [one.dataset for one in status.datasets]
+    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(names)))
+    axes.barh(names, [float(one.spent) for one in status.datasets], color=BLUE, label="spent")
+    limits = [(k, one.limit.epsilon_float) for k, one in enumerate(status.datasets) if one.limit is not None]
+    if limits:
+        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, label="limit")
+    axes.set(xlabel="epsilon", xlim=(0, None))
+    if names:
+        axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _strategy(chosen: Any) -> Any:
+    figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
+    names = [chosen.family_words(family) or "total" for family in chosen.shares]
+    axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
+    axes.set(xlabel="share of the level", xlim=(0, None))
+    bare(axes)
+    return figure
+
+
+def _keys(found: Any, *, rows: int = 40) -> Any:
+    """The noisy counts of the keys, the most frequent first, and the threshold above which they are."""
+    pairs = sorted(zip(found.noisy, map(str, found.keys), strict=True), reverse=True)[:rows]
+    figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
+    axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
+    axes.axvline(found.threshold, color=RED, linestyle="--", label=f"threshold {found.threshold}")
+    axes.set(xlabel="noisy count")
+    axes.invert_yaxis()
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
+def _released(found: Any, *, column: str | None = None, rows: int = 40) -> Any:
+    """A released column with its error bars, as its reader has them."""
+    chosen = found.column(column or next(iter(found.cells)))
+    values = [float(cell) for cell in found.cells[chosen][:rows]]
+    listed = list(found.labels.values())
+    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(found.rows)]
+    title = f"{chosen}, {found.plan.level}"
+    return _with_bars(labels[:rows], values, [float(found.plan.radius)] * len(values), title)
+
+
+DRAWN: dict[str, Callable[..., Any]] = {
+    "Law": _law,
+    "Channel": _channel,
+    "Optimum": _optimum,
+    "MinimaxOptimum": _optimum,
+    "Capacity": _capacity,
+    "Verdict": _order,
+    "ExistenceVerdict": _existence,
+    "UniversalityVerdict": _universality,
+    "Hyper": _hyper,
+    "Reading": _reading,
+    "Consumer": _consumer,
+    "Space": _space,
+    "TableRelease": _table_release,
+    "TogetherRelease": _table_release,
+    "WorkloadRelease": _workload,
+    "PlacesRelease": _places,
+    "CleanRelease": _clean,
+    "Losslessness": _losslessness,
+    "GradualRelease": _levels,
+    "GradualTogether": _levels,
+    "ProcessedRelease": _levels,
+    "PlanarRelease": _levels,
+    "TrustRelease": _levels,
+    "Ledger": _ledger,
+    "Status": _status,
+    "Strategy": _strategy,
+    "SelectedKeys": _keys,
+    "ReleasedTable": _released,
+}
+"""Of each type its picture, by the type's name, as the cards are listed."""

@@ -1,0 +1,9 @@
+"""A ledger for many people: tokens, proposals that a second person confirms, and a market for accuracy."""
+
+from utmost.doors.service.background import served
+from utmost.doors.service.client import RemoteLedger, connect
+from utmost.doors.service.service import Service
+from utmost.doors.service.terms import Terms
+from utmost.doors.service.tokens import Grant
+
+__all__ = ["Grant", "RemoteLedger", "Service", "Terms", "connect", "served"]

@@ -1,0 +1,152 @@
+"""The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from utmost.doors.service.api import Who, identified, router
+from utmost.doors.service.description import describe
+from utmost.doors.service.guards import LOG, Guards
+from utmost.doors.service.metrics import Metrics
+from utmost.doors.service.openid import OpenId
+from utmost.doors.service.openid_sign_in import SignIn, client_secret
+from utmost.doors.service.page_forms import forms
+from utmost.doors.service.page_rendering import problem_page, wants_page
+from utmost.doors.service.pages import pages
+from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
+from utmost.doors.service.service import Service
+from utmost.doors.service.settings import Settings
+from utmost.errors import NotAuthenticated, UtmostError
+from utmost.publish.ledger import Ledger
+from utmost.version import __version__
+
+
+def application(service: Service, settings: Settings | None = None) -> Guards:
+    """The application of a service, guards and all.
+
+    Args:
+        service: whose door it is; the caller closes it.
+        settings: limits, and an OpenID provider if there is one.
+    """
+    settings = Settings() if settings is None else settings
+    return _guarded(_inside(service, settings), settings)
+
+
+def of_environment() -> Guards:
+    """The application of the settings in the environment: what each worker of a server makes for itself."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    settings = Settings.of_environment()
+    service = Service(
+        Ledger.open(settings.ledger, witness=settings.witness or None),
+        approvals=settings.approvals,
+        most_levels=settings.most_levels,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    return _guarded(_inside(service, settings, lifespan), settings)
+
+
+def _guarded(app: FastAPI, settings: Settings) -> Guards:
+    return Guards(
+        app,
+        most_bytes=settings.most_bytes,
+        rate=settings.rate,
+        burst=settings.burst,
+        patience=settings.patience,
+        counted=app.state.metrics.counted,
+    )
+
+
+def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastAPI:
+    app = FastAPI(
+        title="utmost",
+        version=__version__,
+        description="Releases that can be relaxed for years, for teams. Every write takes an Idempotency-Key.",
+        openapi_url="/v1/openapi.json" if settings.docs else None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.service, app.state.metrics = service, Metrics()
+    app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
+    app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
+    app.state.session_hours = settings.session_hours
+    app.state.identified = identified
+    for part in (router, pages, forms):
+        app.router.routes.extend(part.routes)  # as they are: to include them would build each once more
+    app.add_exception_handler(UtmostError, _refused)
+    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(HTTPException, _missing)
+    app.add_exception_handler(Exception, _broken)
+    _add_health(app)
+    describe(app)
+    return app
+
+
+def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
+    key = service.ledger.beside("service sign-in")[1]
+    about = settings.oidc_client, client_secret(settings.oidc_secret_file), settings.address, settings.oidc_scopes
+    return SignIn(openid, *about, key)
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/health/live", include_in_schema=False)
+    def live() -> dict[str, bool]:
+        return {"live": True}
+
+    @app.get("/health/ready", include_in_schema=False)
+    def ready() -> dict[str, bool]:
+        return {"ready": app.state.service.is_ready()}
+
+    @app.get("/metrics", include_in_schema=False)
+    def metrics(who: Who) -> Response:
+        who.check("metrics")
+        content, kind = app.state.metrics.text()
+        return Response(content, media_type=kind)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, UtmostError)
+    if status_of(error) >= 500:
+        name = request.scope["state"].get("request")
+        LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
+    if status_of(error) == 503:
+        headers["Retry-After"] = "1"
+    return _problem(request, problem_of(error), headers)
+
+
+async def _misshapen(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return _problem(request, problem_of_shape(error.errors()), {})
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = "".join(HTTPStatus(error.status_code).phrase.title().split())
+    found = problem(error.status_code, title, str(error.detail))
+    return _problem(request, found, dict(error.headers or {}))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """Whatever nobody thought of; the guards write it down."""
+    return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
+
+
+def _problem(request: Request, found: dict[str, Any], headers: dict[str, str]) -> Response:
+    if wants_page(request):
+        return problem_page(request, found, headers)
+    return JSONResponse(found, status_code=found["status"], media_type=MEDIA_TYPE, headers=headers)

@@ -1,0 +1,126 @@
+"""Proposals: what a curator wants to say and cannot take back, until a second person has confirmed it.
+
+A proposal holds public facts alone: which release, at which level, under which promise. The table itself stays with the
+curator, who brings it when the proposal is approved; so nothing true waits on a disk for a decision. An approval is for
+those facts and no others, and what it allows can be done again at no cost, since the ledger repeats its answer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_of_text, level_text
+
+PROPOSED, APPROVED, REFUSED = "proposed", "approved", "refused"
+VERBS = ("publish", "relax")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something to be said by the ledger.
+
+    Attributes:
+        name: of the proposal.
+        verb: "publish" or "relax".
+        release, version, level: what is to be said; the version as the ledger will count it.
+        facts: for a publication, its public facts: columns, unit of privacy, dataset, ....
+        reason: why, in the proposer's words.
+        proposer: the owner of the token that proposed it.
+        made: when, in seconds since 1970.
+        state: "proposed", "approved" or "refused".
+        decided_by, decided: by whom and when, once it is decided.
+    """
+
+    name: str
+    verb: str
+    release: str
+    version: int
+    level: Level
+    facts: Mapping[str, Any]
+    reason: str
+    proposer: str
+    made: int
+    state: str = PROPOSED
+    decided_by: str | None = None
+    decided: int | None = None
+
+    def decided_as(self, state: str, owner: str, now: float) -> "Proposal":
+        """The proposal as decided; deciding the same again changes nothing.
+
+        Raises:
+            NotAllowed: for the proposer's own decision, and for another one than was made.
+        """
+        return decided(self, self.proposer, state, owner, now)
+
+    def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
+        """Whether it is approved, and for just this."""
+        asked = (verb, release, version, level)
+        return (
+            self.state == APPROVED
+            and asked == (self.verb, self.release, self.version, self.level)
+            and dict(facts) == dict(self.facts)
+        )
+
+    def kept(self) -> dict[str, Any]:
+        """The proposal as JSON."""
+        names = ("verb", "release", "version", "reason", "proposer", "made", "state", "decided_by", "decided")
+        return {name: getattr(self, name) for name in names} | {
+            "level": level_text(self.level),
+            "facts": dict(self.facts),
+        }
+
+    @classmethod
+    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Proposal":
+        """The proposal that `kept` wrote."""
+        return cls(name, **{**kept, "level": level_of_text(kept["level"])})
+
+
+class _Awaiting(Protocol):
+    """What waits for a second person: a dataclass with these fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+
+
+Awaiting = TypeVar("Awaiting", bound=_Awaiting)
+
+
+def decided(one: Awaiting, asker: str, state: str, owner: str, now: float) -> Awaiting:
+    """What waited, as decided by an owner; deciding the same again changes nothing.
+
+    Raises:
+        OutOfRange: for what is no decision.
+        NotAllowed: for the asker's own decision, and for another one than was made.
+    """
+    if state not in (APPROVED, REFUSED):
+        raise OutOfRange("a decision must be approved or refused", came=state)
+    if owner == asker:
+        raise NotAllowed("a second person must decide", came="the asker's own token", where=one.name)
+    if one.state not in (APPROVED, REFUSED):
+        return replace(one, state=state, decided_by=owner, decided=int(now))
+    if one.state != state:
+        raise NotAllowed("a decision stands", came=f"{one.state} before", where=one.name)
+    return one
+
+
+def check_approved(found: Proposal | None, verb: str, release: str, version: int, level: Level, facts: Any) -> None:
+    """Check that a proposal allows what is asked.
+
+    Raises:
+        NeedsApproval: where it does not, or there is none.
+    """
+    remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
+    if found is None:
+        raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
+    if found.state != APPROVED:
+        raise NeedsApproval("the proposal must be approved", came=found.state, where=found.name, remedy=remedy)
+    if not found.allows(verb, release, version, level, facts):
+        raise NeedsApproval(
+            "the request must be the one that was approved", came="another", where=found.name, remedy=remedy
+        )

@@ -1,0 +1,33 @@
+"""Levels as requests ask for them: exact text, short enough that an answer at them is drawn at once.
+
+A level between two others takes as many binary digits to draw as it takes to tell the three apart, and the work grows
+with the cube of that. So whoever may view at all could keep every writer waiting for hours by a level of thousands of
+digits; with at most 200 it takes a fraction of a second.
+"""
+
+from utmost.errors import NotALevel
+from utmost.laws.exact import Level, level
+from utmost.laws.exact.written_levels import level_of_text
+
+_DIGITS = 200
+_TOO_LONG = 10**_DIGITS
+
+
+def read_level(given: str | int | float) -> Level:
+    """A level in an address, a form or JSON: "1/4", 0.25, or "-log(1/2)" as the ledger writes it.
+
+    Text is exact, and a float is the decimal that it prints.
+
+    Raises:
+        UtmostError: for what is none.
+        NotALevel: for one of more than 200 digits, above or below.
+
+    >>> read_level("1/4"), read_level(" 0.5 "), read_level("-log(1/3)")
+    (Level(epsilon=1/4), Level(epsilon=1/2), Level(alpha=1/3))
+    """
+    text = given.strip() if isinstance(given, str) else given
+    found = level_of_text(text) if isinstance(text, str) and "log" in text else level(text)
+    numbers = (found.power,) if found.base is None else (found.power, found.base)
+    if max(part for number in numbers for part in number.as_integer_ratio()) >= _TOO_LONG:
+        raise NotALevel(f"a service reads levels of at most {_DIGITS} digits", came="a longer one", where="epsilon")
+    return found

@@ -1,0 +1,93 @@
+"""What auditors and admins ask of a service: budgets, history, verification, receipts, and who did what."""
+
+from typing import Any
+
+from utmost.doors.service.desk import Desk
+from utmost.doors.service.tokens import Token
+from utmost.errors import KeyRefused, OutOfRange
+from utmost.laws.exact import Level
+from utmost.publish.ledger import Budget, Event, Ledger, Status, Verification
+
+
+def _by_release(declared: dict[str, Any]) -> tuple[str, int, str]:
+    return declared["release"], declared["version"], declared["declared_by"]
+
+
+class Audit:
+    """The ledger's own accounts, each for a token.
+
+    Args:
+        desk: what all verbs share.
+        ledger: whose accounts they are.
+    """
+
+    __slots__ = ("_desk", "_ledger")
+
+    def __init__(self, desk: Desk, ledger: Ledger) -> None:
+        self._desk, self._ledger = desk, ledger
+
+    def budget(self, token: Token, dataset: str) -> Budget:
+        """The budget of a dataset."""
+        token.check_any("budgets", "history")
+        return self._ledger.budget(dataset)
+
+    def limit(self, token: Token, dataset: str, limit: Level) -> Budget:
+        """The budget of a dataset, after setting its limit; setting the same again changes nothing."""
+        token.check("budgets")
+        made = self._ledger.budget(dataset, limit)
+        self._desk.records.write(lambda shelf: self._desk.trail(shelf, token, "limit", dataset=dataset))
+        return made
+
+    def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
+        """The events of the ledger: all of them, or those of a release."""
+        token.check("history", name)
+        return self._ledger.history(name)
+
+    def status(self, token: Token) -> Status:
+        """Where the ledger is, what is in it, and whether anything new may be said."""
+        token.check("verify")
+        return self._ledger.status()
+
+    def apart(self, token: Token) -> list[dict[str, Any]]:
+        """The releases whose individuals were declared to be in no other dataset, and were compared with none.
+
+        Each with its dataset, who declared it, and the other datasets: if somebody is in two, what they spend adds up,
+        and no budget says so. By names alone: nothing here depends on a value.
+        """
+        token.check("verify")
+        there = {(one.name, one.version): one.dataset for one in self._ledger.releases}
+        kept = [one for _, one in self._desk.records.read(lambda shelf: shelf.all("apart"))]
+        datasets = sorted(set(there.values()))
+        made = {_by_release(one): one for one in kept if there.get((one["release"], one["version"])) == one["dataset"]}
+        return [
+            one | {"others": [other for other in datasets if other != one["dataset"]]}
+            for _, one in sorted(made.items())
+        ]
+
+    def verify(self, token: Token) -> Verification:
+        """Recompute everything in the ledger."""
+        token.check("verify")
+        return self._ledger.verify()
+
+    def receipt(self, token: Token) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        token.check_any("history", "verify")
+        return self._ledger.receipt()
+
+    def check_receipt(self, token: Token, receipt: str) -> None:
+        """Check that the ledger still holds what it held when a receipt was given.
+
+        Raises:
+            OutOfRange: for a receipt of another ledger, or none at all.
+            Quarantined: where the ledger does not hold it any more.
+        """
+        token.check("verify")
+        try:
+            self._ledger.check(receipt)
+        except KeyRefused as error:  # the service's own key is sound; what came is no receipt of this ledger
+            raise OutOfRange(error.required, where="receipt") from None
+
+    def trail(self, token: Token, after: str = "", most: int = 1000) -> list[tuple[str, dict[str, Any]]]:
+        """What was done through the service, oldest first: who, when, what; no value."""
+        token.check("trail")
+        return self._desk.records.read(lambda shelf: shelf.all("trail", after, most))

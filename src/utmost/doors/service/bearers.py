@@ -1,0 +1,164 @@
+"""Who comes to a service: tokens made, presented, listed and revoked."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from utmost.doors.service.desk import Desk
+from utmost.doors.service.records import Shelf
+from utmost.doors.service.tokens import (
+    EVERY,
+    Grant,
+    Token,
+    bearer,
+    check_role,
+    checked_token,
+    claim_of,
+    claims_say,
+    fresh_secret,
+    read_bearer,
+)
+from utmost.errors import NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
+from utmost.laws.exact import Number, exact
+from utmost.publish.ledger.events import check_name
+
+_YEAR = 366 * 86400
+
+
+class Bearers:
+    """The tokens of a service.
+
+    Args:
+        desk: what all verbs share.
+    """
+
+    __slots__ = ("_desk",)
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def authenticated(self, presented: object) -> Token:
+        """The token that a bearer presents.
+
+        Raises:
+            NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
+        """
+        name, digest = read_bearer(presented)
+        kept = self._desk.records.read(lambda shelf: shelf.get("token", name))
+        return checked_token(None if kept is None else Token.of_facts(name, kept), digest, self._desk.clock())
+
+    def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
+        """The newest valid token for somebody of whom an OpenID provider has said something.
+
+        Where a token was ever made for this very person, those alone count, so that to revoke them keeps it out. Else
+        it is one for all of whom the provider says this; its owner is then the person, by the provider's name, so that
+        what needs two persons needs two.
+
+        Args:
+            issuer: the provider.
+            claims: what it has said, and signed.
+
+        Raises:
+            NotAuthenticated: where there is none.
+        """
+        now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
+        own = [one for one in there if one.subject == person]
+        shared = [one for one in there if one.is_shared and claims_say(one.subject or "", issuer, claims)]
+        valid = [one for one in own or shared if one.is_valid(now)]
+        if not valid:
+            raise NotAuthenticated("a subject must have a token that is valid now")
+        return _belonging(max(valid, key=lambda one: (one.made, one.name)), person)
+
+    def claims_asked(self) -> frozenset[str]:
+        """The claims that any token asks for."""
+        return frozenset(claim_of(one.subject or "")[0] for one in self._tokens() if one.is_shared)
+
+    def make(
+        self,
+        token: Token | None,
+        key: str,
+        owner: str,
+        role: str,
+        grants: tuple[Grant, ...],
+        *,
+        days: Number = 90,
+        subject: str | None = None,
+    ) -> tuple[Token, str | None]:
+        """A new token.
+
+        Args:
+            token: the admin's; None for the first token of a service.
+            owner: whose it is.
+            days: for how long it is valid, at most a year.
+            subject: whom an OpenID provider vouches for, instead of a secret: see `Token`.
+
+        Returns:
+            The token, and what its bearer presents: said this once. Repeated under its key, the request gives the token
+            without it; then revoke that token and make another.
+        """
+        if token is not None:
+            token.check("tokens")
+        check_name(owner, "owner")
+        check_role(role)
+        if subject is not None and subject.startswith("claim "):
+            claim_of(subject)
+        seconds = int(exact(days, "days") * 86400)
+        if not 0 < seconds <= _YEAR:
+            raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
+        for grant in grants:
+            check_name(grant.release, "release")
+        maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
+        name, now = self._desk.name("token", maker, key), int(self._desk.clock())
+        secret, digest = fresh_secret() if subject is None else (None, None)
+        made = Token(name, owner, role, grants, now, now + seconds, digest, subject)
+        asked = [owner, role, [grant.facts() for grant in grants], str(seconds), subject]
+
+        def work(shelf: Shelf) -> tuple[Token, str | None]:
+            kept = self._desk.again(shelf, "token", name, asked)
+            if kept is not None:
+                return Token.of_facts(name, kept), None
+            shelf.put("token", name, made.facts())
+            self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
+            return made, None if secret is None else bearer(name, secret)
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Token]:
+        """All tokens, without their secrets, which nobody has."""
+        token.check("tokens")
+        return sorted(self._tokens(), key=lambda one: (one.made, one.name))
+
+    def any(self) -> bool:
+        """Whether any token was ever made."""
+        return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
+
+    def revoke(self, token: Token, name: str) -> Token:
+        """Revoke a token at once; whoever holds a token may revoke that one, unless others hold it, too."""
+        if name != token.name or token.is_shared:
+            token.check("tokens")
+
+        def work(shelf: Shelf) -> Token:
+            found = shelf.get("token", name)
+            if found is None:
+                raise UnknownRecord("a token must be there", came=name)
+            made = Token.of_facts(name, found).revoked_at(self._desk.clock())
+            if made.facts() != found:
+                shelf.put("token", name, made.facts())
+                self._desk.trail(shelf, token, "revoke", revoked=name)
+            return made
+
+        return self._desk.records.write(work)
+
+    def _tokens(self) -> list[Token]:
+        kept = self._desk.records.read(lambda shelf: shelf.all("token"))
+        return [Token.of_facts(name, one) for name, one in kept]
+
+
+def _belonging(token: Token, person: str) -> Token:
+    """A token as one person holds it."""
+    if not token.is_shared:
+        return token
+    try:
+        return replace(token, owner=check_name(person, "owner"))
+    except UtmostError:  # what the provider calls somebody is not repeated
+        raise NotAuthenticated("a subject must have a name of at most 200 characters that can be printed") from None

@@ -1,0 +1,356 @@
+"""A ledger behind a service, with the verbs of a local one."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from utmost import errors
+from utmost.doors.service.service_answers import columns
+from utmost.doors.service.terms import Terms, counted_terms
+from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError, WrongKind
+from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.tables.saving import Publication, saved
+
+_TRIES, _FIRST_WAIT = 4, 0.2
+_LONGEST_WAIT = 10**6
+
+
+def connect(url: str, token: str, *, timeout: float = 60.0, transport: Any = None) -> "RemoteLedger":
+    """A ledger behind a service.
+
+    Args:
+        url: of the service: https, or http on this machine.
+        token: what a bearer presents: ``utmost_...``.
+        timeout: seconds to wait for an answer.
+        transport: one of httpx, for tests.
+
+    Raises:
+        OutOfRange: for an address that would send the token over a network in the clear.
+        Unsupported: where httpx is not there.
+    """
+    try:
+        import httpx
+    except ImportError:
+        remedy = 'Run: pip install "utmost[server]"'
+        raise Unsupported("to connect to a service needs httpx", came="none", remedy=remedy) from None
+    if not isinstance(token, str):  # what came is a secret, or nearly one
+        raise WrongKind("a token must be text", came=type(token).__name__, where="token")
+    try:
+        address = httpx.URL(checked_text(url, "url"))
+    except httpx.InvalidURL as error:
+        raise OutOfRange("url must be the address of a service", came=str(error), where="url") from None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= _LONGEST_WAIT:
+        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
+    if address.scheme != "https" and address.host not in ("localhost", "127.0.0.1", "::1"):
+        remedy = "Give an address that begins with https://."
+        raise OutOfRange("a token must not be sent in the clear", came=address.scheme, where="url", remedy=remedy)
+    if not token.isascii() or not token.isprintable():
+        raise OutOfRange("a token must be printable ASCII text", where="token")
+    headers = {"Authorization": f"Bearer {token}"}
+    return RemoteLedger(httpx.Client(base_url=address, headers=headers, timeout=timeout, transport=transport))
+
+
+class RemoteLedger:
+    """The ledger of a service, as far as a token allows; made by `connect`.
+
+    Each verb is as that of `Ledger`, and raises as it does. A write that is cut off is sent again under its idempotency
+    key, so that it takes place once. Tables go as columns and come back in the kind that was brought.
+    """
+
+    __slots__ = ("_client",)
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def me(self) -> dict[str, Any]:
+        """What the token allows."""
+        return self._get("/v1/me")
+
+    @property
+    def releases(self) -> list[dict[str, Any]]:
+        """The releases that the token is for, with their promises and the levels that it may see."""
+        found: list[dict[str, Any]] = self._get("/v1/releases")["releases"]
+        return found
+
+    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
+        """The stored levels that the token may see, strictest first."""
+        found = self._get(f"/v1/releases/{_part(name)}", version=version)
+        return tuple(level_of_text(text) for text in found["levels"])
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> Any:
+        """A release at a level: a dict of columns, or a `WorkloadRelease`."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        return _table(self._get(f"/v1/releases/{_part(name)}/view", **asked), None)
+
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        family: Any = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        found = self._get(f"/v1/releases/{_part(name)}/view", **asked)
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        table = _table(found, None)
+        if isinstance(table, WorkloadRelease):
+            return table.save(path, family=family, **how)
+        said = found["statement"]
+        return saved(Publication(table, lambda digest: said | {"table": dict(digest or {})}), path, **how)
+
+    def radius(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        confidence: Number = "0.95",
+        version: int | None = None,
+    ) -> int | float:
+        """The error bar that a release has, or would have, at any level."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
+        found: int | float = self._get(f"/v1/releases/{_part(name)}/radius", **asked)["radius"]
+        return found
+
+    def propose(
+        self,
+        verb: str,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int = 1,
+        reason: str = "",
+        request: str | None = None,
+        **terms: Any,
+    ) -> dict[str, Any]:
+        """Propose to "publish" or to "relax"; a publication with its terms, as the arguments of `publish`."""
+        asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
+        stated = {"terms": Terms.read(terms).facts()} if verb == "publish" else {}
+        return self._post("/v1/proposals", request, {**asked, "reason": reason, **stated})
+
+    def decide(self, proposal: str, state: str) -> dict[str, Any]:
+        """Let a proposal be "approved" or "refused"."""
+        return self._post(f"/v1/proposals/{_part(proposal)}/decision", None, {"state": state})
+
+    def publish(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        proposal: str | None = None,
+        **terms: Any,
+    ) -> Any:
+        """Publish columns of a table at a first level, as `Ledger.publish`.
+
+        Args:
+            proposal: the name of the approved proposal, where the service asks for one.
+            terms: the other arguments of `Ledger.publish`.
+        """
+        if isinstance(table, CountedTable):
+            terms = counted_terms(table, is_planned="strategy" in terms) | terms
+        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": Terms.read(terms).facts()}
+        more = {"version": version, "proposal": proposal, **_brought(table)}
+        return _table(self._post("/v1/releases", request, {**asked, **more}), table)
+
+    def relax(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        request: str | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """The release at another level, with the table at hand, as `Ledger.relax`."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        made = self._post(f"/v1/releases/{_part(name)}/relax", request, {**asked, **_brought(table)})
+        return _table(made, table)
+
+    def rehearse(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+    ) -> dict[str, Any]:
+        """The budget as it would stand after a call at this level."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
+        return self._get(f"/v1/releases/{_part(name)}/rehearsal", **asked)
+
+    def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
+        """The budget of a dataset, after setting its limit if one is given."""
+        path = f"/v1/datasets/{_part(dataset)}/budget"
+        return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
+
+    def history(self, name: str | None = None) -> list[dict[str, Any]]:
+        """The events, oldest first: all, or those of a release."""
+        path = "/v1/history" if name is None else f"/v1/releases/{_part(name)}/history"
+        found: list[dict[str, Any]] = self._get(path)["events"]
+        return found
+
+    def status(self) -> dict[str, Any]:
+        """What the datasets have spent, and whether anything new may be said."""
+        return self._get("/v1/status")
+
+    def verify(self) -> dict[str, Any]:
+        """Recompute everything in the ledger, over there."""
+        return self._post("/v1/verification", None, {})
+
+    def receipt(self) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere."""
+        found: str = self._get("/v1/receipt")["receipt"]
+        return found
+
+    def check(self, receipt: str) -> None:
+        """Check that the ledger still holds what it held when the receipt was given."""
+        self._post("/v1/receipt/check", None, {"receipt": receipt})
+
+    def offers(self) -> list[dict[str, Any]]:
+        """The levels that can be bought."""
+        found: list[dict[str, Any]] = self._get("/v1/offers")["offers"]
+        return found
+
+    def order(
+        self,
+        offer: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        request: str | None = None,
+    ) -> dict[str, Any]:
+        """Order a level of an offer."""
+        asked = {"offer": offer, "epsilon": level_text(level(epsilon, alpha))}
+        return self._post("/v1/orders", request, asked)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._client.close()
+
+    def __enter__(self) -> "RemoteLedger":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"RemoteLedger({str(self._client.base_url)!r})"
+
+    def _get(self, path: str, **asked: Any) -> dict[str, Any]:
+        return self._send("GET", path, params={name: value for name, value in asked.items() if value is not None})
+
+    def _post(self, path: str, request: str | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+        headers = {"Idempotency-Key": entropy(16).hex() if request is None else request}
+        return self._send("POST", path, json=asked, headers=headers)
+
+    def _send(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
+        """The answer to a request; one that was cut off is sent again, which repeats nothing."""
+        import httpx
+
+        for turn in range(_TRIES):
+            last = turn == _TRIES - 1
+            try:
+                answer = self._client.request(method, path, **sent)
+            except httpx.TransportError as error:
+                if last:
+                    came = type(error).__name__
+                    remedy = "The same call may be made again under its request= name."
+                    raise LedgerUnavailable("the service must answer", came=came, remedy=remedy) from None
+            else:
+                if answer.status_code not in (429, 503) or last:
+                    return _read(answer)
+            time.sleep(_FIRST_WAIT * 2**turn)
+        raise AssertionError
+
+
+def _read(answer: Any) -> dict[str, Any]:
+    """What an answer says.
+
+    Raises:
+        UtmostError: the error that it reports, of its own kind.
+    """
+    try:
+        found: Any = answer.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ServiceError("a service must answer in a JSON object", came=f"status {answer.status_code}")
+    if answer.status_code < 400:
+        return found
+    kind = getattr(errors, str(found.get("title")), None)
+    known = isinstance(kind, type) and issubclass(kind, UtmostError)
+    detail = str(found.get("detail", "")).rstrip(".")
+    places = found.get("wrong")
+    wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
+    raise (kind if known else ServiceError)(f"{detail}{wrong}", where="service")  # type: ignore[misc]
+
+
+def _brought(table: Any) -> dict[str, Any]:
+    if isinstance(table, CountedTable):
+        from utmost.publish.statements.counted_files import COUNTED_FORM
+
+        return {"counted": COUNTED_FORM.document(table)}
+    return {"table": columns(table)}
+
+
+def _table(found: Mapping[str, Any], brought: Any) -> Any:
+    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
+    if "release" in found:
+        return WorkloadRelease.of_facts(found["release"])
+    made: dict[str, Any] = found["columns"]
+    if brought is None or isinstance(brought, CountedTable):
+        return made
+    adapter = adapter_of(brought)
+    gone = [name for name in adapter.names(brought) if str(name) not in made]
+    kept = adapter.without(brought, gone)
+    names, order = adapter.names(kept), list(made)
+    # A radius that the service added stands behind the column before it.
+    after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
+    return adapter.with_columns(kept, made, after)
+
+
+def _part(name: object) -> str:
+    """A name as one part of a path."""
+    return quote(checked_text(name, "name").encode("utf-8", "surrogatepass"), safe="")
+
+
+def checked_text(given: object, what: str) -> str:
+    """Text.
+
+    Raises:
+        WrongKind: for anything else.
+    """
+    if not isinstance(given, str):
+        raise wrong_kind(what, "text", given)
+    return given

@@ -1,0 +1,210 @@
+"""What stands before every request: its name, its size, how often it may come, how it is logged, and its headers."""
+
+import asyncio
+import json
+import logging
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from utmost.doors.service.arriving import routed
+from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, problem
+from utmost.laws.sampling.random_bits import entropy
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+Counted = Callable[[str, str, int, float], None]
+Refusal = tuple[int, str, str]
+
+LOG = logging.getLogger("utmost.doors.service")
+
+TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
+TOO_SLOW: Refusal = (408, "TooSlow", "The body did not come in time.")
+
+CONTENT_SECURITY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+_MOST_CALLERS = 10_000
+# One address may ask so many times as often as one token: people behind one proxy share it.
+_MANY = 10
+_PUBLIC_PART = 40  # "Bearer utmost_" and the name of a token
+
+
+def _no_one(route: str, method: str, status: int, seconds: float) -> None:
+    """Count nothing."""
+
+
+class Guards:
+    """An application behind its guards.
+
+    Each request gets a name of its own, which the log and the answer carry. A body beyond the limit is refused before
+    it is read to its end, and so is one that takes too long to come. Whoever asks too often is told when to come again.
+    The log names the route, the token and the status: no path with a name in it, no query, no body, no header.
+
+    Args:
+        app: the application.
+        most_bytes: the longest body.
+        rate, burst: requests a second for each caller, and how many at once.
+        patience: seconds within which the whole body must come.
+        counted: told the route, method, status and seconds of each answer.
+
+    Attributes:
+        inside: the application.
+    """
+
+    def __init__(
+        self, app: App, *, most_bytes: int, rate: float, burst: int, patience: float = 60.0, counted: Counted = _no_one
+    ) -> None:
+        self.inside, self._most_bytes, self._turns = app, most_bytes, Turns(rate, burst)
+        self._of_address = Turns(_MANY * rate, _MANY * burst)
+        self._patience, self._counted = patience, counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            return await self.inside(scope, receive, send)
+        name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
+        scope.setdefault("state", {})["request"] = name
+        routed(scope)
+
+        async def answered(message: Message) -> None:
+            if body.refusal is not None:  # whatever is made of half a body
+                return
+            if message["type"] == "http.response.start":
+                said["status"] = message["status"]
+                own = [(b"x-request-id", name.encode()), *_HEADERS]
+                there = {key for key, _ in message.get("headers", [])}
+                if b"cache-control" not in there:
+                    own.append((b"cache-control", b"no-store"))
+                message["headers"] = [*message.get("headers", []), *own]
+            await send(message)
+
+        try:
+            address, token = _caller(scope)
+            wait = max(self._of_address.wait(address), self._turns.wait(f"{address} {token}"))
+            if wait > 0:
+                again = [(b"retry-after", str(math.ceil(wait)).encode())]
+                return await _refuse(answered, 429, "TooOften", "Requests come too often.", again)
+            if _declared(scope) > self._most_bytes:
+                return await _refuse(answered, *TOO_LARGE)
+            try:
+                await self.inside(scope, body.receive, answered)
+            except Exception:
+                if body.refusal is None:  # else it is what is made of half a body
+                    raise
+            if body.refusal is not None and not said["status"]:
+                why, body.refusal = body.refusal, None
+                await _refuse(answered, *why, [(b"connection", b"close")])
+        except Exception as error:
+            LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
+            if not said["status"]:
+                await _refuse(answered, 500, "ServiceBroken", BROKEN)
+        finally:
+            route = getattr(scope.get("route"), "path", "none")
+            seconds = time.perf_counter() - began
+            token = scope["state"].get("token")
+            entry: dict[str, Any] = {"request": name, "method": scope["method"], "route": route}
+            entry |= {"status": said["status"], "ms": round(1000 * seconds, 1)}
+            LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
+            self._counted(route, scope["method"], said["status"], seconds)
+
+    def _body(self, receive: Receive) -> "Body":
+        return Body(receive, self._most_bytes, time.monotonic() + self._patience)
+
+
+class Body:
+    """The body of a request, which is cut off where it goes beyond the limit or does not come in time.
+
+    Args:
+        receive: gives the next message of the client.
+        most: the longest body.
+        until: when it must be there, by the monotonic clock.
+
+    Attributes:
+        refusal: status, name and words for a body that was cut off; None for one that was not.
+    """
+
+    def __init__(self, receive: Receive, most: int, until: float) -> None:
+        self._receive, self._left, self._until, self._is_whole = receive, most, until, False
+        self.refusal: Refusal | None = None
+
+    async def receive(self) -> Message:
+        """The next message; the client is as good as gone where too much has come, or nothing for too long."""
+        if self._is_whole:  # what is waited for now is that the client goes
+            return await self._receive()
+        try:
+            async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError:
+            return self._cut(TOO_SLOW)
+        self._left -= len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        return self._cut(TOO_LARGE) if self._left < 0 else message
+
+    def _cut(self, why: Refusal) -> Message:
+        self.refusal = why
+        return {"type": "http.disconnect"}
+
+
+class Turns:
+    """How long each caller must wait: a bucket of ``burst`` turns that fills at ``rate`` a second."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, caller: str) -> float:
+        """0 and a turn less; or the seconds until there is one.
+
+        >>> turns = Turns(2.0, 1, clock=lambda: 0.0)
+        >>> turns.wait("a"), turns.wait("a"), turns.wait("b")
+        (0.0, 0.5, 0.0)
+        """
+        now = self._clock()
+        left, then = self._left.pop(caller, (float(self._burst), now))
+        left = min(self._burst, left + (now - then) * self._rate)
+        has_turn = left >= 1
+        self._left[caller] = (left - 1 if has_turn else left, now)
+        while len(self._left) > _MOST_CALLERS:
+            self._left.popitem(last=False)
+        return 0.0 if has_turn else (1 - left) / self._rate
+
+
+def _caller(scope: Scope) -> tuple[str, str]:
+    """Who asks: the address, and the public part of the token that comes, which need not be valid."""
+    address = (scope.get("client") or ("",))[0]
+    for key, value in scope["headers"]:
+        if key in (b"authorization", b"cookie"):
+            return str(address), value[:_PUBLIC_PART].decode("latin-1")
+    return str(address), ""
+
+
+def _declared(scope: Scope) -> int:
+    for key, value in scope["headers"]:
+        if key == b"content-length" and value.isdigit() and len(value) < 16:
+            return int(value)
+    return 0
+
+
+async def _refuse(
+    send: Send, status: int, title: str, detail: str, headers: list[tuple[bytes, bytes]] | None = None
+) -> None:
+    body = json.dumps(problem(status, title, detail)).encode()
+    start = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode()), *(headers or [])]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": body})

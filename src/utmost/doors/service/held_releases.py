@@ -1,0 +1,221 @@
+"""The releases of a ledger, as a token may see and change them."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
+from utmost.doors.service.proposing import Proposals, check_declared
+from utmost.doors.service.terms import Terms
+from utmost.doors.service.tokens import Token
+from utmost.errors import NotAllowed, OutOfRange, UnknownRelease
+from utmost.laws.exact import Level, Number, exact, exact_integer
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Budget, Ledger, Published
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.promise import Promise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A release at a level, as a recipient gets it.
+
+    Attributes:
+        release: which one.
+        level: at which level.
+        table: the released values.
+        radius: the distance within which a released value lies of the true one, with 95 % confidence.
+    """
+
+    release: Published
+    level: Level
+    table: Any
+    radius: int | float
+
+
+@lru_cache(maxsize=512)
+def radius_of(promise: Promise, at: Level) -> int | float:
+    """The error bar of a promise at a level, with 95 % confidence: worked out once for all who view it."""
+    return promise.radius(at, exact("0.95"))
+
+
+def _check_stated(table: Any, terms: Terms) -> None:
+    """Check that the terms say what a counted table would add to them: whoever approves must know.
+
+    That is of which part it is, since levels of parts do not add up; and without a strategy its unit and its labels.
+
+    Raises:
+        OutOfRange: where they do not.
+    """
+    found = table.part if isinstance(table, CountedTable) else None
+    if found != terms.part:
+        required = "the terms must say of which part of a partition the counted table is"
+        came = "a table of no part" if found is None else f"a table of {found[1]!r} of {found[0]!r}"
+        remedy = "Propose and publish it with part=[partition, part]."
+        raise OutOfRange(required, came=came, where="part", remedy=remedy)
+    if isinstance(table, CountedTable) and terms.strategy is None:
+        unsaid = {*table.domain.level_names(table.domain.finest)} - {*terms.public, *terms.drop}
+        if unsaid or not terms.columns or None in (terms.sensitivity, terms.cells, terms.neighbours):
+            required = "the terms must say all that is promised of a counted table"
+            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
+            raise OutOfRange(required, came="less", where="terms", remedy=remedy)
+
+
+class Releases:
+    """The verbs of a ledger, each for a token.
+
+    Args:
+        desk: what all verbs share.
+        ledger: that this is a door to.
+        proposals: by which a second person confirms what cannot be undone.
+        most_levels: how many levels of a release there may be before a recipient can add no new one.
+    """
+
+    __slots__ = ("_desk", "_ledger", "_most_levels", "_proposals")
+
+    def __init__(self, desk: Desk, ledger: Ledger, proposals: Proposals, most_levels: int = 64) -> None:
+        self._desk, self._ledger, self._proposals, self._most_levels = desk, ledger, proposals, most_levels
+
+    def all(self, token: Token) -> tuple[Published, ...]:
+        """The releases that a token is for, every version, in the order published."""
+        token.check_role("list")
+        there = self._ledger.releases
+
+        def mine(shelf: Any) -> tuple[Published, ...]:
+            return tuple(one for one in there if held(shelf, token, one.name, one.version) is not None)
+
+        return self._desk.records.read(mine)
+
+    def release(self, token: Token, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            NotAllowed: where the token is not for it, whether it is there or not.
+            UnknownRelease: where it is not there.
+        """
+        return self._known(token, "list", name, version)[1]
+
+    def levels(self, token: Token, release: Published) -> tuple[Level, ...]:
+        """The stored levels that a token may see, strictest first."""
+        most = self._desk.records.read(lambda shelf: held(shelf, token, release.name, release.version))
+        return tuple(at for at in release.levels if reaches(most, at))
+
+    def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
+        """A release at a level: what is stored, or what follows from it.
+
+        Raises:
+            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where there
+                are many already.
+            UnknownRelease, NeedsTable: as for `Ledger.view`.
+        """
+        _, found = self._known(token, "view", name, version, at)
+        if at not in found.levels and len(found.levels) >= self._most_levels and token.role == "recipient":
+            remedy = "Ask for a level that is there."
+            raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
+        table = self._ledger.view(name, epsilon=at, version=found.version)
+        return View(found, at, table, radius_of(found.promise, at))
+
+    def radius(
+        self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
+    ) -> int | float:
+        """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
+        found = self._known(token, "list", name, version)[1]
+        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=found.version)
+
+    def publish(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        terms: Terms,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """Publish a table, as `Ledger.publish`; the idempotency key becomes the ledger's name for the request.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+            NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
+            OutOfRange: for a counted table of which the terms do not say all that is promised.
+        """
+        token.check("publish", check_name(name, "name"), at)
+        wanted = 1 if version is None else exact_integer(version, "version")
+        arguments = terms.arguments()
+        check_declared(token, "publish", terms)
+        _check_stated(table, terms)
+        self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
+        request = self._desk.name("publish", token, key)
+        return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
+
+    def relax(
+        self,
+        token: Token,
+        key: str,
+        name: str,
+        table: Any,
+        at: Level,
+        *,
+        version: int | None = None,
+        proposal: str | None = None,
+    ) -> Any:
+        """Relax a release, as `Ledger.relax`; a level that is stored is answered again, and needs no approval.
+
+        Raises:
+            NeedsApproval: where a second person must confirm it, and has not.
+        """
+        token.check("relax", check_name(name, "name"), at)
+        found = self._ledger.release(name, version)
+        is_new = at not in found.levels
+        self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
+        return self._ledger.relax(name, table, epsilon=at, version=found.version)
+
+    def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
+        """The budget as it would stand after a release at this level.
+
+        Raises:
+            NotAllowed: for a token for some releases, of a dataset that none of these spends; whether it is there or
+                not.
+        """
+        token.check("propose", check_name(name, "name"), at)
+        apart = not token.may("propose")  # what others keep here is not said
+        if apart and dataset is not None and check_name(dataset, "dataset") not in {name, *self._datasets(token)}:
+            raise NotAllowed("a token for some releases must ask about their datasets", came="another", where="dataset")
+        return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _datasets(self, token: Token) -> set[str]:
+        """The datasets of releases that a token is for."""
+        return {one.dataset for one in self._ledger.releases if granted(token, one.name) is not None}
+
+    def _known(
+        self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None
+    ) -> tuple[Level | str, Published]:
+        """The largest level of a release that a token is for, and the release, looked up once.
+
+        Raises:
+            NotAllowed: where there is no such level, or a smaller one than is asked for; whether or not the release is
+                there.
+            UnknownRelease: where it is not there.
+        """
+        token.check_role(verb)
+        check_name(name, "name")
+        wanted = None if version is None else exact_integer(version, "version")
+        found: Published | UnknownRelease
+        try:
+            found = self._ledger.release(name, wanted)
+        except UnknownRelease as error:
+            found = error
+        newest = 1 if isinstance(found, UnknownRelease) else found.version
+        most = granted(token, name)
+        if most != ANY:
+            asked = newest if wanted is None else wanted
+            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked))
+        if most is None:
+            raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
+        if at is not None and not reaches(most, at):
+            raise NotAllowed("the token must allow this level", came=at, where=repr(name))
+        if isinstance(found, UnknownRelease):
+            raise found
+        return most, found

@@ -1,0 +1,155 @@
+r"""Offers and orders: accuracy sold by the step.
+
+An offer prices some levels of a release. Whoever holds level e and buys f > e pays price(f) - price(e). All answers of
+a release are one chain (Koufogiannis, Han and Pappas 2015, Section 6): whoever holds answers at several levels, bought
+by one or by many, knows what the loosest of them says and nothing more. So the price needs one condition only:
+
+    e <= f  implies  price(e) <= price(f).
+
+*Claim.* Then nobody gets an answer at level f for less than price(f), however it is bought. *Proof.* Steps
+e_1 < ... < e_m = f cost price(e_1) and the differences, together price(f). Answers at levels below f, however many,
+are a function of the one at the largest of them and of fresh randomness, so they are worth no more than that one, and
+its price is at most price(f). ∎
+
+No money moves here: an order is approved by the curator, who knows whether it was paid.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.doors.service.approvals import decided
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number
+from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.gradual import read_prices, step_price
+
+_LARGEST = 10**100
+
+ASKED = "asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Levels of a release at prices.
+
+    Attributes:
+        name: of the offer.
+        release, version: what is offered.
+        prices: (level, price), strictest level first; prices do not fall.
+        currency: in which they are.
+        is_open: whether it can be ordered from.
+    """
+
+    name: str
+    release: str
+    version: int
+    prices: tuple[tuple[Level, Fraction], ...]
+    currency: str
+    is_open: bool = True
+
+    def price(self, at: Level) -> Fraction:
+        """What a level costs from nothing.
+
+        Raises:
+            OutOfRange: for a level that is not offered.
+        """
+        for offered, price in self.prices:
+            if offered == at:
+                return price
+        remedy = f"Offered are {', '.join(str(offered) for offered, _ in self.prices)}."
+        raise OutOfRange("a level must be one that is offered", came=at, where=self.name, remedy=remedy)
+
+    def step(self, held: Level | None, to: Level) -> Fraction:
+        """What a level costs whoever holds another one: the difference of the prices, and nothing for a lower one.
+
+        Args:
+            held: the largest level held, by this offer or otherwise; None for nothing.
+
+        >>> from utmost.laws.exact import level
+        >>> offer = read_offer("o", "admissions", 1, {"1/4": 10, "1": 35}, "EUR")
+        >>> offer.step(None, level(1)), offer.step(level("1/4"), level(1)), offer.step(level(1), level("1/4"))
+        (Fraction(35, 1), Fraction(25, 1), Fraction(0, 1))
+        """
+        self.price(to)
+        return step_price(dict(self.prices), held, to)
+
+    def kept(self) -> dict[str, Any]:
+        """The offer as JSON."""
+        prices = [[level_text(at), str(price)] for at, price in self.prices]
+        names = ("release", "version", "currency", "is_open")
+        return {name: getattr(self, name) for name in names} | {"prices": prices}
+
+    @classmethod
+    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Offer":
+        """The offer that `kept` wrote."""
+        prices = tuple((level_of_text(at), Fraction(price)) for at, price in kept["prices"])
+        return cls(name, **{**kept, "prices": prices})
+
+
+def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Number], currency: str) -> Offer:
+    """An offer whose prices cannot be got around.
+
+    Raises:
+        OutOfRange: for no level, a negative price, or one that falls as the level grows.
+    """
+    read = read_prices(prices)
+    if any(max(price.numerator, price.denominator) > _LARGEST for price in read.values()):
+        raise OutOfRange("a price must be written in at most 100 digits", where="prices")
+    return Offer(name, release, version, tuple(read.items()), currency)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A level that somebody wants to buy.
+
+    Attributes:
+        name: of the order.
+        offer, release, version, level: what is ordered.
+        buyer: the owner of the token that ordered; whoever has a token of that owner's may view what was bought.
+        held: the largest level held when it was ordered, or None.
+        due, currency: what it costs.
+        made: when.
+        state: "asked", "approved" or "refused".
+        decided_by, decided: by whom and when, once it is decided.
+    """
+
+    name: str
+    offer: str
+    release: str
+    version: int
+    level: Level
+    buyer: str
+    held: Level | None
+    due: Fraction
+    currency: str
+    made: int
+    state: str = ASKED
+    decided_by: str | None = None
+    decided: int | None = None
+
+    def decided_as(self, state: str, owner: str, now: float) -> "Order":
+        """The order as decided; deciding the same again changes nothing.
+
+        Raises:
+            NotAllowed: for the buyer's own decision, and for another one than was made.
+        """
+        return decided(self, self.buyer, state, owner, now)
+
+    def kept(self) -> dict[str, Any]:
+        """The order as JSON."""
+        names = ("offer", "release", "version", "buyer", "currency", "made", "state", "decided_by", "decided")
+        held = None if self.held is None else level_text(self.held)
+        return {name: getattr(self, name) for name in names} | {
+            "level": level_text(self.level),
+            "held": held,
+            "due": str(self.due),
+        }
+
+    @classmethod
+    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Order":
+        """The order that `kept` wrote."""
+        held = None if kept["held"] is None else level_of_text(kept["held"])
+        read = {"level": level_of_text(kept["level"]), "held": held, "due": Fraction(kept["due"])}
+        return cls(name, **{**kept, **read})

@@ -1,0 +1,261 @@
+"""What the forms of the pages do: the verbs of the API, each once for the key that its form carries."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from utmost.doors.service.api import Served
+from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.service.page_rendering import render, see
+from utmost.doors.service.page_session import Filled, Sent, Viewer, whole
+from utmost.doors.service.page_sign_in import sign_in
+from utmost.doors.service.page_tables import brought_table, check_file
+from utmost.doors.service.service import Service
+from utmost.doors.service.terms import Terms
+from utmost.doors.service.tokens import Grant, Token
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Level
+from utmost.publish.counting.counted import CountedTable
+
+forms = APIRouter(include_in_schema=False)
+forms.include_router(sign_in)
+
+_TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
+_LONGEST = 4000
+
+
+def _key(sent: Filled) -> str:
+    """The idempotency key of a form: sent twice, it takes place once."""
+    return sent.text("key")
+
+
+@forms.post("/proposals")
+def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Propose to publish or to relax."""
+    verb, (terms, at) = sent.text("verb"), _promised(sent)
+    options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
+    service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
+    return see(request, "/proposals", done="proposed")
+
+
+@forms.post("/proposals/decision")
+def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve or refuse a proposal."""
+    service.proposals.decide(viewer, sent.text("proposal"), sent.text("state"))
+    return see(request, "/proposals", done=sent.text("state"))
+
+
+@forms.post("/proposals/table")
+def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Bring the table of an approved proposal."""
+    wanted = sent.text("proposal")
+    found = next((one for one in service.proposals.all(viewer) if one.name == wanted), None)
+    if found is None:
+        raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
+    return _brought(request, service, viewer, sent, found)
+
+
+def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:
+    name, version, proposal = found.release, found.version, found.name
+    if found.verb == "publish":
+        terms = Terms.read(found.facts)
+        return _publish(request, service, viewer, sent, name, found.level, terms, version, proposal)
+    return _relax(request, service, viewer, sent, name, found.level, version, proposal)
+
+
+@forms.post("/publish")
+def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Publish a table at once, where no second person is asked for."""
+    (terms, at), version = _promised(sent), sent.number("version")
+    if terms is None:
+        raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
+    return _publish(request, service, viewer, sent, sent.text("release"), at, terms, version, None)
+
+
+def _publish(
+    request: Request,
+    service: Service,
+    viewer: Token,
+    sent: Filled,
+    name: str,
+    at: Level,
+    terms: Terms,
+    version: int | None,
+    proposal: str | None,
+) -> Response:
+    viewer.check_role("publish")
+    content = sent.file("table")
+    table = brought_counted(content) if terms.strategy is not None else brought_table(content, terms.columns)
+    if proposal is None and isinstance(table, CountedTable):  # nobody approves: the table itself says which part it is
+        terms = replace(terms, part=table.part)
+    service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
+    return see(request, "/release", name=name, version=version, done="published")
+
+
+@forms.post("/relax")
+def relax(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Relax a release at once, where no second person is asked for."""
+    at, version = read_level(sent.text("epsilon")), sent.number("version")
+    return _relax(request, service, viewer, sent, sent.text("release"), at, version, None)
+
+
+def _relax(
+    request: Request,
+    service: Service,
+    viewer: Token,
+    sent: Filled,
+    name: str,
+    at: Level,
+    version: int | None,
+    proposal: str | None,
+) -> Response:
+    found = service.releases.release(viewer, name, version)
+    viewer.check_role("relax")
+    content, is_planned = sent.file("table"), found.promise.strategy is not None
+    table = brought_counted(content) if is_planned else brought_table(content, found.columns)
+    service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
+    return see(request, "/release", name=name, version=version, done="relaxed")
+
+
+@forms.post("/view")
+def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Have a noisier copy made; it spends nothing."""
+    name, at, version = sent.text("release"), read_level(sent.text("epsilon")), sent.number("version")
+    service.releases.view(viewer, name, at, version)
+    return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
+
+
+def _promised(sent: Filled) -> tuple[Terms | None, Level]:
+    """What a form promises, and at which level; of a relaxation the level alone.
+
+    A form with a plan takes the promise from there, and the level too where none is filled in.
+    """
+    if sent.text("verb") == "relax":
+        return None, read_level(sent.text("epsilon"))
+    if sent.text("kind") != "plan":
+        return _terms(sent), read_level(sent.text("epsilon"))
+    chosen = planned(sent.file("plan"))
+    at = read_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
+    assert at is not None, "a plan says its level"
+    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"), sent.text("part")), at
+
+
+def _terms(sent: Filled) -> Terms:
+    """The terms that a form states."""
+    given: dict[str, Any] = {name: sent.optional(name) for name in _TERMS}
+    lists = {name: sent.names(name) for name in ("columns", "public", "drop")}
+    choices = {name: sent.optional(name) for name in ("rows", "numbers")}
+    ticked = {name: sent.ticked(name) for name in ("half_step", "independent")}
+    return Terms.read(given | lists | choices | ticked)
+
+
+@forms.post("/offers")
+def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Offer levels at prices."""
+    release, _, version = sent.text("release").rpartition(" ")
+    options = (sent.text("currency"), whole(version, "version"))
+    service.market.offer(viewer, _key(sent), release, _prices(sent.text("prices")), *options)
+    return see(request, "/market", done="offered")
+
+
+def _prices(text: str) -> dict[Level, str]:
+    """Prices as people write them: a level and a price in each line.
+
+    Raises:
+        OutOfRange: for a line that is none.
+    """
+    found = {}
+    for line in text.splitlines():
+        level, _, price = line.partition("=")
+        if not line.strip():
+            continue
+        if not level.strip() or not price.strip():
+            raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
+        found[read_level(level)] = price.strip()
+    return found
+
+
+@forms.post("/offers/closing")
+def close_offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Take an offer back."""
+    service.market.close_offer(viewer, sent.text("offer"))
+    return see(request, "/market", done="closed")
+
+
+@forms.post("/orders")
+def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Order a level."""
+    service.market.order(viewer, _key(sent), sent.text("offer"), read_level(sent.text("epsilon")))
+    return see(request, "/market", done="ordered")
+
+
+@forms.post("/orders/decision")
+def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Approve or refuse an order."""
+    service.market.decide_order(viewer, sent.text("order"), sent.text("state"))
+    return see(request, "/market", done=sent.text("state"))
+
+
+@forms.post("/tokens")
+def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Make a token, and say this once what its bearer presents."""
+    options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
+    about = (sent.text("owner"), sent.text("role"), _grants(sent.text("grants")))
+    made, presented = service.bearers.make(viewer, _key(sent), *about, **options)
+    return render(request, "token_made.html", viewer, made=made, presented=presented)
+
+
+def _grants(text: str) -> tuple[Grant, ...]:
+    """Grants as people write them: a release in each line, and after a sign <= the largest level."""
+    found = []
+    for line in text.splitlines():
+        name, _, most = line.partition("<=")
+        if line.strip():
+            found.append(Grant(name.strip(), read_level(most.strip()) if most.strip() else None))
+    return tuple(found)
+
+
+@forms.post("/tokens/revocation")
+def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Revoke a token at once."""
+    service.bearers.revoke(viewer, sent.text("token"))
+    return see(request, "/tokens", done="revoked")
+
+
+@forms.post("/budgets")
+def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Set the limit of a dataset."""
+    service.audit.limit(viewer, sent.text("dataset"), read_level(sent.text("epsilon")))
+    return see(request, "/budgets", done="limited")
+
+
+@forms.post("/verify/ledger")
+def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Recompute everything in the ledger."""
+    found = service.audit.verify(viewer)
+    return render(request, "verified.html", viewer, found=found, receipt=service.audit.receipt(viewer))
+
+
+@forms.post("/verify/receipt")
+def check_receipt(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Check that the ledger still holds what a receipt is about."""
+    service.audit.check_receipt(viewer, sent.text("receipt")[:_LONGEST])
+    return see(request, "/verify", done="holds")
+
+
+@forms.post("/verify/table")
+def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
+    """Check that a released table is what its statement says; nothing of it is kept."""
+    try:
+        said = json.loads(sent.file("statement"))
+    except (ValueError, RecursionError):
+        raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
+    if not isinstance(said, dict):
+        raise BadTable("a statement must be a JSON object", came="something else", where="statement")
+    radius = check_file(sent.file("table"), said)
+    shown = {name: said.get(name, "") for name in ("epsilon", "rows", "guarantee")}
+    return render(request, "statement_holds.html", viewer, radius=radius, said=shown)

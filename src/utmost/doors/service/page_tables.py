@@ -1,0 +1,92 @@
+"""Tables that people bring to a page and take from it, as CSV; in memory alone."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from utmost.doors.service.held_releases import View
+from utmost.doors.service.page_rendering import short
+from utmost.doors.service.service_answers import columns, statement_of
+from utmost.errors import BadTable
+from utmost.publish.releases.places_statements import PLACES_KIND
+from utmost.publish.statements import check_statement
+from utmost.publish.statements.places_check import check_places
+from utmost.publish.tables.csv_table import numbers_of
+
+Cells = dict[str, list[Any]]
+
+_SURE = "0.95"
+
+
+def csv_columns(content: bytes) -> Cells:
+    """The columns of a CSV file, all cells as text.
+
+    Raises:
+        BadTable: for what is none; no cell is repeated.
+
+    >>> csv_columns(b"department,admitted\\nA,601\\n")
+    {'department': ['A'], 'admitted': ['601']}
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
+    except (UnicodeDecodeError, csv.Error):
+        raise BadTable("a table must be a CSV file in UTF-8", came="something else", where="file") from None
+    if not lines or len(set(lines[0])) != len(lines[0]):
+        raise BadTable("a table must have a header with different names", where="file")
+    header, rows = lines[0], lines[1:]
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(header):
+            raise BadTable("a row must have a cell for each column", came="another number", where=f"line {number}")
+    return {name: [row[at] for row in rows] for at, name in enumerate(header)}
+
+
+def brought_table(content: bytes, released: Sequence[str]) -> Cells:
+    """The columns of a CSV file, those to be released as numbers.
+
+    Raises:
+        BadTable: for a column that is not there, or a cell that is no number; it is not repeated.
+    """
+    found = csv_columns(content)
+    for name in released:
+        if name not in found:
+            raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
+        found[name] = numbers_of(found[name])
+    return found
+
+
+def file_statement(seen: View) -> dict[str, Any]:
+    """What is promised of a view that is taken as a file."""
+    digest = {"of": "file", "sha256": sha256(csv_of(columns(seen.table))).hexdigest()}
+    return statement_of(seen, digest)
+
+
+def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Columns as a CSV file, which spreadsheets read as it is.
+
+    >>> csv_of({"a": [1, 2], "b": ["x", "y, z"]})
+    b'a,b\\r\\n1,x\\r\\n2,"y, z"\\r\\n'
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return file.getvalue().encode()
+
+
+def check_file(content: bytes, said: Mapping[str, Any]) -> str:
+    """Check that a released file is what its statement says; the error bar at 95 %.
+
+    Raises:
+        BadTable, Unsupported: where the statement does not follow from itself, or is about another file.
+    """
+    table, digest = csv_columns(content), said.get("table")
+    is_of_file = isinstance(digest, Mapping) and digest.get("of") == "file"
+    if is_of_file and digest != {"of": "file", "sha256": sha256(content).hexdigest()}:
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table")
+    if said.get("kind") == PLACES_KIND:
+        return short(check_places(said, table, digested=not is_of_file).radius(_SURE))
+    return short(check_statement(said, table, digested=not is_of_file).radius)

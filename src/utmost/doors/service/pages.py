@@ -1,0 +1,340 @@
+"""The pages of a service: what each role may see, as the API gives it, made for people."""
+
+import json
+from fractions import Fraction
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from utmost.doors.service import page_charts as charts
+from utmost.doors.service import service_answers as answers
+from utmost.doors.service.api import After, Served, Version
+from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.desk import held, reaches
+from utmost.doors.service.held_releases import View
+from utmost.doors.service.market import Offer
+from utmost.doors.service.page_counted import facts_shown, sums_shown
+from utmost.doors.service.page_rendering import render, short, static_files
+from utmost.doors.service.page_session import Viewer
+from utmost.doors.service.page_tables import csv_of, file_statement
+from utmost.doors.service.page_tools import tools
+from utmost.doors.service.service import Service
+from utmost.doors.service.tokens import ALLOWED, ROLES, Token
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger import Budget, Published
+from utmost.publish.releases import WorkloadRelease
+
+pages = APIRouter(include_in_schema=False)
+pages.include_router(tools)
+
+_SURE = "0.95"
+_MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
+_A_PAGE = 200
+
+Name = Annotated[str, Query(max_length=400)]
+
+
+@pages.get("/")
+def front() -> Response:
+    """The first page is that of the releases."""
+    return RedirectResponse("/releases", 303)
+
+
+@pages.get("/static/{name}")
+def static_file(name: str) -> Response:
+    """A style sheet, a script or a picture; its address changes with its content, so it may be kept for long."""
+    if name not in static_files():
+        raise HTTPException(404, "There is no such file.")
+    content, kind, _ = static_files()[name]
+    return Response(content, media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+@pages.get("/releases")
+def releases_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """The releases that the token is for, with levels, error bars and budgets."""
+    found = service.releases.all(viewer)
+    rows = [_summary(one, service.releases.levels(viewer, one)) for one in found]
+    budgets = _budgets(service, viewer, sorted({one.dataset for one in found}))
+    return render(request, "releases.html", viewer, rows=rows, budgets=budgets)
+
+
+@pages.get("/release")
+def release_page(
+    request: Request, service: Served, viewer: Viewer, name: Name, version: Version = None, at: Name = ""
+) -> Response:
+    """One release: its values at a level, its promise, its history, and what relaxing would buy."""
+    found = service.releases.release(viewer, name, version)
+    levels = service.releases.levels(viewer, found)
+    chosen = read_level(at) if at else max(levels, default=None)
+    seen = None
+    if viewer.may_ever("view") and chosen in levels:
+        assert chosen is not None
+        seen = _values(service.releases.view(viewer, name, chosen, found.version))
+    events = service.audit.history(viewer, name) if viewer.may("history", name) else ()
+    return render(
+        request,
+        "release.html",
+        viewer,
+        release=found,
+        summary=_summary(found, levels),
+        chosen=chosen,
+        seen=seen,
+        events=[answers.event_answer(one) for one in events],
+        relaxing=_relaxing(found, levels),
+        budgets=_budgets(service, viewer, [found.dataset]),
+        needs_second=service.proposals.required,
+    )
+
+
+@pages.get("/release/table.csv")
+def table_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
+    """The released values as a file, which the statement is about."""
+    seen = _stored_view(service, viewer, name, at, version)
+    if isinstance(seen.table, WorkloadRelease):
+        return _download(json.dumps(seen.table.facts()).encode(), "application/json", "release.json")
+    content = csv_of(answers.columns(seen.table))
+    return _download(content, "text/csv; charset=utf-8", "released.csv")
+
+
+@pages.get("/release/statement.json")
+def statement_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
+    """What is promised of the released values, as a file that anyone can check."""
+    seen = _stored_view(service, viewer, name, at, version)
+    if isinstance(seen.table, WorkloadRelease):
+        raise HTTPException(404, "The statement of this release is in its file.")
+    content = json.dumps(file_statement(seen), indent=1, ensure_ascii=False)
+    return _download(content.encode(), "application/json", "released.csv.json")
+
+
+def _stored_view(service: Service, viewer: Token, name: str, at: str, version: int | None) -> View:
+    """A level that is there: to look at a page never makes a new one."""
+    found, wanted = service.releases.release(viewer, name, version), read_level(at)
+    if wanted not in service.releases.levels(viewer, found):
+        raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
+    return service.releases.view(viewer, name, wanted, found.version)
+
+
+def _download(content: bytes, kind: str, name: str) -> Response:
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@pages.get("/publish")
+def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """A form for a publication, or for proposing one."""
+    viewer.check_role("publish")
+    some = not viewer.may("publish")
+    return render(request, "publish.html", viewer, needs_second=service.proposals.required, some_releases=some)
+
+
+@pages.get("/proposals")
+def proposals_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """What waits for a second person, and what was decided; newest first."""
+    found = service.proposals.all(viewer)[::-1]
+    said = {one.name: facts_shown(one.facts) for one in found}
+    planned = {one.name for one in found if one.facts.get("strategy")} | _measured(service, viewer, found)
+    shown: dict[str, Any] = {"proposals": found, "said": said, "planned": planned}
+    shown["needs_second"] = service.proposals.required
+    return render(request, "proposals.html", viewer, **shown)
+
+
+def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
+    """The names of proposals to relax what a strategy measured."""
+    there = {(one.name, one.version): one.promise for one in service.releases.all(viewer)}
+    promises = {one.name: there.get((one.release, one.version)) for one in proposals if one.verb == "relax"}
+    return {name for name, promise in promises.items() if promise is not None and promise.strategy is not None}
+
+
+@pages.get("/market")
+def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """Offers and orders."""
+    viewer.check_role("offer" if viewer.may_ever("offer") else "order")
+    offers = [(offer, _steps(service, viewer, offer)) for offer in service.market.offers(viewer)]
+    mine = service.releases.all(viewer) if viewer.may_ever("offer") else ()
+    orders = service.market.orders(viewer)[::-1]
+    return render(request, "market.html", viewer, offers=offers, orders=orders, releases=mine)
+
+
+def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]]:
+    """Each level of an offer: its error bar, its price, and what it costs this viewer."""
+    promise = service.ledger.release(offer.release, offer.version).promise
+    has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
+    largest = has if isinstance(has, Level) else None
+    return [
+        {
+            "at": at,
+            "price": _money(price),
+            "radius": promise.radius(at, _SURE),
+            "due": _money(offer.step(largest, at)),
+            "is_held": reaches(has, at),
+        }
+        for at, price in offer.prices
+    ]
+
+
+def _money(price: Fraction) -> str:
+    return short(float(price)) if price.denominator > 1 else short(int(price))
+
+
+@pages.get("/verify")
+def verify_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """Check a released table; and, for auditors, the whole ledger and its receipts."""
+    status = service.audit.status(viewer) if viewer.may("verify") else None
+    receipt = service.audit.receipt(viewer) if viewer.may("verify") or viewer.may("history") else None
+    apart = service.audit.apart(viewer) if viewer.may("verify") else []
+    return render(request, "verify.html", viewer, ledger=status, receipt=receipt, apart=apart)
+
+
+@pages.get("/history")
+def history_page(
+    request: Request, service: Served, viewer: Viewer, before: Annotated[int | None, Query(ge=1)] = None
+) -> Response:
+    """The events of the ledger, newest first."""
+    if viewer.may("history"):
+        events = list(service.audit.history(viewer))
+    else:
+        viewer.check_role("history")
+        names = {one.name for one in service.releases.all(viewer) if viewer.may("history", one.name)}
+        found = {event.number: event for name in names for event in service.audit.history(viewer, name)}
+        events = [found[number] for number in sorted(found)]
+    earlier = [event for event in events if before is None or event.number < before][::-1]
+    shown = [answers.event_answer(one) for one in earlier[:_A_PAGE]]
+    return render(request, "history.html", viewer, events=shown, more=len(earlier) > _A_PAGE)
+
+
+@pages.get("/budgets")
+def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """What each dataset has spent, and its limit."""
+    viewer.check("budgets")
+    datasets = [_budget(one) for one in service.audit.status(viewer).datasets]
+    return render(request, "budgets.html", viewer, budgets=datasets)
+
+
+@pages.get("/tokens")
+def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """All tokens, and a form for another one."""
+    now = service.desk.clock()
+    found = [(one, one.is_valid(now)) for one in service.bearers.all(viewer)[::-1]]
+    allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
+    return render(request, "tokens.html", viewer, tokens=found, roles=allowed)
+
+
+@pages.get("/trail")
+def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
+    """Who did what through the service, oldest first."""
+    found = service.audit.trail(viewer, after, _A_PAGE)
+    known = ("time", "owner", "token", "done")
+    rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]
+    following = found[-1][0] if len(found) == _A_PAGE else None
+    return render(request, "trail.html", viewer, rows=rows, following=following)
+
+
+def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
+    """A release in a line: each level with its error bar, drawn to one scale."""
+    radii = [release.promise.radius(at, _SURE) for at in levels]
+    longest = max(map(float, radii), default=1.0) or 1.0
+    return {
+        "release": release,
+        "levels": [(at, radius, float(radius) / longest) for at, radius in zip(levels, radii, strict=True)],
+        "what": _what(release),
+    }
+
+
+def _what(release: Published) -> str:
+    if release.promise.points is not None:
+        return "places"
+    return "many questions at once" if release.promise.strategy is not None else release.promise.numbers
+
+
+def _values(seen: View) -> dict[str, Any]:
+    """The values of a view, a chart of them, and what is promised."""
+    if isinstance(seen.table, WorkloadRelease):
+        nothing: dict[str, Any] = {
+            "columns": {},
+            "radius": seen.radius,
+            "rows": [],
+            "pictures": [],
+            "said": "",
+            "per_unit": None,
+        }
+        return nothing | sums_shown(seen.table, seen.level)
+    found = answers.columns(seen.table)
+    released = [name for name in found if name in seen.release.columns]
+    count = len(found[released[0]]) if released else 0
+    labels = _labels(found, seen.release, count)
+    drawn = released[:_MOST_CHARTS] if count and seen.release.promise.points is None else []
+    bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
+    pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
+    named = [name for name in seen.release.public if name in found]
+    shown = [*named, *released]
+    rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
+    said = file_statement(seen)
+    return {
+        "columns": shown,
+        "named": len(named),
+        "rows": rows,
+        "count": count,
+        "radius": seen.radius,
+        "pictures": pictures,
+        "said": said.get("guarantee", ""),
+        "per_unit": _per_unit(seen),
+        "most_bars": _MOST_BARS,
+        "families": [],
+        "more_families": 0,
+    }
+
+
+def _said(name: str, seen: View) -> str:
+    return f"{name} at epsilon {level_text(seen.level)}, each with its error bar of {short(seen.radius)} at 95 %"
+
+
+def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
+    """The name of each row: its public columns, or its number where there are none."""
+    others = [found[name] for name in release.public if name in found]
+    return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
+
+
+def _per_unit(seen: View) -> Level | None:
+    """The level of one unit of a count, for the reader; None where the noise is not geometric on the integers."""
+    promise = seen.release.promise
+    plain = promise.points is None and promise.strategy is None and not promise.half_step and promise.grid is None
+    return promise.lattice.of(seen.level) if plain else None
+
+
+def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
+    """The error bar at each level around those that are there: what relaxing would buy."""
+    if not levels:
+        return None
+    low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
+    steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
+    line = [(step, float(release.promise.radius(_near(step), _SURE))) for step in steps]
+    there = [(at.epsilon_float, float(release.promise.radius(at, _SURE)), level_text(at)) for at in levels]
+    points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
+    title = "The error bar at each level; the points are the levels that are there"
+    top = max(levels)
+    wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
+    return {
+        "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
+        "rows": [(factor, at, release.promise.radius(at, _SURE)) for factor, at in wider],
+    }
+
+
+def _near(epsilon: float) -> Level:
+    return Level.of_epsilon(Fraction(epsilon).limit_denominator(10**9))
+
+
+def _budgets(service: Service, viewer: Token, datasets: list[str]) -> list[dict[str, Any]]:
+    """The budgets that the viewer may see."""
+    if not (viewer.may("budgets") or viewer.may("history")):
+        return []
+    return [_budget(service.audit.budget(viewer, dataset)) for dataset in datasets]
+
+
+def _budget(found: Budget) -> dict[str, Any]:
+    share = None if found.limit is None else float(found.spent) / found.limit.epsilon_float
+    title = f"{short(found.spent)} spent" + ("" if found.limit is None else f" of {level_text(found.limit)}")
+    bar = None if share is None else charts.meter(title, share)
+    return {"dataset": found.dataset, "limit": found.limit, "spent": found.spent, "left": found.remaining, "bar": bar}

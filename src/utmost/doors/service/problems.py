@@ -1,0 +1,91 @@
+"""Errors as problem details (RFC 9457): a status, a name, and a sentence that quotes no value."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from utmost import errors
+
+_STATUS: Mapping[type[errors.UtmostError], int] = {
+    errors.NotAuthenticated: 401,
+    errors.NotAllowed: 403,
+    errors.NeedsApproval: 409,
+    errors.UnknownRecord: 404,
+    errors.RequestReused: 422,
+    errors.UnknownRelease: 404,
+    errors.AlreadyPublished: 409,
+    errors.DataChanged: 409,
+    errors.NeedsTable: 409,
+    errors.Quarantined: 409,
+    errors.BudgetExceeded: 409,
+    errors.LedgerUnavailable: 503,
+    errors.KeyRefused: 500,
+    errors.LedgerDamaged: 500,
+    errors.EntropyFailed: 503,
+    errors.Unsupported: 422,
+}
+
+MEDIA_TYPE = "application/problem+json"
+BROKEN = "The service cannot answer. Its operator finds the reason in the log."
+_MOST_FAULTS, _MOST_TOLD = 1000, 20
+_PLACES = frozenset({
+    "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
+    "most", "name", "str", "int", "float", "list",
+})  # fmt: skip
+
+
+def status_of(error: errors.UtmostError) -> int:
+    """The HTTP status of an error: that of its nearest ancestor in the tree of errors, else 422.
+
+    >>> status_of(errors.NeedsTable("a table is needed")), status_of(errors.NotALevel("epsilon must be positive"))
+    (409, 422)
+    """
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 422)
+
+
+def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]:
+    """Problem details.
+
+    Args:
+        status: of HTTP.
+        title: the name of the error, the same for all of its kind.
+        detail: what was required, what came, where, and the mend.
+        more: members beyond those of the RFC.
+    """
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+
+
+def problem_of(error: errors.UtmostError) -> dict[str, Any]:
+    """The problem details of one of our errors.
+
+    What is wrong with the service itself is said to its operator, in the log, and to nobody else.
+    """
+    status = status_of(error)
+    if status == 500:
+        return problem(status, "ServiceBroken", BROKEN)
+    if isinstance(error, errors.UnknownRelease):  # its remedy names all that are there, whoever asks
+        error = type(error)(error.required, came=error.came, where=error.where)
+    return problem(status, type(error).__name__, str(error))
+
+
+def problem_of_shape(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The problem details of a request of the wrong shape: where, and what is wanted; never what came.
+
+    Of a place only the numbers, and the words of the API description, are said: the rest is what came.
+    """
+    wanted = {f"{_place(one['loc'])}: {one['type'].replace('_', ' ')}" for one in found[:_MOST_FAULTS]}
+    detail = "The request does not have the shape of the API description."
+    return problem(422, "WrongShape", detail, wrong=sorted(wanted)[:_MOST_TOLD])
+
+
+def _place(parts: Sequence[Any]) -> str:
+    return ".".join(str(part) if isinstance(part, int) or part in _words() else "?" for part in parts)
+
+
+@cache
+def _words() -> frozenset[str]:
+    """The words in which places are said: the fields and headers of the API, and the names of plain kinds."""
+    from utmost.doors.service import shapes
+
+    models = (kind for kind in vars(shapes).values() if isinstance(kind, type) and issubclass(kind, shapes.Asked))
+    return _PLACES | frozenset(field for kind in models for field in kind.model_fields)

@@ -1,0 +1,172 @@
+"""Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.doors.service.approvals import VERBS, Proposal, check_approved
+from utmost.doors.service.desk import Desk
+from utmost.doors.service.records import Shelf
+from utmost.doors.service.terms import Terms
+from utmost.doors.service.tokens import Token
+from utmost.errors import NotAllowed, OutOfRange
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.events import check_name
+
+_LONGEST_REASON = 1000
+
+
+def check_declared(token: Token, verb: str, terms: Terms) -> None:
+    """Check that whoever is not shown whether others' data are the same has said that they are not.
+
+    The ledger refuses the values of another dataset, so that what one person has spent adds up. To whoever is for some
+    releases alone that refusal would confirm a guess of others' values: so it is not made, and nothing but a
+    declaration stands between two budgets for one person. It must be made, and is among the facts that are approved.
+
+    Raises:
+        NotAllowed: where it is not made.
+    """
+    if token.may(verb) or terms.independent:
+        return
+    raise NotAllowed(
+        "a token for some releases must declare that none of the individuals is in another dataset",
+        came="no such declaration",
+        remedy="Say independent=True where that is so; else ask a curator for all releases to publish it.",
+    )
+
+
+def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Mapping[str, Any]) -> None:
+    """Write down for auditors that a release was declared to be of nobody else's individuals, and not compared.
+
+    Only what `check_declared` asks of everybody alike: whoever is for all releases declares it where values agree, and
+    to write that down would say so.
+    """
+    dataset = release if facts["dataset"] is None else facts["dataset"]
+    about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
+    shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
+
+
+class Proposals:
+    """What a second person must confirm.
+
+    Args:
+        desk: what all verbs share.
+        required: whether anything must be confirmed at all.
+    """
+
+    __slots__ = ("_desk", "required")
+
+    def __init__(self, desk: Desk, *, required: bool) -> None:
+        self._desk, self.required = desk, required
+
+    def propose(
+        self,
+        token: Token,
+        key: str,
+        verb: str,
+        release: str,
+        at: Level,
+        *,
+        version: int = 1,
+        terms: Terms | None = None,
+        reason: str = "",
+    ) -> Proposal:
+        """Propose to publish or to relax a release.
+
+        Args:
+            token: a curator's.
+            key: an idempotency key.
+            verb: "publish" or "relax".
+            release, version, at: what is to be said.
+            terms: of a publication.
+            reason: why, for whoever decides; at most 1 000 characters.
+        """
+        if verb not in VERBS:
+            raise OutOfRange("a proposal must be to publish or to relax", came=verb)
+        token.check("propose", check_name(release, "name"), at)
+        if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
+            raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
+        if (terms is None) != (verb == "relax"):
+            raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
+        if terms is not None:
+            check_declared(token, "propose", terms)
+        facts = {} if terms is None else terms.facts()
+        name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
+        wanted = exact_integer(version, "version")
+        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now)
+        asked = [verb, release, wanted, level_text(at), facts, reason]
+
+        def work(shelf: Shelf) -> Proposal:
+            found = self._desk.again(shelf, "proposal", name, asked)
+            if found is not None:
+                return Proposal.of_kept(name, found)
+            shelf.put("proposal", name, proposal.kept())
+            about = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
+            self._desk.trail(shelf, token, "propose", **about)
+            return proposal
+
+        return self._desk.records.write(work)
+
+    def all(self, token: Token) -> list[Proposal]:
+        """The proposals about releases that a token is for, oldest first."""
+        if not token.may_ever("propose"):
+            token.check_role("decide proposals")
+        kept = self._desk.records.read(lambda shelf: shelf.all("proposal"))
+        found = (Proposal.of_kept(name, one) for name, one in kept)
+        return sorted((one for one in found if token.may("list", one.release)), key=lambda one: (one.made, one.name))
+
+    def decide(self, token: Token, name: str, state: str) -> Proposal:
+        """Approve or refuse a proposal; to decide the same again changes nothing.
+
+        Raises:
+            NotAllowed: for the proposer's own decision, and for another one than was made.
+        """
+
+        def work(shelf: Shelf) -> Proposal:
+            proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
+            token.check("decide proposals", proposal.release, proposal.level)
+            decided = proposal.decided_as(state, token.owner, self._desk.clock())
+            if decided != proposal:
+                shelf.put("proposal", name, decided.kept())
+                self._desk.trail(shelf, token, state, proposal=name)
+            return decided
+
+        return self._desk.records.write(work)
+
+    def begin(
+        self,
+        token: Token,
+        key: str,
+        verb: str,
+        release: str,
+        version: int,
+        at: Level,
+        facts: Mapping[str, Any],
+        proposal: str | None,
+        *,
+        is_new: bool = True,
+    ) -> None:
+        """Check that what is about to be said is approved, and write down who says it.
+
+        Args:
+            is_new: False for what has been said: it needs no approval.
+
+        Raises:
+            NeedsApproval: where it is not.
+        """
+        name = self._desk.name(verb, token, key)
+
+        def work(shelf: Shelf) -> None:
+            again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
+            if self.required and is_new:
+                kept = None if proposal is None else shelf.get("proposal", proposal)
+                found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
+                check_approved(found, verb, release, version, at, facts)
+            if again is None:
+                shelf.put("begun", name, {})
+                if verb == "publish" and not token.may(verb):
+                    note_apart(shelf, token, release, version, facts)
+                about = {"release": release, "version": version, "level": level_text(at)}
+                self._desk.trail(shelf, token, verb, **about)
+
+        self._desk.records.write(work)

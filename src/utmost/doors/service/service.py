@@ -1,0 +1,78 @@
+"""A service: a ledger behind tokens, with proposals and a market. No HTTP here, and no mathematics."""
+
+import time
+from collections.abc import Callable
+
+from utmost.doors.service.audit import Audit
+from utmost.doors.service.bearers import Bearers
+from utmost.doors.service.desk import Desk
+from utmost.doors.service.held_releases import Releases
+from utmost.doors.service.market_desk import Market
+from utmost.doors.service.proposing import Proposals
+from utmost.doors.service.records import Records
+from utmost.doors.service.sessions import Sessions
+from utmost.laws.exact import checked
+from utmost.publish.ledger import Ledger
+
+
+class Service:
+    """A ledger for many people, each with a token.
+
+    Every verb checks its token first, and answers one who may not alike, whether or not the thing asked for is there.
+
+    Args:
+        ledger: that this is a door to.
+        approvals: whether a second person must confirm what cannot be undone.
+        most_levels: how many levels of a release there may be before a recipient can add no new one.
+        clock: seconds since 1970.
+
+    Attributes:
+        bearers, sessions, releases, proposals, market, audit: the verbs, by whom they concern.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.laws.exact import level
+    >>> from utmost.doors.service.tokens import Grant
+    >>> from utmost.doors.service.terms import Terms
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     service = Service(ledger, approvals=False)
+    ...     curator, _ = service.bearers.make(None, "first", "Ada", "curator", (Grant("*"),))
+    ...     reader, _ = service.bearers.make(None, "second", "Bo", "recipient", (Grant("admissions", level("1/2")),))
+    ...     terms = Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1})
+    ...     table = {"admitted": [601, 370]}
+    ...     answer = service.releases.publish(curator, "k", "admissions", table, level(1), terms)
+    ...     service.releases.view(reader, "admissions", level("1/2")).radius
+    6
+    """
+
+    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions")
+
+    @checked
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        approvals: bool = True,
+        most_levels: int = 64,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        records = Records(*ledger.beside("service records"))
+        self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
+        self.bearers = Bearers(self.desk)
+        self.sessions = Sessions(self.desk, self.bearers)
+        self.proposals = Proposals(self.desk, required=approvals)
+        self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
+        self.market = Market(self.desk, self.releases)
+        self.audit = Audit(self.desk, ledger)
+
+    def is_ready(self) -> bool:
+        """Whether both stores answer."""
+        self.bearers.any()
+        self.ledger.status()
+        return True
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.ledger.close()
+
+    def __repr__(self) -> str:
+        return f"Service({self.desk.records.place!r})"

@@ -1,0 +1,252 @@
+"""Tokens: who may do what, for which releases, up to which level, until when.
+
+A bearer presents ``utmost_<name>_<secret>``; the service keeps the SHA-256 of the secret alone, which has 256 random
+bits, so that a digest is as good as a slow hash of a password would be. A token can instead name the subject of an
+OpenID provider: then the provider's signed statement takes the place of the secret, and the token says what it allows.
+"""
+
+import hmac
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
+from utmost.laws.exact import Level, checked_parts, wrong_kind
+from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.sampling.random_bits import entropy
+
+ROLES = ("recipient", "curator", "approver", "auditor", "admin")
+
+ALLOWED: Mapping[str, frozenset[str]] = {
+    "recipient": frozenset({"list", "view", "order"}),
+    "curator": frozenset({"list", "view", "propose", "publish", "relax", "offer", "decide orders", "history"}),
+    "approver": frozenset({"list", "decide proposals", "history"}),
+    "auditor": frozenset({"list", "history", "verify", "trail", "metrics"}),
+    "admin": frozenset({"list", "tokens", "budgets", "verify", "trail", "metrics"}),
+}
+"""What each role may do at all; whatever is not here is refused."""
+
+_SECRET_BYTES = 32
+_BEARER = re.compile(r"utmost_([0-9a-f]{24})_([A-Za-z0-9_-]{43})", re.ASCII)
+_MEND = "Ask for a token that has not expired, and send it as: Authorization: Bearer utmost_..."
+EVERY = "*"
+_CLAIM = "claim "
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A release that a token is for.
+
+    Attributes:
+        release: its name; "*" for every one.
+        up_to: the largest level; None for any.
+    """
+
+    release: str
+    up_to: Level | None = None
+
+    def covers(self, release: str | None, level: Level | None) -> bool:
+        """Whether a request is within it: a release, or all of them where None is asked for; a level, if it has one."""
+        if self.release not in (EVERY, release):
+            return False
+        return level is None or self.up_to is None or not level > self.up_to
+
+    def facts(self) -> dict[str, Any]:
+        """The grant as JSON."""
+        return {"release": self.release, "up_to": None if self.up_to is None else level_text(self.up_to)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Grant":
+        """The grant that `facts` wrote.
+
+        Raises:
+            WrongKind: for what is none.
+        """
+        if not isinstance(facts, Mapping) or not {"release", "up_to"} <= set(facts):
+            raise wrong_kind("facts", 'a mapping with "release" and "up_to"', facts)
+        return cls(facts["release"], None if facts["up_to"] is None else level_of_text(facts["up_to"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a bearer may do.
+
+    Attributes:
+        name: public; a part of what the bearer presents.
+        owner: the person or program it belongs to. Two tokens of one owner are one person where two are needed.
+        role: one of `ROLES`.
+        grants: the releases and levels it is for. None, for none at all.
+        made, expires: seconds since 1970.
+        digest: of the secret; None where an OpenID provider speaks for the bearer.
+        subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
+            each of whom it says so; or None.
+        revoked: when it was revoked, or None.
+    """
+
+    name: str
+    owner: str
+    role: str
+    grants: tuple[Grant, ...]
+    made: int
+    expires: int
+    digest: str | None = field(default=None, repr=False)
+    subject: str | None = None
+    revoked: int | None = None
+
+    def is_valid(self, now: float) -> bool:
+        """Whether it can be used now."""
+        return self.revoked is None and now < self.expires
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is for everybody of whom an OpenID provider says something."""
+        return self.subject is not None and self.subject.startswith(_CLAIM)
+
+    def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
+        """Whether it allows something."""
+        if verb not in ALLOWED.get(self.role, frozenset()):
+            return False
+        return any(grant.covers(release, level) for grant in self.grants)
+
+    def may_ever(self, verb: str) -> bool:
+        """Whether its role allows something at all, for whatever releases."""
+        return verb in ALLOWED.get(self.role, frozenset())
+
+    def check(self, verb: str, release: str | None = None, level: Level | None = None) -> None:
+        """Check that it allows something; the answer does not depend on whether the release is there.
+
+        Args:
+            verb: one of those in `ALLOWED`.
+            release: which one; None for what concerns all of them.
+            level: at which level; None where the request has none.
+
+        Raises:
+            NotAllowed: where it does not.
+        """
+        if self.may(verb, release, level):
+            return
+        if not self.may(verb, release):
+            what = "all releases" if release is None else repr(release)
+            raise NotAllowed(f"the token must allow to {verb}", came=f"a {self.role}'s token, for {what}")
+        raise NotAllowed(f"the token must allow to {verb} at this level", came=level, where=repr(release))
+
+    def check_role(self, verb: str) -> None:
+        """Check that its role allows something, for whatever releases.
+
+        Raises:
+            NotAllowed: where it does not.
+        """
+        if not self.may_ever(verb):
+            raise NotAllowed(f"the token must allow to {verb}", came=f"a {self.role}'s token")
+
+    def check_any(self, *verbs: str) -> None:
+        """Check that it allows one of these things, for all releases.
+
+        Raises:
+            NotAllowed: where it allows none.
+        """
+        if not any(self.may(verb) for verb in verbs):
+            self.check(verbs[0])
+
+    def revoked_at(self, now: float) -> "Token":
+        """The same, revoked; one that was revoked before stays as it was."""
+        return self if self.revoked is not None else replace(self, revoked=int(now))
+
+    def facts(self) -> dict[str, Any]:
+        """The token as it is kept."""
+        return {
+            "owner": self.owner,
+            "role": self.role,
+            "grants": [grant.facts() for grant in self.grants],
+            "made": self.made,
+            "expires": self.expires,
+            "digest": self.digest,
+            "subject": self.subject,
+            "revoked": self.revoked,
+        }
+
+    @classmethod
+    def of_facts(cls, name: str, facts: Mapping[str, Any]) -> "Token":
+        """The token that `facts` wrote."""
+        return cls(name, **{**facts, "grants": tuple(Grant.of_facts(grant) for grant in facts["grants"])})
+
+
+def claim_of(subject: str) -> tuple[str, str, str]:
+    """The claim, its value and the issuer of a subject that everybody is of whom a provider says this.
+
+    No name of one bearer is taken for one: that begins with the address of the issuer.
+
+    Raises:
+        OutOfRange: for a text that begins like one, and is none.
+
+    >>> claim_of("claim groups=the statisticians https://id.example")
+    ('groups', 'the statisticians', 'https://id.example')
+    """
+    about, _, issuer = subject.removeprefix(_CLAIM).rpartition(" ")
+    name, sign, value = about.partition("=")
+    if not subject.startswith(_CLAIM) or not (name and sign and value and issuer):
+        remedy = "Write: claim groups=statisticians https://id.example."
+        raise OutOfRange("a claim must be a name, a value and an issuer", where="subject", remedy=remedy)
+    return name, value, issuer
+
+
+def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
+    """Whether what an issuer claims of somebody is what a subject asks for: that value, or a list with it."""
+    name, value, asked = claim_of(subject)
+    said = claims.get(name)
+    return asked == issuer and (said == value if isinstance(said, str) else isinstance(said, list) and value in said)
+
+
+def fresh_secret() -> tuple[str, str]:
+    """A new secret, and the digest by which it will be known."""
+    secret = urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
+    return secret, _digest(secret)
+
+
+def bearer(name: str, secret: str) -> str:
+    """What the bearer of a token presents."""
+    return f"utmost_{name}_{secret}"
+
+
+def read_bearer(text: object) -> tuple[str, str]:
+    """The name and the digest of the secret in what a bearer presents.
+
+    Raises:
+        NotAuthenticated: for what is nothing of the kind; it is not repeated.
+    """
+    found = _BEARER.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise NotAuthenticated("a request must carry a token", remedy=_MEND)
+    return found[1], _digest(found[2])
+
+
+def checked_token(token: Token | None, digest: str, now: float) -> Token:
+    """The token, if it is one, of this secret, and valid now; one and the same refusal for all that it is not.
+
+    Raises:
+        NotAuthenticated: else.
+    """
+    kept = token.digest if token is not None and token.digest is not None else "0" * len(digest)
+    same = hmac.compare_digest(kept.encode(), digest.encode())
+    if token is None or not same or not token.is_valid(now):
+        raise NotAuthenticated("a token must be valid now", remedy=_MEND)
+    return token
+
+
+def check_role(role: object) -> str:
+    """A role.
+
+    Raises:
+        OutOfRange: for what is none.
+    """
+    if not isinstance(role, str) or role not in ROLES:
+        raise OutOfRange(f"a role must be one of {', '.join(ROLES)}", came=role, where="role")
+    return role
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -1,0 +1,106 @@
+"""How values show themselves: one line as text, a card in a notebook, a figure when asked for."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from utmost.provided import provided
+
+LONGEST = 200
+"""The most characters of the text of a value."""
+
+_OF_ONE, _OF_A_NUMBER, _OF_A_LIST = 60, 24, 48
+
+
+class Shown:
+    """A value that shows itself: one line as text, a card in a notebook, a figure by ``.plot()``.
+
+    The text names what ``_shown`` lists, or else the fields of the dataclass. Arrays are shown by their shapes, long
+    lists by their lengths, and things from elsewhere by their types: no cell of a table stands in any of them.
+    """
+
+    __slots__ = ()
+
+    _shown: ClassVar[tuple[str, ...]] = ()
+    """The attributes that the text names; the fields of the dataclass where there are none."""
+
+    def __repr__(self) -> str:
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        """The card of a notebook: what is public of the value, and a small picture where there is one."""
+        return str(provided("card")(self))
+
+    def plot(self, **options: Any) -> Any:
+        """A figure of matplotlib, to be changed, shown and saved: ``figure.axes``, ``figure.savefig``.
+
+        Args:
+            options: as the kind of value has them; ``help(utmost.doors.figures.plots)`` lists them.
+
+        Raises:
+            Unsupported: where matplotlib is not installed, and for a value without a picture.
+            OutOfRange: for an option that this kind of picture does not have.
+        """
+        return provided("plot")(self, **options)
+
+
+def one_line(value: Any) -> str:
+    """The name of the type and what it says, on one line of at most `LONGEST` characters."""
+    names = type(value)._shown or tuple(field.name for field in fields(value) if field.repr)
+    parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
+    for name in names:
+        part = f"{name}={brief(getattr(value, name))}"
+        if len(", ".join([*parts, part])) > LONGEST - len(type(value).__name__) - len("(, ...)"):
+            parts.append("...")
+            break
+        parts.append(part)
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def brief(value: Any) -> str:
+    """A few words for a value: itself where it is short, else its size or its type.
+
+    >>> brief(Fraction(1, 3)), brief(10**30), brief(np.zeros((2, 3))), brief(["a"] * 40), brief({"a": 1})
+    ('1/3', '~1e+30', '2 x 3 array', '40 items', "{'a': 1}")
+    """
+    if isinstance(value, np.ndarray):
+        return f"{' x '.join(map(str, value.shape))} array" if value.ndim else "array"
+    if isinstance(value, bool | np.bool_ | float | np.floating) or value is None:
+        return str(value)
+    if isinstance(value, int | Fraction | np.integer):
+        return _number(value)
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _OF_ONE else repr(value[: _OF_ONE - 3] + "...")
+    if isinstance(value, tuple | list):
+        return _listed([brief(item) for item in value[:9]], len(value), "()" if isinstance(value, tuple) else "[]")
+    if isinstance(value, Mapping):
+        items = [f"{brief(key)}: {brief(item)}" for key, item in list(value.items())[:9]]
+        return _listed(items, len(value), "{}")
+    return _thing(value)
+
+
+def _number(value: Any) -> str:
+    text = str(value) if not isinstance(value, int) or abs(value) < 10**_OF_A_NUMBER else ""
+    if text and len(text) <= _OF_A_NUMBER:
+        return text
+    try:
+        return f"~{float(value):.6g}"
+    except OverflowError:
+        return f"~2^{abs(int(value)).bit_length() - 1}"
+
+
+def _listed(items: list[str], length: int, ends: str) -> str:
+    text = ends[0] + ", ".join(items) + ("," if ends == "()" and length == 1 else "") + ends[1]
+    return text if len(items) == length and len(text) <= _OF_A_LIST else f"{length} items"
+
+
+def _thing(value: Any) -> str:
+    """One of ours in its own words where these are few; anything else by its type, for it may hold anything."""
+    name = type(value).__name__
+    if not type(value).__module__.startswith("utmost.") or (callable(value) and not is_dataclass(value)):
+        return getattr(value, "__name__", name)
+    text = repr(value)
+    return text if len(text) <= _OF_ONE and "\n" not in text else f"{name}(...)"

@@ -1,0 +1,94 @@
+"""Sums of geometric noises that are nearly one law: one inversion serves many, and what they differ by is bounded.
+
+Let S = sum of c_i G_i and T = sum of t_i G_i with the same levels. However the G_i with one level are paired, S has the
+law of T + D with D = sum of (c_i - t_i) G_i, so that
+
+    P(|S| > r + d) <= P(|T| > r) + P(|D| > d).
+
+For D a bound in closed form is enough. log E exp(s G) = F(s/2) with F(u) = -log(1 - sinh^2 u / sinh^2(e/2)), a series
+in u^2 without negative coefficients; so F(u)/u^2 rises, F(u) <= u^2 F(v)/v^2 for |u| <= v, and with A = sum of the
+squares of the c_i - t_i times F(v_i)/v_i^2
+
+    P(|D| > d) <= 2 exp(s^2 A/4 - s d)      for s |c_i - t_i| <= 2 v_i.        [Chernoff]
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log, sqrt
+
+import numpy as np
+
+from utmost.laws.exact import Floats, Number, exact, round_up
+from utmost.laws.noise.combination import Combination
+
+_PART = 32  # of what may be missed, so small a part is left for D
+_ROUNDED = 1e-12  # floats stand for the coefficients: each is within this of what it stands for
+_GROWN = 1 + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A bound of a sum of noises with small coefficients, see the module.
+
+    Attributes:
+        square: A.
+        steepest: the largest s.
+    """
+
+    square: float
+    steepest: float
+
+    def reach(self, miss: Fraction | float) -> float:
+        """A d with P(|D| > d) <= miss, which may be too small for floats."""
+        exactly = Fraction(miss)
+        depth = (log(2) + log(exactly.denominator) - log(exactly.numerator)) * _GROWN
+        slope = min(2 * sqrt(depth / self.square), self.steepest)
+        return (slope * self.square / 4 + depth / slope) * _GROWN
+
+
+def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[Spread]:
+    """Of each row of coefficients (laws, terms), the bound of its sum.
+
+    Args:
+        differences: the coefficients.
+        epsilons: the levels of the terms, (terms,).
+        counts: how many independent terms of each there are, (terms,).
+    """
+    edges = np.minimum(epsilons, 600.0) / 4
+    heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2
+    sizes = np.abs(differences) + _ROUNDED
+    squares = (sizes * sizes) @ (heights * counts) * _GROWN
+    steepest = (2 * edges / sizes).min(axis=1) / _GROWN
+    return [Spread(float(a), float(s)) for a, s in zip(squares, steepest, strict=True)]
+
+
+class NearLaw(Combination):
+    """A law whose bars hold for several sums, each of which has its law up to a spread; see the module.
+
+    Args:
+        reference: T.
+        spread: of S - T, the largest of all that this stands for.
+    """
+
+    spread: Spread
+
+    def __init__(self, reference: Combination, spread: Spread) -> None:
+        super().__init__(reference.coefficients, reference.levels, reference.counts)
+        object.__setattr__(self, "spread", spread)
+
+    def radius_missed(self, miss: Number) -> int | float:
+        """An r that is certified to have P(|S| > r) <= miss for each of the sums."""
+        chance = exact(miss, "miss")
+        part = chance / _PART
+        reach = self.spread.reach(part)
+        return round_up(Fraction(super().radius_missed(chance - part)) + Fraction(reach))
+
+    def tail(self, radius: Number) -> float:
+        """At least P(|S| > radius) for each of the sums, for chances above one in a million."""
+        small = 1e-6
+        inner = exact(radius, "radius") - Fraction(self.spread.reach(small))
+        return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
+
+    def is_kept(self, radius: Number, miss: Number) -> bool:
+        """Whether P(|S| > radius) <= miss is certified for each of the sums."""
+        return exact(self.radius_missed(miss)) <= exact(radius, "radius")

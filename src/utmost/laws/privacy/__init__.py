@@ -1,0 +1,5 @@
+"""The unit of privacy: whom a promise protects, and what one of them can change."""
+
+from utmost.laws.privacy.unit import Neighbours, Unit
+
+__all__ = ["Neighbours", "Unit"]

@@ -1,0 +1,153 @@
+"""The unit of privacy: whom a release protects, and how much of the table that individual can change."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
+from utmost.laws.exact.arrays import Rebuilt
+
+Neighbours = Literal["add-remove", "change-one"]
+"""Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
+
+# Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
+_LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
+_STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Rebuilt):
+    """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
+
+    Both numbers describe the *presence* of one individual, whichever relation is named: what adding that individual's
+    record to the data changes. Under ``change-one`` a record is replaced, which is removing it and adding another, so a
+    release that is epsilon/2-private for add-remove is epsilon-private for change-one, and the level is divided by
+    twice the cells. Nothing is halved in silence and nobody has to double by hand.
+
+    Args:
+        sensitivity: the most by which one individual's presence changes one cell, > 0.
+        cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
+        neighbours: "add-remove" or "change-one".
+
+    Raises:
+        OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
+
+    >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
+    (2, 4)
+    """
+
+    sensitivity: Fraction
+    cells: int
+    neighbours: Neighbours
+
+    def __init__(self, sensitivity: Number, cells: Number, neighbours: str = "add-remove") -> None:
+        object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
+        object.__setattr__(self, "cells", _cells(cells))
+        object.__setattr__(self, "neighbours", _neighbours(neighbours))
+
+    @property
+    def charged(self) -> int:
+        """Into how many equal parts the level is divided: the cells, doubled where a record is replaced."""
+        return self.cells * _STEPS[self.neighbours]
+
+    @checked
+    def per_cell(self, level: Level) -> Level:
+        """The level of each cell's own noise when the whole table may spend ``level``.
+
+        If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
+        every cell makes the table epsilon-private.
+
+        >>> from utmost.laws.exact import level
+        >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
+        Fraction(1, 4)
+        """
+        return level.scaled(Fraction(1, self.charged))
+
+
+def read_unit(
+    unit: Unit | None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    *,
+    needs: tuple[str, ...] = ("sensitivity", "cells"),
+) -> Unit:
+    """The unit of privacy, given whole or by its numbers.
+
+    Args:
+        unit: the unit; or None, and the other three say it.
+        sensitivity, cells, neighbours: as for `Unit`; where left out 1, 1 and "add-remove".
+        needs: which of these must not be left out where no unit is given.
+
+    Raises:
+        OutOfRange: for a unit beside any of the three, and for neither.
+        WrongKind: for a unit that is none.
+
+    >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
+    True
+    """
+    given = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
+    if unit is not None:
+        named = [f"{name}=" for name, value in given.items() if value is not None]
+        if not isinstance(unit, Unit):
+            raise wrong_kind("unit", "a Unit", unit)
+        if named:
+            remedy = "Pass unit= alone, or the others."
+            raise OutOfRange(
+                "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
+            )
+        return unit
+    missing = [f"{name}=" for name in needs if given[name] is None]
+    if missing:
+        remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
+        raise OutOfRange(
+            "a release must say what one individual changes", came=f"no {' and no '.join(missing)}", remedy=remedy
+        )
+    return Unit(
+        1 if sensitivity is None else sensitivity,
+        1 if cells is None else cells,
+        "add-remove" if neighbours is None else neighbours,
+    )
+
+
+def _sensitivity(value: Number) -> Fraction:
+    number = exact(value, "sensitivity")
+    if number > 0 and not 1 <= number * _LARGEST <= _LARGEST**2:
+        raise OutOfRange(
+            "sensitivity must lie between 1e-100 and 1e100", came="another", remedy="Count in other units."
+        )
+    if number <= 0:
+        raise OutOfRange(
+            "sensitivity must be positive",
+            came=value,
+            remedy="Give the most by which one individual changes one cell: 1 for a count.",
+        )
+    return number
+
+
+def _cells(value: Number) -> int:
+    try:
+        number = exact_integer(value, "cells")
+    except NotANumber as error:
+        raise OutOfRange("cells must be an integer", came=error.came) from None
+    if number > _LARGEST:
+        raise OutOfRange("cells must be at most 1e100", came="more")
+    if number < 1:
+        raise OutOfRange(
+            "cells must be at least 1",
+            came=value,
+            remedy="Give how many of the released cells one individual changes, over all released columns.",
+        )
+    return number
+
+
+def _neighbours(value: str) -> Neighbours:
+    for name in get_args(Neighbours):
+        if isinstance(value, str) and value == name:
+            return name  # type: ignore[no-any-return]
+    raise OutOfRange(
+        'neighbours must be "add-remove" or "change-one"',
+        came=value,
+        remedy="add-remove: one individual is added or removed; change-one: one individual's record is replaced.",
+    )

@@ -1,0 +1,137 @@
+"""The one way to the solver: HiGHS' simplex method, through the package ``highspy``.
+
+`solve` gives a vertex in floats; `utmost.laws.programs.exact_optima.solve_exactly` carries a rational program on to its
+exact optimum.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Infeasible, SolverFailed
+from utmost.laws.programs.linear_program import Basis, LinearProgram, LinearSolution, Vector
+
+__all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
+
+TOLERANCE = 1e-10
+_STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
+
+
+class InfeasibleProgram(Infeasible):
+    """A linear program without a feasible point.
+
+    Attributes:
+        ray: (rows,) multipliers of a Farkas certificate, floats, or None where the solver gave none;
+            `utmost.laws.programs.exact_optima.farkas_ray` computes an exact one.
+    """
+
+    ray: Vector | None = None
+
+
+def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
+    """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
+
+    A rational program is rounded to nearest first. The answer is as good as floats are: it is evidence of nothing until
+    it has been repaired or carried on exactly.
+
+    Args:
+        program: the program.
+        start: a basis to start from, of this program or of one with the same matrix.
+        tolerance: how far the solver may break a bound, at least 1e-10; at HiGHS' default of 1e-7 values come out below
+            the true optimum.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point.
+        SolverFailed: for every other status than optimal (unbounded included).
+
+    >>> found = solve(LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf]))
+    >>> found.value, found.primal.tolist(), found.duals.tolist()
+    (1.0, [1.0, 0.0], [1.0])
+    """
+    statuses = []
+    for strategy in _STRATEGIES:
+        highs = _loaded(program, strategy, tolerance)
+        if start is not None:
+            highs.setBasis(_basis(start))
+        highs.run()
+        status = highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kOptimal and highs.getBasis().valid:
+            return _solution(highs)
+        if status == highspy.HighsModelStatus.kInfeasible:
+            raise _infeasible(highs, program)
+        statuses.append(highs.modelStatusToString(status))
+    raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
+
+
+def last_basis(program: LinearProgram) -> Basis | None:
+    """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
+    try:
+        highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
+    except SolverFailed:
+        return None
+    highs.run()
+    basis = highs.getBasis()
+    return Basis(_codes(basis.col_status), _codes(basis.row_status)) if basis.valid else None
+
+
+def _loaded(program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
+    """A silent solver that holds the program."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = program.shape
+    model.col_cost_, model.row_lower_, model.row_upper_ = (
+        _floats(v) for v in (program.cost, program.lower, program.upper)
+    )
+    model.col_lower_, model.col_upper_ = _floats(program.column_lower), _floats(program.column_upper)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = program.starts.astype(np.int32), program.columns.astype(np.int32)
+    model.a_matrix_.value_ = _floats(program.values)
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1, **strategy}
+    tolerances = {
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "small_matrix_value": 1e-12,
+    }
+    for name, value in {**options, **tolerances}.items():
+        highs.setOptionValue(name, value)
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
+    return highs
+
+
+def _basis(start: Basis) -> Any:
+    basis = highspy.HighsBasis()
+    basis.col_status = [highspy.HighsBasisStatus(int(code)) for code in start.columns]
+    basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]
+    basis.valid = True
+    return basis
+
+
+def _solution(highs: Any) -> LinearSolution:
+    found, basis = highs.getSolution(), highs.getBasis()
+    return LinearSolution(
+        value=float(highs.getInfo().objective_function_value),
+        primal=np.array(found.col_value, dtype=np.float64),
+        duals=np.array(found.row_dual, dtype=np.float64),
+        reduced_costs=np.array(found.col_dual, dtype=np.float64),
+        basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
+    )
+
+
+def _infeasible(highs: Any, program: LinearProgram) -> InfeasibleProgram:
+    rows, variables = program.shape
+    error = InfeasibleProgram(f"the program of {rows} rows and {variables} variables must have a feasible point")
+    _, has_ray, ray = highs.getDualRay()
+    error.ray = np.array(ray, dtype=np.float64) if has_ray else None
+    return error
+
+
+def _codes(statuses: Sequence[Any]) -> NDArray[np.int8]:
+    return np.array([int(status) for status in statuses], dtype=np.int8)
+
+
+def _floats(numbers: Vector) -> NDArray[np.float64]:
+    return np.asarray(numbers, dtype=np.float64)

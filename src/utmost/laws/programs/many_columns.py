@@ -1,0 +1,239 @@
+"""Programs of few rows and many dense columns that sum to one in every row, near their optimum and near its centre.
+
+min c x over x >= 0 with A x = 1, for A of (n, N) with N many times n: the master of a column generation. Its prices are
+what the next columns are found by, and prices from the middle of the set of optimal ones are better for that than those
+of a vertex, so that an interior point is what is wanted, and to no more than some digits.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from utmost.laws.exact import Floats
+
+_MOST_STEPS = 60
+_RIDGE = 1e-13  # beside a unit diagonal
+_REFINEMENTS = 8
+_SHORT_OF = 0.95  # of the way to the boundary
+_INSIDE = 1e-2  # of the mean: how far from zero the first point is
+_STALLED = 4  # steps without progress
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """Nearly optimal shares x of the columns, prices of the rows, and what each column costs beyond its price.
+
+    Attributes:
+        shares: (N,) positive.
+        prices: (n,) multipliers of the rows.
+        excess: (N,) positive: c - A' prices.
+        off: how far from 1 the sum of a row is at most.
+    """
+
+    shares: Floats
+    prices: Floats
+    excess: Floats
+    off: float
+
+
+def central_shares(columns: Floats, costs: Floats, weights: Floats, gap: float, exactness: float = 1e-9) -> Shares:
+    """The shares of columns that sum to 1 in each row at least cost, to a gap.
+
+    Args:
+        columns: (n, N), N >= n, not negative, every row with a positive entry.
+        costs: (N,).
+        weights: (n,) positive, of sum 1, and <weights, column> = 1 for each column: the equations are then written in
+            what the columns differ from the constant one by, however little that is.
+        gap: how far above the optimum the cost may be.
+        exactness: how far from 1 a row's sum may be.
+
+    Returns: the best point that was reached, which is as wanted unless rounding comes before.
+
+    Cost: 10 to 25 steps of O(n^2 N).
+
+    Source: the predictor and corrector of Mehrotra.
+
+    >>> columns, costs = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]), np.array([1.0, 1.0, 0.5])
+    >>> found = central_shares(columns, costs, np.full(2, 0.5), 1e-9)
+    >>> found.shares.round(6).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    rows = _Differences.of(columns, weights)
+    at = _Point.first(rows.of_columns(columns), costs, rows.sums)
+    best, best_merit, stalled = at, np.inf, 0
+    for steps in range(_MOST_STEPS + 1):
+        merit = at.merit(gap, exactness)
+        best, stalled = (at, 0) if merit < 0.9 * best_merit else (best, stalled + 1)
+        best_merit = min(merit, best_merit)
+        if merit <= 1.0 or stalled > _STALLED or steps == _MOST_STEPS:
+            break
+        at = at.next()
+    return Shares(best.x, rows.prices(best.y), best.s, float(abs(1 - columns @ best.x).max()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Differences:
+    """The same equations: the weighted one first, and how much each row but one differs from it, in its own unit."""
+
+    weights: Floats
+    units: Floats
+    left_out: int
+
+    @classmethod
+    def of(cls, columns: Floats, weights: Floats) -> "_Differences":
+        return cls(weights, np.maximum(abs(columns - 1).max(axis=1), 1e-300), int(weights.argmax()))
+
+    @property
+    def sums(self) -> Floats:
+        found = np.zeros(len(self.weights))
+        found[self.left_out] = 1.0
+        return found
+
+    def of_columns(self, columns: Floats) -> Floats:
+        found = (columns - 1) / self.units[:, None]
+        found[self.left_out] = 1.0
+        return found
+
+    def prices(self, y: Floats) -> Floats:
+        own = y / self.units
+        own[self.left_out] = 0.0
+        return np.asarray(own + (y[self.left_out] - own.sum()) * self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    A: Floats
+    c: Floats
+    b: Floats
+    x: Floats
+    y: Floats
+    s: Floats
+
+    @classmethod
+    def first(cls, A: Floats, c: Floats, b: Floats) -> "_Point":
+        """Mehrotra's start: the least squares solutions, moved inside."""
+        solve = _Normal(A, np.ones(len(c))).solve
+        x = A.T @ solve(b)
+        y = solve(A @ c)
+        s = c - A.T @ y
+        x = x + max(-1.5 * x.min(), 0.0) + _INSIDE * max(float(x.mean()), 1e-300)
+        s = s + max(-1.5 * s.min(), 0.0) + _INSIDE * max(float(abs(c).mean()), 1e-300)
+        product = x @ s
+        return cls(A, c, b, x + 0.5 * product / s.sum(), y, s + 0.5 * product / x.sum())
+
+    def merit(self, gap: float, exactness: float) -> float:
+        """At most 1 where everything is as wanted."""
+        dual = float(abs(self.c - self.A.T @ self.y - self.s) @ self.x)
+        return max(float(self.x @ self.s) / gap, self.off / exactness, dual / gap)
+
+    @property
+    def off(self) -> float:
+        """How far from 1 the sum of a row is at most."""
+        return float(abs(self.b - self.A @ self.x).max())
+
+    def next(self) -> "_Point":
+        """One step: towards the optimum first, then its second order and the centre."""
+        A, x, s = self.A, self.x, self.s
+        primal, dual = self.b - A @ x, self.c - A.T @ self.y - s
+        ratio = x / s
+        normal = _Normal(A, ratio)
+
+        def newton(products: Floats) -> tuple[Floats, Floats, Floats]:
+            dy = normal.solve(primal - A @ (products / s - ratio * dual))
+            ds = dual - A.T @ dy
+            return products / s - ratio * ds, dy, ds
+
+        dx, _, ds = newton(-x * s)
+        p, d = _longest(x, dx), _longest(s, ds)
+        mean = float(x @ s) / len(x)
+        ahead = float((x + p * dx) @ (s + d * ds)) / len(x)
+        second = dx * ds * min(1.0, p * d + 0.1)
+        dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
+        p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
+        return _Point(A, self.c, self.b, x + p * dx, self.y + d * dy, s + d * ds)
+
+
+_libraries, _turn = cache(ThreadpoolController), Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which linear algebra has one thread.
+
+    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 14 seconds
+    of processor in two threads and 8 in one, more on a busy machine. The number is one setting of the process, which
+    whoever comes first changes and puts back; who comes meanwhile (in another thread, or in a child that was forked
+    meanwhile) does not wait.
+    """
+    if not _turn.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _turn.release()
+
+
+def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Shares nearby whose sums are 1 to rounding: those that are large change, by what the rows are off."""
+    rows = _Differences.of(columns, weights)
+    A, d = rows.of_columns(columns), shares * shares
+    normal = _Normal(A, d)
+    for _ in range(3):
+        moved = np.maximum(shares + d * (A.T @ normal.solve(rows.sums - A @ shares)), 0.0)
+        if abs(rows.sums - A @ moved).max() >= abs(rows.sums - A @ shares).max():
+            break
+        shares = moved
+    return shares
+
+
+class _Normal:
+    """A D A' of positive D, factorised, with refinement by conjugate gradients."""
+
+    def __init__(self, A: Floats, d: Floats) -> None:
+        self.A, self.d = A, d
+        half = A * np.sqrt(d)
+        M = half @ half.T
+        self.scale = 1 / np.sqrt(np.diag(M))
+        M *= self.scale[:, None]
+        M *= self.scale
+        M.flat[:: len(M) + 1] += _RIDGE
+        self.inverse = np.linalg.inv(M)
+
+    def _roughly(self, right: Floats) -> Floats:
+        return np.asarray(self.scale * (self.inverse @ (self.scale * right)))
+
+    def solve(self, right: Floats) -> Floats:
+        """The least residual on the way: where rows depend on each other, further steps lead astray."""
+        found = self._roughly(right)
+        left = right - self.A @ (self.d * (self.A.T @ found))
+        best, least = found, float(np.linalg.norm(left * self.scale))
+        goal = 1e-13 * float(np.linalg.norm(right * self.scale))
+        z = self._roughly(left)
+        along, size = z, float(left @ z)
+        for _ in range(_REFINEMENTS):
+            image = self.A @ (self.d * (self.A.T @ along))
+            bend = float(along @ image)
+            if least <= goal or not (size > 0 and bend > 0):
+                break
+            found = found + size / bend * along
+            left = left - size / bend * image
+            off = float(np.linalg.norm(left * self.scale))
+            if off < least:
+                best, least = found, off
+            z = self._roughly(left)
+            size, before = float(left @ z), size
+            along = z + (size / before) * along
+        return best
+
+
+def _longest(values: Floats, change: Floats) -> float:
+    """The longest step, at most 1/0.95, at which positive values stay positive."""
+    fastest = float((-change / values).max())
+    return 1 / fastest if fastest > 0.95 else 1 / 0.95

@@ -1,0 +1,1 @@
+"""From people to a published table, remembered over years."""

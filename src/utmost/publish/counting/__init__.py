@@ -1,0 +1,8 @@
+"""Events counted into tables over a declared domain, which proves what one person can change."""
+
+from utmost.publish.counting.atom_tables import atoms_table
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.key_counts import count_keys
+
+__all__ = ["CountedTable", "atoms_table", "count_keys", "count_table"]

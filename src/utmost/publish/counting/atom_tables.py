@@ -1,0 +1,147 @@
+"""Tables that were counted elsewhere: a row for each atom, or nested columns such as applicants, of them admitted."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, NotDeclared, OutOfRange, WrongKind
+from utmost.laws.exact import checked
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.tables.adapters import TableAdapter, adapter_of, no_column
+from utmost.publish.tables.columns import integer_column
+from utmost.publish.tables.event_codes import places_on
+from utmost.publish.workloads import Domain
+
+
+@checked
+def atoms_table(
+    table: Any,
+    domain: Domain | Mapping[str, Any],
+    *,
+    unit: Unit,
+    counts: str | None = None,
+    nested: Mapping[str, Sequence[str]] | None = None,
+) -> CountedTable:
+    """The counts of a table that has a row for each atom of a declared domain.
+
+    Such a table proves nothing of how it was counted: the unit is taken as it is said.
+
+    Args:
+        table: a dict of columns, a dataframe, or a table read from a file: a column for each axis, and one of counts.
+        domain: the declared domain, or a mapping that `Domain.of_facts` reads.
+        unit: what one individual changes, over all atoms.
+        counts: the column of counts; or, instead of it,
+        nested: an axis of the domain and the columns that count its values: the first column counts the first value,
+            each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
+            ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
+
+    Returns:
+        The table; atoms without a row hold 0.
+
+    Raises:
+        BadTable: for a column that is not there, a cell that is no integer, a row outside the domain (an axis's
+            ``other`` takes it in), two rows for one atom, and nested columns that decrease.
+        NotDeclared: for a nested axis that the domain has not.
+        OutOfRange: for both or none of ``counts`` and ``nested``, and for another number of columns than of values.
+
+    >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])
+    >>> table = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
+    >>> nested = {"outcome": ["admitted", "applicants"]}
+    >>> atoms_table(table, domain, nested=nested, unit=Unit(1, 1)).atoms.tolist()
+    [[601, 332], [370, 215]]
+    """
+    declared = domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+    adapter = adapter_of(table)
+    names = tuple(adapter.names(table))
+    if (counts is None) == (nested is None):
+        came = "neither" if counts is None else "both"
+        raise OutOfRange("one of counts= and nested= says which columns count", came=came)
+    axis, columns = (None, [str(counts)]) if nested is None else _nested_axis(nested, declared)
+    read = [name for place, name in enumerate(declared.columns) if place != axis]
+    for name in (*read, *columns):
+        if name not in names:
+            raise no_column(name, names)
+    numbers = [_integers(adapter, table, name) for name in columns]
+    cells = _rows(adapter, table, declared, axis)
+    values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
+    atoms = _laid(values, cells, declared, axis)
+    return CountedTable(declared, atoms, unit, adapter.kind(table, names))
+
+
+def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[int, list[str]]:
+    if len(nested) != 1:
+        raise OutOfRange("nested must name one axis", came=f"{len(nested)}")
+    ((name, columns),) = nested.items()
+    if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
+        raise WrongKind("nested columns must be a list of names", came=type(columns).__name__)
+    if name not in domain.columns:
+        remedy = f'Declare it: ut.Domain(..., {name}=["admitted", "rejected"]), say.'
+        raise NotDeclared("the axis of nested columns must be an axis of the domain", came=repr(name), remedy=remedy)
+    place = domain.columns.index(name)
+    if len(columns) != domain.shape[place] or len(set(columns)) < len(columns):
+        raise OutOfRange(
+            f"there must be a nested column for each of the {domain.shape[place]} values of {name!r}",
+            came=len(set(columns)),
+            remedy="The last one counts all.",
+        )
+    return place, list(columns)
+
+
+def _integers(adapter: TableAdapter, table: Any, name: str) -> NDArray[Any]:
+    return integer_column(adapter.column(table, name), name, lambda row: adapter.place(table, row)).astype(object)
+
+
+def _differences(
+    numbers: list[NDArray[Any]], columns: list[str], adapter: TableAdapter, table: Any
+) -> list[NDArray[Any]]:
+    """What each nested column counts beyond the one before it."""
+    found = [numbers[0], *(after - before for before, after in pairwise(numbers))]
+    for place, difference in enumerate(found):
+        short = np.flatnonzero(difference < 0)
+        if len(short):
+            inner = "0" if place == 0 else columns[place - 1]
+            raise BadTable(
+                f"{columns[place]} must be at least {inner} in every row",
+                came="less",
+                where=adapter.place(table, int(short[0])),
+                remedy="Correct the row: of nested columns each counts those of the one before, and more.",
+            )
+    return found
+
+
+def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
+    """Of each row its atom, over all axes but a nested one."""
+    cells: Any = 0
+    for place, (name, axis) in enumerate(zip(domain.columns, domain.axes, strict=True)):
+        if place == nested:
+            continue
+        found = places_on(axis, name)(adapter.column(table, name))
+        if len(found) and found.min() < 0:
+            raise BadTable(
+                "every row must lie in the domain",
+                came="another value",
+                where=f"{adapter.place(table, int(found.argmin()))}, column {name!r}",
+                remedy="Declare the value, or an other= on the axis, which takes in what is not declared.",
+            )
+        cells = cells * axis.size + found
+    found = np.atleast_1d(np.asarray(cells, dtype=np.int64))
+    ordered = np.sort(found)
+    if all(axis.other is None for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
+        raise BadTable("every atom must have one row", came="two rows for one atom", remedy="Add them up first.")
+    return found
+
+
+def _laid(values: NDArray[Any], cells: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:
+    """The numbers in their atoms, the nested axis moved from the last place to its own."""
+    place = len(domain.axes) if nested is None else nested
+    outer = [size for at, size in enumerate(domain.shape) if at != place]
+    found = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
+    np.add.at(found, cells, values)
+    atoms = np.moveaxis(found.reshape(*outer, values.shape[-1]), -1, place)
+    shaped = atoms.reshape(domain.shape)
+    fits = all(abs(number) < 1 << 62 for number in shaped.ravel())
+    return shaped.astype(np.int64) if fits else shaped

@@ -1,0 +1,217 @@
+"""A table that was counted from people: its atoms, and the unit of privacy that the counting proved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Number, checked, checked_parts, frozen
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.provided import provided
+from utmost.publish.tables.adapters import brought, table_of
+from utmost.publish.tables.saving import Digest, Publication, saved
+from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads.sums_and_differences import PairAxis
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedTable(Shown):
+    """The true counts, or sums, of every atom of a declared domain; made by `count_table`.
+
+    It holds true values: it is released and never published.
+
+    Args:
+        domain: the declared domain.
+        atoms: an integer for each atom, of the domain's shape.
+        unit: what one individual's presence changes, proven by how the table was counted.
+        kind: of what kind the tables made of it are, as an adapter names it.
+        part: where individuals were split into parts that share nobody: the partition and this part of it.
+        together: an axis of two values, where the atoms that one individual changes are those of ``unit.cells / 2``
+            rows along it.
+
+    Raises:
+        BadTable: for atoms of another shape, or that are no integers.
+        OutOfRange: for ``together`` that is no axis of two values.
+    """
+
+    domain: Domain
+    atoms: NDArray[Any] = field(repr=False)
+    unit: Unit
+    kind: str = "columns:"
+    part: tuple[str, str] | None = None
+    together: str | None = None
+
+    def __post_init__(self) -> None:
+        atoms = np.asarray(self.atoms)
+        if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
+            came = f"{atoms.dtype} of shape {atoms.shape}"
+            raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+        if self.together is not None:
+            PairAxis.of(self.domain, self.together)  # refuses another axis
+        object.__setattr__(self, "atoms", frozen(atoms.copy()))
+
+    @property
+    def summable(self) -> NDArray[Any]:
+        """The atoms in a type that holds every sum of them."""
+        if self.atoms.dtype == object:
+            return self.atoms
+        largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
+        return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
+
+    def check_fits(self, strategy: Strategy) -> None:
+        """Check that a strategy is for this domain, and for no smaller an individual than was counted.
+
+        Raises:
+            OutOfRange: where it is not.
+        """
+        if not self.domain.same_as(strategy.domain):
+            remedy = "Make the strategy for the domain that the table was counted over."
+            raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
+        self.check_covered(strategy.unit)
+        if strategy.together is not None and strategy.together != self.together and self.domain.size > 2:
+            raise OutOfRange(
+                f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
+                came="any atoms" if self.together is None else f"rows along {self.together!r}",
+                remedy=f'Count with together="{strategy.together}", or plan with noise="independent".',
+            )
+
+    def check_covered(self, unit: Unit) -> None:
+        """Check that a unit of privacy is no smaller than the one that was proved.
+
+        Raises:
+            OutOfRange: for a smaller one.
+        """
+        proved = self.unit
+        replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
+        if replaced or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
+            raise OutOfRange(
+                f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
+                came=_in_words(unit),
+                remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
+            )
+
+    def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
+        """The true sums over one family as a table: its labels, and the sums in one column; by default the total."""
+        chosen = self.domain.family(family)
+        if column in self.domain.level_names(chosen):
+            raise OutOfRange("the column of counts must have a name of its own", came=repr(column))
+        labels = self.domain.group_labels(chosen)
+        sums = self.domain.sums(self.summable, chosen).ravel()
+        columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
+        marks = "a" * len(columns)
+        return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        format: str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the true counts into a file that nobody but its owner may read; they are not to be published.
+
+        Args:
+            path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
+                ``path`` and ".json" say the unit.
+            family: of a table the levels; those of the atoms if left out.
+            format, overwrite: as for `saved`. Nothing is signed: a signature is for readers.
+
+        Returns:
+            The document, or what stands beside the table.
+
+        Raises:
+            Unsupported: where one of the files exists, and for another ending.
+            OutOfRange: for standard output, which is no file of its owner, and a family that the domain has not.
+        """
+
+        def document() -> dict[str, Any]:
+            found: dict[str, Any] = provided("counted_form").document(self)
+            return found
+
+        table = self.table(self.domain.finest if family is None else family)
+        made = Publication(table, self._said, document if family is None else None, owner_only=True)
+        return saved(made, path, format=format, overwrite=overwrite)
+
+    def _said(self, digest: Digest | None) -> dict[str, Any]:
+        unit = self.unit
+        return {
+            "kind": "utmost true counts",
+            "format": 1,
+            "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
+            "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+            "part": None if self.part is None else list(self.part),
+            "together": self.together,
+            "domain": self.domain.facts(),
+            "table": None if digest is None else dict(digest),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A table as a release reads it; of a counted one the labels are public, and the unit is proved.
+
+    Attributes:
+        table, columns, public: as the arguments of `release_table`.
+        labels: the columns of a counted table that were declared with its domain; none of another table.
+        unit: what one individual changes.
+        part: where individuals were split into parts that share nobody, the part of a counted table.
+    """
+
+    table: Any
+    columns: str | Sequence[str]
+    public: str | Sequence[str]
+    labels: tuple[str, ...]
+    unit: Unit
+    part: tuple[str, str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        columns: str | Sequence[str] | None,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+    ) -> "Laid":
+        """Read a table that may be a counted one; the columns of a counted one may be left out, and the unit too.
+
+        Raises:
+            OutOfRange: for a unit smaller than the one that was proved, or none where nothing was proved; and for a
+                counted table with several columns.
+        """
+        if not isinstance(table, CountedTable):
+            said = read_unit(unit, sensitivity, cells, neighbours)
+            return cls(brought(table), () if columns is None else columns, public, (), said)
+        names = ("count",) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(names) != 1:
+            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        proved = table.unit
+        if unit is None and not (sensitivity is None and cells is None and neighbours is None):
+            unit = Unit(
+                proved.sensitivity if sensitivity is None else sensitivity,
+                proved.cells if cells is None else cells,
+                proved.neighbours if neighbours is None else neighbours,
+            )
+        said = proved if unit is None else read_unit(unit)
+        table.check_covered(said)
+        domain = table.domain
+        labels = domain.level_names(domain.finest)
+        listed = {*((public,) if isinstance(public, str) else public)}
+        dropped = {*((drop,) if isinstance(drop, str) else drop)}
+        kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+        return cls(table.table(domain.finest, names[0]), names, kept, labels, said, table.part)
+
+
+def _in_words(unit: Unit) -> str:
+    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}"

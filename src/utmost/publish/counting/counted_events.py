@@ -1,0 +1,405 @@
+"""Counting people: from events of persons to the table of a declared domain, and the unit of privacy that is proved.
+
+Of each person at most so many atoms are kept, each changed by at most so much. What is kept is a function of the key
+and of that person's own rows, so that without the person all others stand as they stood: the proof is in
+docs/theory/counting.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from secrets import token_bytes, token_hex
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotDeclared, OutOfRange
+from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
+from utmost.publish.tables.engines import engine_frame, is_engine_frame
+from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_codes import Persons, Places, amounts_in, places_on
+from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
+from utmost.publish.workloads import Axis, Domain
+from utmost.publish.workloads.axes import Label
+from utmost.publish.workloads.sums_and_differences import PairAxis
+
+KEY_BYTES = 32
+_LARGEST_DOMAIN = 1 << 62
+
+Bounds = Number | Sequence[Number]
+"""What one person may add to one atom: at most so much from 0 on, or between two ends."""
+
+
+@overload
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int,
+    per_atom: Bounds = ...,
+    values: str | None = ...,
+    part: None = ...,
+    together: str | None = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    progress: Progress | None = ...,
+) -> CountedTable: ...
+
+
+@overload
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = ...,
+    by: str | Sequence[str] | None = ...,
+    at_most: int,
+    per_atom: Bounds = ...,
+    values: str | None = ...,
+    part: str | Mapping[str, Sequence[Label]],
+    together: str | None = ...,
+    key: bytes | None = ...,
+    neighbours: str = ...,
+    progress: Progress | None = ...,
+) -> dict[Label, CountedTable]: ...
+
+
+@checked
+def count_table(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    at_most: int,
+    per_atom: Any = 1,
+    values: str | None = None,
+    part: Any = None,
+    together: str | None = None,
+    key: bytes | None = None,
+    neighbours: str = "add-remove",
+    progress: Progress | None = None,
+) -> CountedTable | dict[Label, CountedTable]:
+    """Count the events of persons over a declared domain, so that one person changes no more than is said.
+
+    Of each person and atom the events are counted, or their values summed, and the sum is moved into ``per_atom``; of a
+    person's atoms whose sum is not 0 the ``at_most`` with the least hash of key, person and atom are kept, exactly so
+    many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
+
+    Args:
+        events: one row an event: a dict of columns, a frame of any library that narwhals reads (pandas, Polars, Arrow;
+            those of an engine, lazy ones of Polars, DuckDB and Spark, are counted where they are, and only the sums of
+            cells come here), or the pathlib.Path of a CSV or Parquet file, or of a directory of Parquet files, which
+            is read batch by batch; folders such as ``year=2020`` are columns, too.
+        person: the column that says whose event it is: text or integers, in every row.
+        domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
+            to an axis's ``other``, and is never published.
+        by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
+        at_most: how many atoms one person may change, >= 1.
+        per_atom: by how much one person may change one atom, an integer s for sums within [0, s], or the pair of the
+            lowest and the highest sum.
+        values: a column of integers to be summed; None, and events are counted.
+        part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
+            only one of: a person with events in several is kept in the one with the least hash.
+        together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
+            ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
+        key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
+            needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
+        neighbours: "add-remove" or "change-one", see `Unit`.
+        progress: called as ``progress(done, rows)`` after every batch.
+
+    Returns:
+        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
+        or as many as there are atoms. With ``part`` a dict of such tables by the label of the part, each over the other
+        axes, with ``CountedTable.part`` saying that they share nobody.
+
+    Raises:
+        NotDeclared: without a domain, or for a column that is no axis of it.
+        BadTable: for an event without a person, persons or values of axes that are neither text nor integers, amounts
+            that are no integers, and columns that are not there.
+        OutOfRange: for bounds that leave nothing.
+        Unsupported: where a frame needs a package that is missing.
+
+    Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
+        with the domain, and those pairs of a 256th of the persons (of the largest person, on Spark), while the events
+        wait on the disk, in a file without a name.
+
+    >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
+    >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
+    >>> counted.table("page")["count"].tolist(), counted.unit
+    ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
+    """
+    low, high = _bounds(per_atom)
+    bound = max(abs(low), abs(high))
+    if exact_integer(at_most, "at_most") < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many atoms a person may change.")
+    plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    pair = None if together is None else _pair_axis(plan, together, at_most)
+    unit = Unit(bound, min(at_most, plan.atoms), neighbours)
+    rule = _Kept(plan, low, high, at_most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
+    found = flat.reshape(plan.parts, *plan.shape)
+    if plan.part is None:
+        return CountedTable(Domain(plan.named), found[0], unit, kind, together=together)
+    return _split(plan, plan.part, found, unit, kind, together)
+
+
+def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
+    """The sum of each cell, and of what kind tables made of it are."""
+    read, persons, tally, done = (
+        read_events(events, rule.plan.columns, rule.plan.values),
+        Persons(rule.person),
+        Tally(),
+        0,
+    )
+    if read.folders is not None:
+        read.folders.check_labels(rule.plan.read)
+    for batch in read.batches():
+        done += take_events(rule, batch, persons, tally, read.weight, done)
+        if progress is not None:
+            progress(done, read.rows)
+    kept = rule.chosen(tally.pairs(), persons.texts)
+    return totals(kept, rule.plan.parts * rule.plan.atoms, max(abs(rule.low), abs(rule.high))), read.kind
+
+
+def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
+    """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
+    frame, plan = engine_frame(events), rule.plan
+    check_there(plan.columns, frame.schema().names)
+    batches = frame.select(plan.columns).kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
+    return gathered_totals(batches, plan.parts * plan.atoms), frame.kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counting:
+    """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
+
+    person: str
+    values: str | None
+    axes: tuple[Axis, ...]
+    part: Axis | None
+
+    @classmethod
+    def of(cls, domain: Domain, by: Any, part: Any, person: str, values: str | None) -> "_Counting":
+        axis = None if part is None else _part_axis(domain, part)
+        axes = tuple(one for one in _chosen_axes(domain, by) if axis is None or one.levels[0] != axis.levels[0])
+        made = cls(person, values, axes, axis)
+        if len(set(made.columns)) < len(made.columns):
+            raise OutOfRange(
+                "persons, values and each axis must be columns of their own",
+                came="one column twice",
+                where=", ".join(made.columns),
+                remedy="The values of an axis are published, and persons are not.",
+            )
+        if made.parts * made.atoms >= _LARGEST_DOMAIN:
+            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=made.atoms)
+        return made
+
+    @property
+    def named(self) -> dict[str, Axis]:
+        """The axes by the columns that hold their values."""
+        return {axis.levels[0]: axis for axis in self.axes}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def atoms(self) -> int:
+        """How many atoms one part has."""
+        return prod(self.shape)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are; 1 where the table is whole."""
+        return 1 if self.part is None else self.part.size
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        split = [] if self.part is None else [self.part.levels[0]]
+        return [self.person, *split, *self.named, *([] if self.values is None else [self.values])]
+
+    @property
+    def read(self) -> tuple[Axis, ...]:
+        """The axes whose values are read, the part's first."""
+        return (*(() if self.part is None else (self.part,)), *self.axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Kept:
+    """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
+
+    plan: _Counting
+    low: int
+    high: int
+    at_most: int
+    pair: PairAxis | None
+    key: bytes
+    _readers: list[tuple[str, int, Places]] = field(default_factory=list)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
+
+    @property
+    def person(self) -> str:
+        """The column that says whose event it is."""
+        return self.plan.person
+
+    def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        """Of each event of a batch its cell, -1 outside the domain, and its amount."""
+        if not self._readers:
+            self._readers.extend(
+                (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
+            )
+        rows = len(batch[self.plan.person])
+        cells = np.zeros(rows, dtype=np.int64)
+        inside = np.ones(rows, dtype=bool)
+        for name, size, place in self._readers:
+            found = place(batch[name])
+            inside &= found >= 0
+            cells = cells * size + np.maximum(found, 0)
+        counted = self.plan.values or weight
+        amounts = None if counted is None else amounts_in(batch[counted], counted, before)
+        return np.where(inside, cells, -1), amounts
+
+    def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
+        """What is kept of these persons, all of whose pairs these are."""
+        pairs = pairs.clipped(self.low, self.high)
+        if self.plan.part is not None:
+            pairs = _in_one_part(pairs, self.plan.atoms, texts, self.key)
+        inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
+        if self.pair is not None:
+            return pairs.where(_in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
+        return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """What is kept of these persons, added up by cell."""
+        return cell_totals(self.chosen(pairs, texts))
+
+
+def _bounds(per_atom: Any) -> tuple[int, int]:
+    ends = tuple(per_atom) if isinstance(per_atom, tuple | list) else (0, per_atom)
+    if len(ends) != 2:
+        raise OutOfRange("per_atom must be one number, or a lowest and a highest", came=f"{len(ends)} numbers")
+    low, high = (exact_integer(end, "per_atom") for end in ends)
+    if low > high or low == high == 0:
+        raise OutOfRange(
+            "per_atom must leave one person something to change",
+            came=per_atom,
+            remedy="Give the most by which a person may change an atom, 1 or more, or the pair of both ends.",
+        )
+    return low, high
+
+
+def _declared(domain: Any, by: Any) -> Domain:
+    if domain is None:
+        raise NotDeclared(
+            "which values there are must be declared before anybody is counted",
+            came="no domain" if by is None else "columns without a domain",
+            remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
+            "people. Where nobody can list them, use ut.select_keys.",
+        )
+    return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+
+
+def _chosen_axes(domain: Domain, by: Any) -> list[Axis]:
+    if by is None:
+        return list(domain.axes)
+    known = dict(zip(domain.columns, domain.axes, strict=True))
+    names = (by,) if isinstance(by, str) else tuple(by)
+    if not names or len(set(names)) < len(names):
+        raise OutOfRange("by must name at least one axis, none twice", came=names)
+    for name in names:
+        if name not in known:
+            raise NotDeclared(
+                "every column that is counted by must be an axis of the domain",
+                came=repr(name),
+                remedy=_axis_remedy(domain, name),
+            )
+    return [known[name] for name in names]
+
+
+def _axis_remedy(domain: Domain, name: str) -> str:
+    """Which axes there are; of a coarser level, which axis it is a level of."""
+    finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
+    if finest is not None:
+        return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+    return f"The domain declares {', '.join(map(repr, domain.columns))}."
+
+
+def _part_axis(domain: Domain, part: Any) -> Axis:
+    if isinstance(part, str):
+        if part not in domain.columns:
+            raise NotDeclared(
+                "the labels of the parts must be declared",
+                came=repr(part),
+                remedy=f'Make it an axis of the domain, or pass part={{"{part}": [its labels]}}.',
+            )
+        return domain.axes[domain.columns.index(part)]
+    if not isinstance(part, Mapping):
+        raise wrong_kind("part", "the name of an axis, or {column: list of labels}", part)
+    if len(part) != 1:
+        raise OutOfRange("part must name one column", came=f"{len(part)} columns")
+    return Domain(part).axes[0]
+
+
+def _in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
+    """The pairs of each person in the one of that person's parts that has the least hash."""
+    parts = pairs.cells // atoms
+    first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
+    first = first[first < len(parts)]
+    runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
+    kept = least_hashed(runs, 1, persons, key=key, purpose=b"part")
+    return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
+
+
+def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
+    """The axis along which a person's atoms are kept by rows.
+
+    Raises:
+        OutOfRange: for other than two values, and an odd number of atoms.
+    """
+    if at_most % 2:
+        remedy = f"Pass at_most={at_most + 1} for {(at_most + 1) // 2} rows of two atoms."
+        raise OutOfRange("at_most must be even where whole rows are kept", came=at_most, remedy=remedy)
+    if not plan.axes:
+        raise OutOfRange("together must be an axis of the table", came=together)
+    return PairAxis.of(Domain(plan.named), together)
+
+
+def _in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
+    after = prod(pair.domain.shape[pair.place + 1 :])
+    row = pairs.cells // (2 * after) * after + pairs.cells % after
+    order = np.lexsort((row, pairs.persons))
+    who, which = pairs.persons[order], row[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
+    first = np.flatnonzero(new)
+    taken = least_hashed(
+        Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
+    )
+    kept = np.empty(len(order), dtype=bool)
+    kept[order] = np.repeat(taken, np.diff(first, append=len(order)))
+    return kept
+
+
+def _split(
+    plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str, together: str | None
+) -> dict[Label, CountedTable]:
+    """A table for each part; those of one call share an identity that no other call has."""
+    identity, name = token_hex(16), part.levels[0]
+    tables = {}
+    for label, atoms in zip(part.labels[0], found, strict=True):
+        domain = Domain(plan.named or {name: [label]})
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)), together)
+    return tables

@@ -1,0 +1,144 @@
+"""Counting the persons of each key where nobody can list the keys beforehand, so that each person is in few of them.
+
+The keys are found in the data, so no cell has a number that others' events cannot change: a person's keys are chosen by
+the hash of their texts, which is a function of that person's own rows alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from secrets import token_bytes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import checked, exact_integer
+from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.publish.counting.counted_events import KEY_BYTES
+from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.bounding import Pairs, Progress, Tally, identified, marking_secret, pair_marks
+from utmost.publish.tables.columns import is_missing
+from utmost.publish.tables.engines import engine_frame, is_engine_frame
+from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_codes import Persons, distinct_cells
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.persons_in_order import TOTAL, take_events, totals_schema, wide_integers
+from utmost.publish.workloads.axes import text_of
+
+_KEY = "key"
+
+
+@checked
+def count_keys(
+    events: Any, *, person: str, column: str, at_most: int, key: bytes | None = None, progress: Progress | None = None
+) -> dict[str, int]:
+    """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
+
+    Of each person the ``at_most`` keys with the least hash of key, person and text are kept, exactly so many where
+    there are as many, and each is counted once. Without the person, what is kept of all others stays as it is.
+
+    Args:
+        events: one row an event, as for `count_table`.
+        person: the column that says whose event it is: text or integers, in every row.
+        column: the keys, text or integers; events without one are left out.
+        at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
+        key: of the hashes; new random bytes when None.
+        progress: called as ``progress(done, rows)`` after every batch.
+
+    Raises:
+        BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
+            are not there.
+        OutOfRange: for no keys a person, and one column for both.
+
+    >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
+    >>> count_keys(events, person="user", column="page", at_most=2)
+    {'home': 2, 'shop': 1}
+    """
+    most = exact_integer(at_most, "at_most")
+    if most < 1:
+        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
+    if person == column:
+        raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    if is_engine_frame(events):
+        return _counted_by_engine(events, keys)
+    read, persons, tally, done = read_events(events, [person, column]), Persons(person), Tally(), 0
+    for batch in read.batches():
+        done += take_events(keys, batch, persons, tally)
+        if progress is not None:
+            progress(done, read.rows)
+    return dict(sorted(keys.counts(tally.pairs(), persons.texts)))
+
+
+def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
+    """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
+    frame, wanted = engine_frame(events), [keys.person, keys.column]
+    check_there(wanted, frame.schema().names)
+    found: dict[str, int] = defaultdict(int)
+    for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
+        for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
+            found[name] += int(count)
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Keys:
+    """How events are read, and which keys of a person are kept."""
+
+    person: str
+    column: str
+    most: int
+    key: bytes
+    texts: dict[str, int] = field(default_factory=dict)
+
+    def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
+        """Of each event the number of its key; each counts once, whatever its weight."""
+        return _codes(batch[self.column], self.column, self.texts), None
+
+    def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """The keys that somebody keeps, with how many do."""
+        names = list(self.texts)
+        counts = np.bincount(_kept(pairs, self.most, persons, names, self.key), minlength=len(names))
+        return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """The counts as an Arrow batch."""
+        arrow = extra("pyarrow", "tables")
+        found = dict(self.counts(pairs, texts))
+        counts = np.array(list(found.values()), dtype=np.int64)
+        return arrow.record_batch({_KEY: arrow.array(list(found), arrow.string()), TOTAL: wide_integers(counts)})
+
+
+def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
+    """The number of each event's key, -1 where there is none; new keys are added."""
+    codes, cells = distinct_cells(column, name)
+    numbers = []
+    for cell in cells:
+        if is_missing(cell):
+            numbers.append(-1)
+            continue
+        text = text_of(cell)
+        if text is None:
+            remedy = "Cast it to text or to integers first."
+            raise BadTable("keys must be text or integers", came="others", where=f"column {name!r}", remedy=remedy)
+        numbers.append(texts.setdefault(text, len(texts)))
+    return np.array([*numbers, -1], dtype=np.int64)[codes]
+
+
+def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> Any:
+    """The keys that are kept, one entry for each person that has them."""
+    sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
+    many = sizes > most
+    rows = np.flatnonzero(many[pairs.persons])
+    counts, cells = sizes[many], pairs.cells[rows]
+    used, keys = np.unique(cells, return_inverse=True)
+    texts = [names[cell].encode("utf-8", "surrogatepass") for cell in used.tolist()]
+    ranks = np.empty(len(used), dtype=np.int64)
+    ranks[sorted(range(len(used)), key=texts.__getitem__)] = np.arange(len(used))
+    tags = item_tags(marking_secret(b"key", secret), [Identifiers.of(texts)])[keys]
+    marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
+    order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
+    first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
+    return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])

@@ -1,0 +1,149 @@
+"""The accounts of a ledger: what has been said and spent, what may still be, and whether all is as it was written."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, level
+from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.budgets import limited, rehearsed
+from utmost.publish.ledger.events import Event, check_name
+from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.ledger.state import Published, State
+from utmost.publish.ledger.verification import (
+    Status,
+    Verification,
+    check_receipt,
+    history,
+    receipt,
+    verified_with_witness,
+)
+
+T = TypeVar("T")
+
+
+class Accounts:
+    """What can be asked about a ledger without drawing anything; `Ledger` answers it."""
+
+    __slots__ = ()
+
+    _book: Book
+
+    def rehearse(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+    ) -> Budget:
+        """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
+
+        Args:
+            name, version: of the release, which need not be there yet; the newest version if left out.
+            epsilon, alpha: the level, one of the two.
+            dataset, independent: for a release that is not there yet, as for `publish`.
+
+        Raises:
+            BudgetExceeded: where the call would raise it.
+            OutOfRange: where a limit waits for a dataset that no release names.
+        """
+        at = level(epsilon, alpha)
+        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
+        return self._look(lambda state: rehearsed(state, name, at, **asked))
+
+    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
+        """The levels with a stored response, strictest first."""
+        return self._look(lambda state: state.release(name, version).levels)
+
+    def spent(self, name: str | None = None, *, dataset: str | None = None) -> Level | None:
+        """What has been spent: by all versions of a release, or by all releases of a dataset.
+
+        Returns:
+            The sum of their largest levels, rounded up where it cannot be written exactly; None where nothing is spent.
+        """
+        if (name is None) == (dataset is None):
+            raise OutOfRange("exactly one of name and dataset must be given", came=(name, dataset), where="spent")
+        if dataset is not None:
+            check_name(dataset, "dataset")
+            return self._look(lambda state: state.spending(dataset)).level
+        assert name is not None
+        mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
+        return Spending.of(one.spent for one in mine).level
+
+    def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
+        """The budget of a dataset, after setting its limit if one is given.
+
+        A limit below what is spent stops all further spending. While no release names a dataset that has a limit,
+        releases in datasets without one are refused.
+
+        Warns:
+            BudgetUnused: where the ledger holds releases, and none of this dataset.
+        """
+        check_name(dataset, "dataset")
+        if limit is None:
+            return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
+        return limited(self._book, dataset, level(limit), stacklevel=3)
+
+    def radius(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        confidence: Number = "0.95",
+        version: int | None = None,
+    ) -> int | float:
+        """The distance within which a released value lies of the true one, with this confidence, at a level."""
+        at = level(epsilon, alpha)
+        return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+
+    def release(self, name: str, version: int | None = None) -> Published:
+        """One version of a release, or the newest.
+
+        Raises:
+            UnknownRelease: where there is none.
+        """
+        return self._look(lambda state: state.release(name, version))
+
+    @property
+    def releases(self) -> tuple[Published, ...]:
+        """Every version of every release, in the order published."""
+        return self._look(lambda state: tuple(state.releases.values()))
+
+    def history(self, name: str | None = None, *, dataset: str | None = None) -> tuple[Event, ...]:
+        """The events, oldest first: all, or those of a release or a dataset."""
+        return self._book.read(lambda page: history(page, name, dataset))
+
+    def status(self) -> Status:
+        """Where the ledger is, what is in it, and whether anything new may be said."""
+        place, quarantine = self._book.store.place, self._book.quarantine()
+        return self._look(lambda state: Status.of(place, state, quarantine))
+
+    def verify(self) -> Verification:
+        """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
+
+        The witness's own chain is checked, too. A rollback is no damage: `status` is about it.
+
+        Raises:
+            LedgerDamaged: naming the first thing that is not as it was written.
+        """
+        return verified_with_witness(self._book)
+
+    def receipt(self) -> str:
+        """A line of text about the ledger as it is now, to keep elsewhere; it holds no secret."""
+        return self._book.read(lambda page: receipt(page.key, page.state))
+
+    def check(self, receipt: str) -> None:
+        """Check that the ledger still holds what it held when the receipt was given.
+
+        Raises:
+            Quarantined: where it does not; from then on it is in quarantine.
+            KeyRefused: for a receipt of another ledger, or none at all.
+        """
+        check_receipt(self._book, receipt)
+
+    def _look(self, ask: Callable[[State], T]) -> T:
+        return self._book.read(lambda page: ask(page.state))

@@ -1,0 +1,372 @@
+"""The book: events appended one transaction at a time, each checked against all that is written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
+from utmost.publish.ledger.events import START, Event, check_chain, check_seal, event_bytes, mac, read_event, seal
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.state import State, folded
+from utmost.publish.ledger.store import Part, Row, Rows, Store, missing_steps
+from utmost.publish.ledger.witness import RollbackLoss, Witness, kept, rollback_loss, state_of
+
+T = TypeVar("T")
+
+_MEND = "Find out what was lost, then call resume (utmost ledger resume)."
+_REMEDY_OPEN = "Pass create=True (utmost release --create) to make a new one, or correct the name."
+
+
+@dataclass(slots=True)
+class Page:
+    """One transaction: the rows, the state, and what is appended in it. The store sees it when it is written down.
+
+    Attributes:
+        rows: of the store.
+        state: after all that is appended so far.
+        reason: why nothing new may be said, or None.
+        appended: the new events, and ``parts`` what is kept of them.
+        repeated: the numbers of older events whose responses are about to be said again.
+    """
+
+    key: Key
+    rows: Rows
+    state: State
+    reason: str | None = None
+    appended: list[Row] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    repeated: set[int] = field(default_factory=set)
+
+    def append(self, kind: str, facts: Mapping[str, Any]) -> None:
+        """One event more."""
+        number = self.state.number + 1
+        event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
+        body = event_bytes(event)
+        row = number, body, mac(self.key, self.state.mac, number, body)
+        # The event is read back as anyone will read it, so that what cannot be read is not written.
+        self.state = folded(self.state, [(read_event(number, body), row[2])])
+        self.appended.append(row)
+
+    def put(self, event: int, part: int, content: bytes) -> None:
+        """One part of what the next event says."""
+        self.parts.append((event, part, content))
+
+    def write_down(self) -> None:
+        """Give the store what was appended, and check that it holds it."""
+        if self.appended:
+            number, _, last = self.appended[-1]
+            self.rows.write(self.appended, seal(self.key, number, last), self.parts)
+
+
+@dataclass(slots=True)
+class _Draft(Generic[T]):
+    """What a call has drawn, once the witness holds it: from then on it is this, or nothing.
+
+    Attributes:
+        last: the last event of it.
+        made: what the call will return.
+    """
+
+    last: Row
+    made: T
+
+
+class Book:
+    """The events of a ledger in a store, under a key, before a witness.
+
+    What has been read and checked is kept as a value; each transaction reads only what is new, and finds out whether
+    the store still holds the event that it ended with. Why no store can make it say two things is proved in
+    docs/theory/ledger.md; the order of steps in `write` is that proof's.
+    """
+
+    __slots__ = ("_seen", "key", "store", "witness")
+
+    def __init__(self, store: Store, key: Key, witness: Witness | None) -> None:
+        self.store, self.key, self.witness = store, key, witness
+        self._seen = State(0, START)
+
+    def read(self, work: Callable[[Page], T], *, said: bool = False) -> T:
+        """Look something up in one transaction.
+
+        Args:
+            said: whether what is looked up will be said to somebody: then the witness must hold it as settled first,
+                also where the process that wrote it died before it could answer.
+
+        Raises:
+            Quarantined: for something that would be said, from another history than that of the witness.
+        """
+
+        def reading(rows: Rows) -> tuple[Page, list[Row], T]:
+            page = self.page(rows)
+            made = work(page)
+            return page, self._unsettled(page) if said and made is not None else [], made
+
+        page, unsettled, made = self.store.transact(reading, write=False)
+        if self.witness is not None and unsettled:
+            self.witness.settle(unsettled)
+        self._seen = page.state
+        return made
+
+    def write(self, work: Callable[[Page], T], *, quarantined: bool = False, over: bool = False) -> T:
+        """Do the work in one transaction: all of it durable and settled when this returns.
+
+        The work draws; the witness holds what was drawn; the store is given it, read back, and commits; the witness
+        settles it; it is returned. What was cut off before is carried out first.
+
+        Args:
+            quarantined: whether the work may be done in a quarantine.
+            over: whether the witness starts over with the history as it is now.
+
+        Raises:
+            Quarantined: for events that the work appends while there is one.
+        """
+        draft: _Draft[T] | None = None
+
+        def writing(rows: Rows) -> tuple[State, list[Row], T]:
+            nonlocal draft
+            page = self.page(rows)
+            settled, apart = self._carried_out(page)
+            if draft is not None and rows.mac(draft.last[0]) == draft.last[2]:
+                return page.state, settled, draft.made
+            before = page.state
+            made = work(page)
+            if page.appended and page.reason is not None and not quarantined:
+                raise self._quarantined(page.reason)
+            if page.appended and self.witness is not None:
+                if over and apart:
+                    self.witness.start_over(rows.events(), page.appended, page.parts)
+                    apart = False
+                elif not apart:
+                    self.witness.intend((before.number, before.mac), page.appended, page.parts)
+                if not apart:
+                    draft = _Draft(page.appended[-1], made)
+            page.write_down()
+            return page.state, [] if apart else settled + page.appended, made
+
+        try:
+            state, settled, made = self.store.transact(writing, write=True)
+            if self.witness is not None and settled:
+                self.witness.settle(settled)
+        except LedgerUnavailable as error:
+            raise kept(error) if draft is not None or self._has_pending() else error from None
+        self._seen = state
+        return made
+
+    def answer(self, stored: Callable[[Page], T | None], made: Callable[[Page], T], *, look: bool) -> T:
+        """What is stored, or what is made now, in as few transactions as there can be.
+
+        Args:
+            stored: the answer that is there, or None.
+            made: a new one, for the writer alone.
+            look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
+                the lock it is looked up in any case.
+        """
+        found = self.read(stored, said=True) if look else None
+        if found is not None:
+            return found
+
+        def work(page: Page) -> T:
+            again = stored(page)
+            if again is not None:
+                self.check_said(page)
+                return again
+            self.check_writable(page)
+            return made(page)
+
+        return self.write(work)
+
+    @property
+    def seen(self) -> State:
+        """The state as it was read last, in whatever transaction; others may have written since."""
+        return self._seen
+
+    def page(self, rows: Rows) -> Page:
+        """A transaction that somebody has begun."""
+        return Page(self.key, rows, self._now(rows))
+
+    def check_writable(self, page: Page) -> None:
+        """Check that there is no quarantine, before anything is drawn.
+
+        Raises:
+            Quarantined: where there is one.
+        """
+        if page.reason is not None:
+            raise self._quarantined(page.reason)
+
+    def check_said(self, page: Page) -> None:
+        """Check that what the page repeats is in the witness's history.
+
+        Raises:
+            Quarantined: where it is not.
+        """
+        self._unsettled(page)
+
+    def check_witness(self) -> None:
+        """Check that what the witness holds was written under this key.
+
+        Raises:
+            LedgerDamaged: where it was not.
+        """
+        if self.witness is not None:
+            state_of(self.key, self.witness.rows())
+
+    def quarantine(self) -> str | None:
+        """Why nothing new may be said, or None.
+
+        A reader's snapshot may be older than the witness; among the writers the witness is never ahead by more than is
+        pending. So an alarm is looked at again as a writer.
+        """
+        return self.read(self._why) and self.write(lambda page: page.reason, quarantined=True)
+
+    def loss(self, page: Page) -> RollbackLoss | None:
+        """What the witness knows and the ledger does not; None where there is no witness."""
+        if self.witness is None:
+            return None
+        seen = self.witness.rows()
+        if not seen:
+            return None
+        mine = page.rows.events()
+        common = 0
+        for one, other in zip(mine, seen, strict=False):
+            if one != other:
+                break
+            common += 1
+        if common == 0:
+            raise KeyRefused("a witness must be of this ledger", came="another ledger's", where=str(self.witness.path))
+        return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), page.state)
+
+    def _now(self, rows: Rows) -> State:
+        """The state that the store holds, as far as it has not been read already."""
+        seen = self._seen
+        if seen.number and rows.mac(seen.number) != seen.mac:
+            raise Quarantined(
+                "the ledger must hold what it held when it was opened",
+                came="an earlier or another state",
+                where=self.store.place,
+                remedy="Open it again; its witness says what was lost.",
+            )
+        new = rows.events(seen.number)
+        last = check_chain(self.key, seen.number, seen.mac, new)
+        check_seal(self.key, rows.head(), seen.number + len(new), last)
+        if not new:
+            return seen
+        return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
+
+    def _why(self, page: Page) -> str | None:
+        """Why nothing new may be said, or None."""
+        if page.state.quarantine is not None or self.witness is None:
+            return page.state.quarantine
+        return self._apart(page, self.witness.held().last)
+
+    @staticmethod
+    def _apart(page: Page, last: tuple[int, bytes] | None) -> str | None:
+        """In what the ledger differs from what its witness has settled; None where it goes on from there."""
+        if last is None:
+            return None if page.state.number == 1 else "its witness is missing"
+        number, seen = last
+        if page.state.number < number:
+            return f"its witness has seen {number} events, and it holds {page.state.number}"
+        return None if page.rows.mac(number) == seen else "its witness has seen another history"
+
+    def _unsettled(self, page: Page) -> list[Row]:
+        """The events that the witness must settle before any response of the page is repeated.
+
+        A ledger whose witness is gone, or that differs from it, repeats what both have.
+
+        Raises:
+            Quarantined: for a response that the witness does not have.
+        """
+        last = None if self.witness is None else self.witness.last()
+        if self.witness is None or last is None:
+            return []
+        if page.rows.mac(last[0]) == last[1]:
+            return page.rows.events(last[0] - 1) if page.state.number > last[0] else []
+        if any(self.witness.mac(number) != page.rows.mac(number) for number in page.repeated):
+            raise self._quarantined("its witness has seen another history")
+        return []
+
+    def _carried_out(self, page: Page) -> tuple[list[Row], bool]:
+        """Carry out what was pending, where the store goes on from what the witness has settled.
+
+        Returns:
+            The events that the witness must settle after the commit; and whether the two have parted.
+        """
+        page.reason = page.state.quarantine
+        if self.witness is None:
+            return [], False
+        held = self.witness.held()
+        apart = self._apart(page, held.last)
+        if apart is not None:
+            page.reason = page.reason or apart
+            return [], True
+        if held.last is None or held.last[0] < page.state.number:
+            self.witness.settle(page.rows.events(0 if held.last is None else held.last[0] - 1))
+            held = self.witness.held()
+        pending = list(held.pending)
+        if pending:
+            check_chain(self.key, page.state.number, page.state.mac, pending)
+            parts = self.witness.parts(pending[0][0])
+            page.rows.write(pending, seal(self.key, pending[-1][0], pending[-1][2]), parts)
+            page.state = folded(page.state, [(read_event(number, body), mac) for number, body, mac in pending])
+        return pending, False
+
+    def _has_pending(self) -> bool:
+        """Whether the witness, as far as it can be read, holds something that was drawn and said to nobody."""
+        try:
+            return self.witness is not None and bool(self.witness.held().pending)
+        except LedgerError:
+            return False
+
+    def _quarantined(self, reason: str) -> Quarantined:
+        return Quarantined("the ledger must not be in quarantine", came=reason, where=self.store.place, remedy=_MEND)
+
+
+def open_book(
+    store: Store, key: Callable[[bool], Key], witness: Callable[[State], Witness | None], made: Mapping[str, Any] | None
+) -> Book:
+    """The book in a store; a new one where the store is empty.
+
+    Args:
+        key: the key, by whether the ledger is about to be made.
+        witness: the witness of a ledger, by what its first event says.
+        made: the facts of a ledger that is made now; None where one must be there.
+
+    Raises:
+        LedgerUnavailable: where there is none.
+        KeyRefused: for another ledger's key.
+        Unsupported: for a ledger of a later version.
+    """
+    version = store.transact(lambda rows: rows.version(), write=False)
+    is_behind = bool(missing_steps(version))
+    if version == 0 and made is None:
+        raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
+    book = Book(store, key(version == 0), None)
+    if is_behind:
+        store.transact(lambda rows: _brought_up(rows, book, made), write=True)
+    store.transact(lambda rows: _check_key(rows, book.key), write=False)
+    book.witness = book.read(lambda page: witness(page.state))
+    rows = book.read(lambda page: page.rows.events() if page.state.number == 1 else [])
+    if rows and book.witness is not None and book.witness.last() is None:
+        book.witness.settle(rows)
+    return book
+
+
+def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any] | None) -> None:
+    """Bring the tables up to date, and begin a new ledger; another process may have done so in the meantime."""
+    version = rows.version()
+    rows.migrate(version)
+    if version == 0 and made is not None:
+        page = Page(book.key, rows, State(0, START))
+        page.append("opened", {**made, "key": book.key.fingerprint})
+        page.write_down()
+
+
+def _check_key(rows: Rows, key: Key) -> None:
+    """A wrong key is distinguished from a damaged ledger by the fingerprint in the first event."""
+    first = rows.body(1)
+    if first is None:
+        raise LedgerDamaged("a ledger must have a first event", where="event 1")
+    stored = read_event(1, first).facts.get("key")
+    if stored != key.fingerprint:
+        raise KeyRefused("the key must be this ledger's", came="another key", where="key")

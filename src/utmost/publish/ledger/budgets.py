@@ -1,0 +1,156 @@
+"""What a dataset may still spend: checked before a draw, rehearsed, and limited."""
+
+import unicodedata
+import warnings
+
+from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.spending import Budget, Part, Spending, together
+from utmost.publish.ledger.state import Published, State
+
+# Printable, and drawn as nothing.
+_INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C}
+_INVISIBLE |= {0x180D, 0x180F, 0x2800}
+
+
+def read_alike(name: str) -> str:
+    """What people read of a name: equal for names that differ in case, in Unicode's forms, and in what is not seen.
+
+    Letters of other scripts that look the same are not found.
+
+    >>> read_alike("Café") == read_alike("cafe\u0301"), read_alike("a") == read_alike("b")
+    (True, False)
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(letter for letter in plain if ord(letter) not in _INVISIBLE).split())
+
+
+def check_told_apart(state: State, dataset: str) -> None:
+    """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets.
+
+    Raises:
+        OutOfRange: where it does.
+    """
+    known, mine = state.datasets, read_alike(dataset)
+    twin = None if dataset in known else next((name for name in known if read_alike(name) == mine), None)
+    if twin is not None:
+        raise OutOfRange(
+            f"the name of a dataset must not read as that of another, {twin!a}",
+            came=ascii(dataset),
+            where="dataset",
+            remedy="Write it as it was written first. For other individuals' data take a name that reads otherwise.",
+        )
+
+
+def check_named(state: State, dataset: str) -> None:
+    """Check that a new dataset without a limit is not named where a limit waits for a dataset that nothing names.
+
+    Raises:
+        OutOfRange: where the name of the dataset was forgotten or misspelt, as it seems.
+    """
+    waiting = [name for name in state.limits if not state.of_dataset(name)]
+    if waiting and dataset not in state.limits and not state.of_dataset(dataset):
+        raise OutOfRange(
+            f"a release must spend the budget that was set, and no release names {', '.join(map(repr, waiting))} yet",
+            came=f"dataset {dataset!r}, which has no limit",
+            where="dataset",
+            remedy=f"Pass dataset={waiting[0]!r}; or set a limit on {dataset!r} too, or pass independent=True.",
+        )
+
+
+def rehearsed(
+    state: State, name: str, level: Level, *, dataset: str | None, independent: bool, version: int | None
+) -> Budget:
+    """The budget as it would stand after a release, new or not, has been answered at a level.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where the call would raise it.
+    """
+    versions = state.versions(name)
+    wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
+    found = state.releases.get((name, wanted))
+    group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
+    if found is None:
+        check_told_apart(state, group)
+        if not independent:
+            check_named(state, group)
+    after = spending_after(state, group, found, level)
+    check_budget(state, group, after)
+    return Budget(group, state.limits.get(group), after)
+
+
+def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budget:
+    """The budget of a dataset with a limit that is set now.
+
+    Raises:
+        OutOfRange: for a name that reads as that of another dataset.
+
+    Warns:
+        BudgetUnused: where the ledger holds releases, and none of this dataset.
+    """
+
+    def work(page: Page) -> tuple[Budget, list[str]]:
+        check_told_apart(page.state, dataset)
+        if page.state.limits.get(dataset) != limit:
+            book.check_writable(page)
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        return Budget(dataset, limit, page.state.spending(dataset)), page.state.spending_datasets
+
+    made, known = book.write(work)
+    if known and dataset not in known:
+        said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+        warnings.warn(said, BudgetUnused, stacklevel=stacklevel)
+    return made
+
+
+def spending_after(
+    state: State, dataset: str, release: Published | None, level: Level, part: Part | None = None
+) -> Spending:
+    """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
+    if release is None:
+        return spending_with(state, dataset, level, part)
+    others = [(one.spent, one.part) for one in state.of_dataset(dataset) if one is not release]
+    mine = max(level, release.spent), release.part
+    return together([*others, mine]) + state.missing.get(dataset, Spending())
+
+
+def spending_with(state: State, dataset: str, level: Level, part: Part | None = None) -> Spending:
+    """What the dataset will have spent with a new release, or a new mechanism, at a level."""
+    others = [(one.spent, one.part) for one in state.of_dataset(dataset)]
+    return together([*others, (level, part)]) + state.missing.get(dataset, Spending())
+
+
+def check_relation(state: State, dataset: str, relation: str, name: str) -> None:
+    """Check that all that spends one budget names it in one way, and protects against one relation.
+
+    Raises:
+        OutOfRange: where the dataset has releases of another one, and for a name that reads as that of another dataset.
+    """
+    check_told_apart(state, dataset)
+    for other in state.of_dataset(dataset):
+        if relation != other.relation:
+            raise OutOfRange(
+                f"all releases of dataset {dataset!r} must protect against one relation: {other.relation}",
+                came=relation,
+                where=repr(name),
+                remedy="Levels add up only for one relation, as of neighbours= or per=.",
+            )
+
+
+def check_budget(state: State, dataset: str, after: Spending) -> None:
+    """Check that a dataset may spend so much.
+
+    Raises:
+        BudgetExceeded: where it may not.
+    """
+    limit = state.limits.get(dataset)
+    if limit is not None and after.exceeds(limit) and after != state.spending(dataset):
+        raise BudgetExceeded(
+            f"the dataset's releases must stay within {limit}",
+            came=f"a sum of epsilon = {after.epsilon}",
+            where=f"dataset {dataset!r}",
+            remedy=f"What is left is epsilon = {state.spending(dataset).left(limit)}.",
+        )

@@ -1,0 +1,196 @@
+"""Ledgers of frames that an engine evaluates: the ledger keeps events and commitments, and the engine answers.
+
+Publishing is four steps: the engine counts what must not be, adds up a commitment to all rows, the ledger writes one
+event, and the frame of the answer is made, which is evaluated when somebody asks for it, as often as that may be.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, UnknownRelease, Unsupported
+from utmost.laws.exact import Level
+from utmost.laws.sampling.item_words import Identifiers
+from utmost.publish.counting.counted import Laid
+from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.requests import CONFIDENCE
+from utmost.publish.ledger.state import Published
+from utmost.publish.releases.engine_release import ReleasableFrame
+from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
+from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
+from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.engines import engine_frame
+
+
+def publish_frame(
+    items: ItemLedger,
+    asked: PublishRequest,
+    laid: Laid,
+    *,
+    drop: str | Sequence[str],
+    id_column: str | Sequence[str] | None,
+) -> Any:
+    """Publish an engine's frame at a first level; published again as it was, it is answered again.
+
+    Args:
+        items: the door of the ledger.
+        asked, laid: what is asked for, and what is released.
+        drop, id_column: as for `Ledger.publish`.
+
+    Returns:
+        A frame of the kind that came, with the released and the public columns, not evaluated yet.
+
+    Raises:
+        as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
+    """
+    promise = asked.promise
+    if promise.points is not None:
+        remedy = "Collect the frame first, and publish it without an engine."
+        raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
+    if promise.largest is not None:
+        remedy = "Leave it out."
+        raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
+    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
+    frame.check_room(promise.lattice, asked.level)
+    asked = asked.of_items(frame.columns, frame.identifiers, frame.public)
+    again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
+    if again is not None:
+        asked = replace(asked, version=again.version)
+    committed = _committed(frame, items.key_of_request(asked), frame.checked_rows())
+    return frame.noised(items.published(asked, committed), promise.radius(asked.level, CONFIDENCE))
+
+
+def relax_frame(
+    items: ItemLedger, name: str, table: Any, table_at: Level | None, at: Level, version: int | None
+) -> Any:
+    """The release at another level, of the frame that was published, or of a frame of its responses.
+
+    Args:
+        table: the frame that was published; with a level ``table_at`` the identifiers and responses at that level.
+
+    Raises:
+        as `Ledger.relax`; Unsupported: where nothing was answered at ``table_at``.
+    """
+    known = known_by_item(items, name, version)
+    frame = _frame_again(known, table)
+    frame.check_room(known.promise.lattice, at)
+    committed = _committed_again(items, known, frame, table_at)
+    release = items.relax(name, committed, epsilon=at, version=known.version)
+    answer = responses_of if table_at is None else Moving(table_at, at)
+    return frame.noised(release, radius_of(known, at), answer)
+
+
+def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
+    """The release at a level up to the loosest, from a frame of its responses at another.
+
+    Args:
+        table: the identifiers, and the released columns as they were answered at ``table_at``.
+
+    Raises:
+        as `Ledger.view`; Unsupported: where nothing was answered at ``table_at``.
+        DataChanged: where the frame holds anything else than what was answered there.
+    """
+    known = known_by_item(items, name, version)
+    frame = checked_responses(items, known, table, table_at)
+    frame.check_room(known.promise.lattice, at)
+    release = items.view(name, epsilon=at, version=known.version)
+    return frame.noised(release, radius_of(known, at), Moving(table_at, at))
+
+
+def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
+    """A frame that is found to hold what was answered at a level, and nothing else.
+
+    Raises:
+        as `view_frame`.
+
+    Cost: the aggregates of `ReleasableFrame.checked_rows`, and one pass that takes the noise off and commits.
+    """
+    frame = _frame_again(known, table)
+    committed = _committed_again(items, known, frame, table_at)
+    items.check_committed(known.name, committed, version=known.version)
+    return frame
+
+
+def _committed_again(
+    items: ItemLedger, known: Published, frame: ReleasableFrame, table_at: Level | None
+) -> ItemCommitment:
+    """The commitment to a frame of values, or to one of responses at a level."""
+    answered = None
+    if table_at is not None:
+        if table_at not in known.responses:
+            raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(known.name))
+        answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
+    key = items.commitment_key(known.name, version=known.version)
+    return _committed(frame, key, frame.checked_rows(), answered)
+
+
+def radius_of(known: Published, at: Level) -> int | float:
+    """The radius that stands beside the answers of a release at a level."""
+    return known.promise.radius(at, CONFIDENCE)
+
+
+def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
+    """A release that is there, and whose noise goes by item.
+
+    Raises:
+        UnknownRelease, Unsupported: where it is not.
+    """
+    known = items.release(name, version)
+    if known is None:
+        raise UnknownRelease("a release must be published before it is answered again", came=name)
+    if known.items is None:
+        raise Unsupported(
+            "a frame that an engine evaluates can be answered only where the noise goes by item",
+            came="noise by rows",
+            where=repr(name),
+            remedy='Collect the frame, or publish it anew with noise="items" or as a frame.',
+        )
+    return known
+
+
+def _frame_again(known: Published, table: Any) -> ReleasableFrame:
+    """A frame that is brought again: what was neither released nor public is left out."""
+    assert known.items is not None
+    brought = engine_frame(table)
+    names = brought.schema().names
+    check_there((*known.items.identifiers, *known.columns), names)
+    public = [name for name in names if name in known.public]
+    wanted = (*known.items.identifiers, *known.columns, *public)
+    names = [name for name in names if name in wanted]
+    drop = [name for name in names if name not in (*known.columns, *public)]
+    laid = Laid(brought.select(names).native, known.columns, public, (), known.promise.unit)
+    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
+
+
+def _committed(
+    frame: ReleasableFrame, key: CommitmentKey, rows: int, answered: tuple[ItemRelease, Level] | None = None
+) -> ItemCommitment:
+    """The commitment to all rows, of which there must be as many as were counted."""
+    read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
+    work = CommittingRows(key, frame.identifiers, answered)
+    found = gathered_commitment(read.added_up(work, commitment_schema()))
+    if found.rows != rows:
+        raise BadTable("a frame must have the same rows each time it is evaluated", came=f"{found.rows}, then {rows}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """Released columns from those at another level.
+
+    Attributes:
+        at, to: the two levels.
+    """
+
+    at: Level
+    to: Level
+
+    def __call__(
+        self, release: ItemRelease, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
+    ) -> dict[str, NDArray[Any]]:
+        """The responses at the level ``to``."""
+        return release.moved(identifiers, numbers, self.at, self.to)

@@ -1,0 +1,204 @@
+"""Events: what the ledger is made of, each written once, never edited, and chained to all before it.
+
+The law by which events evolve
+    A kind or a fact is never removed and its meaning is never changed; what is new gets a new name and a larger
+    ``format``. An event of an older format is read through the `UPGRADES` to today's. An event of a later format, or of
+    a kind that is not known here, is refused: nothing unknown is passed over.
+
+Everything else that a ledger knows is a function of the list of its events, see `utmost.publish.ledger.state`.
+
+**The chain that binds each event to all before it, under the ledger's key.**
+
+    mac_0 = 0,   mac_n = HMAC(K_chain, mac_(n-1) || n || body_n),   seal = HMAC(K_head, n || mac_n)
+
+Without the key nobody can change, add, reorder or drop an event; the seal of the last one, made under a key of its own,
+keeps anyone from cutting the chain back to an earlier event. Only a whole ledger put back to an earlier state passes:
+that is what witnesses are for.
+"""
+
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
+from utmost.laws.exact.shown import Shown
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.store import Row
+
+_LONGEST = 200
+
+
+def check_name(name: object, what: str) -> str:
+    """A name of a release, a dataset or a request: some text on one line.
+
+    Raises:
+        OutOfRange: for anything else.
+
+    >>> check_name("admissions 1973", "name")
+    'admissions 1973'
+    """
+    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip():
+        return name
+    raise OutOfRange(
+        f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
+        came=repr(name) if isinstance(name, str) else type(name).__name__,
+    )
+
+
+FORMAT = 6
+
+KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
+"""A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
+are answered from it; a budget is set; a quarantine begins; it ends."""
+
+Facts = Mapping[str, Any]
+
+
+def _second(facts: Facts) -> Facts:
+    """Format 2 is about a witness, of seals, bounds and snapping, and keeps a digest of the values."""
+    if "identity" in facts:
+        facts = {**facts, "witness": None}
+    if "root" not in facts:
+        return facts
+    if "promise" not in facts:
+        return {"seal": 1, **facts}
+    promise = facts["promise"]
+    floor = None if promise.get("grid") is None else "floor"
+    known: Facts = {"seal": 1, "values": None, "public": [], "rows_from": "declared"}
+    return {**known, **facts, "promise": {"largest": None, "snapping": floor, **promise}}
+
+
+def _third(facts: Facts) -> Facts:
+    """Format 3 is about strategies, and parts of a dataset that share nobody."""
+    if "promise" not in facts:
+        return facts
+    return {"part": None, **facts, "promise": {"strategy": None, **facts["promise"]}}
+
+
+def _fourth(facts: Facts) -> Facts:
+    """Format 4 is about releases whose noise is addressed by item, and about points."""
+    if "promise" not in facts:
+        return facts
+    return {"items": None, **facts, "promise": {"points": None, **facts["promise"]}}
+
+
+def _fifth(facts: Facts) -> Facts:
+    """Format 5 is about labels: the public columns, kept with a release."""
+    return facts if "promise" not in facts else {"labels": None, **facts}
+
+
+def _sixth(facts: Facts) -> Facts:
+    """Format 6 is about sealed labels: each response of a release keeps their key under its level's own."""
+    return facts if "root" not in facts or "level" not in facts else {"label_key": None, **facts}
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth, 4: _fifth, 5: _sixth}
+"""From a format to the next: the facts of an event as the next format would have written them."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Shown):
+    """One event.
+
+    Attributes:
+        number: 1, 2, ...
+        time: when it was written, UTC, as the writer's clock had it.
+        kind: one of `KINDS`.
+        facts: what it says, as JSON values.
+    """
+
+    number: int
+    time: str
+    kind: str
+    facts: Facts
+
+
+def event_bytes(event: Event) -> bytes:
+    """The event as it is stored: JSON with its names in order and no spaces.
+
+    >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
+    b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
+    """
+    body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts], Facts]] = UPGRADES) -> Event:
+    """The event that was stored so.
+
+    Raises:
+        Unsupported: for an event of a later format, or of an unknown kind.
+        LedgerDamaged: for what is no event.
+    """
+    where = f"event {number}"
+    try:
+        found = json.loads(body)
+        form, kind, time, facts = found["format"], found["kind"], found["time"], found["facts"]
+        right = isinstance(kind, str) and isinstance(facts, dict) and isinstance(time, str)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        right = False
+    if not right:
+        raise LedgerDamaged("an event must be JSON with its four parts", where=where) from None
+    last = max(upgrades, default=FORMAT - 1) + 1
+    if type(form) is not int or not 1 <= form <= last or kind not in KINDS:
+        raise Unsupported(
+            "an event must be of a kind that this version knows",
+            came=f"{kind!r} of format {form!r}",
+            where=where,
+            remedy="The ledger was written by a later version of utmost: open it with that.",
+        )
+    try:
+        for older in range(form, last):
+            facts = upgrades[older](facts)
+    except (TypeError, ValueError, AttributeError):
+        raise LedgerDamaged("an event must hold its facts", where=where) from None
+    return Event(number, time, kind, facts)
+
+
+START = bytes(32)
+"""What stands for the mac before the first event."""
+
+
+def mac(key: Key, before: bytes, number: int, body: bytes) -> bytes:
+    """The mac of an event that follows one with the mac ``before``."""
+    return hmac.digest(key.derived("chain"), before + number.to_bytes(8, "big") + body, sha256)
+
+
+def seal(key: Key, number: int, mac: bytes) -> bytes:
+    """The seal of a chain that ends with this event."""
+    return hmac.digest(key.derived("head"), number.to_bytes(8, "big") + mac, sha256)
+
+
+def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
+    """Check that the rows continue a chain, and return the last mac.
+
+    Args:
+        number, before: of the event that the rows follow; 0 and `START` for a whole chain.
+
+    Raises:
+        LedgerDamaged: at the first event that was not written so.
+    """
+    for place, (found, body, stored) in enumerate(rows, start=number + 1):
+        if found != place:
+            raise LedgerDamaged("every event must be there", came=f"event {found}", where=f"event {place}")
+        before = mac(key, before, found, body)
+        if not hmac.compare_digest(before, stored):
+            raise LedgerDamaged("an event must be as it was written", came="another mac", where=f"event {found}")
+    return before
+
+
+def check_seal(key: Key, head: tuple[int, bytes] | None, number: int, mac: bytes) -> None:
+    """Check that the chain ends where its head says.
+
+    Raises:
+        LedgerDamaged: where it does not.
+    """
+    if head is None or head[0] != number or not hmac.compare_digest(head[1], seal(key, number, mac)):
+        raise LedgerDamaged(
+            "the last event must be the one that was sealed",
+            came="no seal" if head is None else f"a seal of event {head[0]} on a chain of {number}",
+            where="utmost_head",
+        )

@@ -1,0 +1,408 @@
+"""Releases by item for tables that an engine holds: the ledger keeps events and commitments, and workers answer.
+
+The order of a publication: the driver asks for the `CommitmentKey`; workers commit to their rows, the engine adds up,
+and checks by an aggregate that identifiers are unique and none is missing; the driver publishes the sum, which is one
+transaction as every other; with the `ItemRelease` that comes of it the workers answer, as often as they are run. To
+relax is the same again, and the sums must be those that were published.
+"""
+
+import hmac
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from utmost.errors import DataChanged, NeedsTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, exact_integer, level
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.privacy.unit import Unit
+from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
+from utmost.publish.ledger.item_rows import item_release
+from utmost.publish.ledger.promise import Promise, promised
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publishing import asked_version, check_dataset, check_repeated
+from utmost.publish.ledger.relaxing import check_answerable
+from utmost.publish.ledger.responses import FORM, Item
+from utmost.publish.ledger.source import commitment_secret
+from utmost.publish.ledger.state import ByItem, Published
+from utmost.publish.ledger.vault import Root
+from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
+from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.plan import warn_of_rows
+from utmost.publish.releases.table import check_size, chosen_columns
+
+
+class ItemLedger:
+    """The releases of a ledger that an engine answers; made by `Ledger.items`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost.publish.ledger import Ledger
+    >>> from utmost.laws.sampling import Identifiers
+    >>> ids, values = [Identifiers.of(["a", "b"])], {"n": [601, 370]}
+    >>> promise = {"sensitivity": 1, "cells": 1}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     committed = ledger.items.commitment_key("visits", columns="n", **promise).committed(ids, values)
+    ...     release = ledger.items.publish("visits", committed, columns="n", id_column="id", epsilon=1, **promise)
+    ...     strict = release.responses(ids, values)
+    ...     loose = ledger.items.relax("visits", committed, epsilon=3).responses(ids, values)
+    ...     ledger.spent("visits")
+    Level(epsilon=3)
+    """
+
+    __slots__ = ("_book",)
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def commitment_key(
+        self,
+        name: str,
+        *,
+        columns: str | Sequence[str] | None = None,
+        version: int | None = None,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+    ) -> CommitmentKey:
+        """What workers need to commit to the rows of a release, before it is published or relaxed.
+
+        Args:
+            name, version: of the release; the newest version if left out, or the first.
+            columns: for a release that is not there yet, the columns to release.
+            unit, sensitivity, cells, neighbours, numbers, grid, half_step: for a release that is not there yet, as for
+                `Ledger.publish`.
+
+        Raises:
+            UnknownRelease: where there is none, and no columns are given.
+            OutOfRange: for a version that cannot come next.
+            Unsupported: for a release whose noise goes by rows.
+        """
+        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step}
+
+        def fresh(chosen: str | Sequence[str]) -> tuple[tuple[str, ...], Lattice]:
+            promise = promised(unit=unit, sensitivity=sensitivity, cells=cells, neighbours=neighbours, **lattice)
+            return _named(chosen, ()), promise.lattice
+
+        return self._key(name, version, None if columns is None else partial(fresh, columns))
+
+    def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
+        """`commitment_key`, of a request that has been read."""
+        return self._key(asked.name, asked.version, lambda: (asked.columns, asked.promise.lattice))
+
+    def _key(
+        self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
+    ) -> CommitmentKey:
+        """The key of a release that is there, or of one to come with these columns and this lattice."""
+        wanted = None if version is None else exact_integer(version, "version")
+
+        def look(page: Page) -> CommitmentKey:
+            versions = page.state.versions(name)
+            at = max(versions, default=1) if wanted is None else wanted
+            if fresh is None or at in versions:
+                found = page.state.release(name, wanted)
+                _check_by_item(found)
+                return CommitmentKey(_secret(page, name, found.version), found.columns, found.promise.lattice)
+            if at != len(versions) + 1:
+                raise OutOfRange("versions must follow one another", came=at, where=repr(name))
+            return CommitmentKey(_secret(page, name, at), *fresh())
+
+        return self._book.read(look)
+
+    def publish(
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        *,
+        columns: str | Sequence[str],
+        id_column: str | Sequence[str],
+        public: Sequence[str] = (),
+        rows: str = "declared",
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        part: tuple[str, str] | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+        request: str | None = None,
+    ) -> ItemRelease:
+        """Publish a table that workers have committed to, at a first level; made again, it gives the same.
+
+        Whoever calls it has checked that no two rows have one identifier.
+
+        Args:
+            name: of the release.
+            commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`.
+            columns: the released columns.
+            id_column: the column, or the columns together, that say which item a row is.
+            public: the columns that are published as they are.
+            part: where the dataset was counted in parts that share nobody, the partition and which part this is.
+            rows, epsilon, alpha, unit, sensitivity, cells, neighbours, numbers, grid, half_step, dataset, independent,
+                version, request: as for `Ledger.publish`.
+
+        Raises:
+            DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
+        """
+        promise = promised(
+            unit=unit,
+            sensitivity=sensitivity,
+            cells=cells,
+            neighbours=neighbours,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+        )
+        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = PublishRequest.read(name, level(epsilon, alpha), promise, rows=rows, part=part, **said)
+        identifiers = (id_column,) if isinstance(id_column, str) else tuple(id_column)
+        chosen = _named(columns, identifiers)
+        return self.published(asked.of_items(chosen, identifiers, tuple(public)), commitment)
+
+    def published(self, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+        """`publish`, of a request that has been read."""
+        asked = asked.as_published(lambda work: self._book.read(lambda page: work(page.state)))
+        check_size(asked.promise.unit, commitment.rows, len(asked.columns))
+        asked.promise.warn(asked.level)
+        warn_of_rows(asked.rows_from)
+        return self._book.answer(
+            lambda page: _published_so(page, asked, commitment),
+            lambda page: _publish(page, asked, commitment),
+            look=asked.may_be_stored(self._book.seen),
+        )
+
+    def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
+        """What is known of a release that is there; None where there is none.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            request: instead of the version, the name of the request that made it.
+        """
+        wanted = None if version is None else exact_integer(version, "version")
+
+        def look(page: Page) -> Published | None:
+            made = page.state.requests.get(request) if request is not None else None
+            at = made[0][1] if made is not None and made[0][0] == name and wanted is None else wanted
+            versions = page.state.versions(name)
+            return page.state.release(name, at) if versions and (at is None or at in versions) else None
+
+        return self._book.read(look)
+
+    def relax(
+        self,
+        name: str,
+        commitment: ItemCommitment,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemRelease:
+        """The release at another level, with the table at hand.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            commitment: to the table, or by `CommitmentKey.committed_responses` to its responses at a level.
+            epsilon, alpha: the level, one of the two.
+
+        Raises:
+            DataChanged: for another table, naming the first item block in which it differs.
+            BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
+        """
+        at = level(epsilon, alpha)
+
+        def found(page: Page) -> Published:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            _check_committed(page, release, commitment)
+            return release
+
+        known = self.release(name, version)
+        if known is not None:
+            known.promise.warn(at, above=6)
+        return self._answered(found, at, look=True)
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> ItemRelease:
+        """The release at any level up to the loosest that was answered: nothing is spent.
+
+        Its workers answer from values, or move the responses at another level: see `ItemRelease.moved`.
+
+        Raises:
+            NeedsTable: for a level beyond the loosest.
+            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+        """
+        at = level(epsilon, alpha)
+
+        def found(page: Page) -> Published:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            if release.spent < at:
+                remedy = f"It is answered up to {release.spent}: call relax with a commitment to the table."
+                raise NeedsTable(
+                    "a level beyond the loosest needs the values", came=at, where=repr(name), remedy=remedy
+                )
+            return release
+
+        return self._answered(found, at, look=True)
+
+    def check_committed(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> None:
+        """Check that a table is what was published, or, by `CommitmentKey.committed_responses`, what was answered.
+
+        Raises:
+            DataChanged: for another one, naming the first item block in which it differs.
+            UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
+        """
+
+        def look(page: Page) -> None:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            _check_committed(page, release, commitment)
+
+        self._book.read(look)
+
+    def _answered(self, found: Any, at: Level, *, look: bool) -> ItemRelease:
+        def stored(page: Page) -> ItemRelease | None:
+            release: Published = found(page)
+            if at not in release.responses:
+                return None
+            page.repeated.add(release.responses[at].event)
+            return _with_secret(page, release, at)
+
+        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=look)
+
+    def __repr__(self) -> str:
+        return f"ItemLedger({self._book.store.place!r})"
+
+
+class AnsweringItems:
+    """What a ledger offers for tables that an engine holds."""
+
+    __slots__ = ()
+
+    _book: Book
+
+    @property
+    def items(self) -> ItemLedger:
+        """The releases by item that an engine answers: the ledger keeps events and commitments, and no responses."""
+        return ItemLedger(self._book)
+
+
+def _secret(page: Page, name: str, version: int) -> bytes:
+    return commitment_secret(page.key, name, version)
+
+
+def _named(columns: str | Sequence[str], identifiers: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns to release, none of them an identifier."""
+    listed = (columns,) if isinstance(columns, str) else tuple(columns)
+    if len(set(identifiers)) != len(identifiers) or not all(type(name) is str for name in identifiers):
+        raise OutOfRange("identifiers are one or more columns, each once", came=str(identifiers), where="id_column")
+    for name in identifiers or (None,):
+        chosen = chosen_columns(listed, (*listed, *identifiers), name)
+    return chosen
+
+
+def _check_by_item(release: Published) -> None:
+    if release.items is None:
+        raise Unsupported(
+            "only noise by item is answered by item",
+            came="noise by rows",
+            where=repr(release.name),
+            remedy="Call publish, relax and view of the ledger itself.",
+        )
+
+
+def _check_committed(page: Page, release: Published, commitment: ItemCommitment) -> None:
+    before, now = Item.of(page, release).committed, commitment.content
+    if hmac.compare_digest(before, now):
+        return
+    where = f"{release.name!r}, version {release.version}"
+    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    required = "the identifiers and values must be those that were published"
+    if commitment.rows != release.rows:
+        raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
+    came = f"others in item block {first_difference(before, now)} of {commitment.blocks}"
+    raise DataChanged(required, came=came, where=where, remedy=remedy)
+
+
+def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
+    """A release that was published so before; None for one that is yet to be made."""
+    release = asked_version(page.state, asked)
+    if release is None:
+        return None
+    names = None if release.items is None else release.items.identifiers
+
+    def check() -> None:
+        _check_kept_nowhere(release)
+        _check_committed(page, release, commitment)
+
+    check_repeated(page.state, release, asked, same=names == asked.identifiers, values=check)
+    page.repeated.add(release.responses[asked.level].event)
+    return _with_secret(page, release, asked.level)
+
+
+def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+    state = page.state
+    version = len(state.versions(asked.name)) + 1
+    check_dataset(state, asked, version)
+    if not asked.independent:
+        check_named(state, asked.dataset)
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
+    committed = commitment.content
+    about = asked.facts(version, commitment.rows, committed)
+    about |= {"values": None, "items": ByItem(asked.identifiers, None).facts(), "labels": None}
+    step = Step.from_known((), asked.level)
+    page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
+    return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
+
+
+def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
+    _check_kept_nowhere(release)
+    check_answerable(page, release, at)
+    step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
+    page.append("answered", about | _without_responses(page, step, release.promise, ()))
+    return _with_secret(page, page.state.release(release.name, release.version), at)
+
+
+def _check_kept_nowhere(release: Published) -> None:
+    if release.items is not None and release.items.is_kept:
+        raise Unsupported(
+            "a release whose responses the ledger keeps is published and relaxed by the ledger itself",
+            where=repr(release.name),
+            remedy="Call publish, relax and view of the ledger; levels that are stored can be viewed here.",
+        )
+
+
+def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[bytes, ...]) -> dict[str, Any]:
+    """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
+    promise.check_level(step.to)
+    step.law(promise.lattice)  # refuses here what workers could not draw
+    root = Root()
+    for part in parts:
+        page.put(page.state.number + 1, root.count, part)
+        root.add(part)
+    about = {"level": level_text(step.to), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    return {**about, "label_key": None}
+
+
+def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
+    about = Item.of(page, release) if committed is None else Item(
+        release.name, release.version, release.columns, release.rows, release.promise, committed, release.bound, release
+    )  # fmt: skip
+    return item_release(page.key, about, release.path, at)

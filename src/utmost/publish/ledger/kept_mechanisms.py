@@ -1,0 +1,107 @@
+"""What a ledger knows of mechanisms that answer for persons: which one stands under a name, and where answers are."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import LedgerDamaged
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_of_text
+from utmost.publish.ledger.spending import Part
+
+OFFERED: Mapping[str, tuple[type, ...]] = {
+    "name": (str,),
+    "version": (int,),
+    "dataset": (str,),
+    "mechanism": (str,),
+    "level": (str,),
+    "relation": (str,),
+    "outcomes": (int,),
+}
+"""The facts of an event by which a mechanism is bound to a name."""
+
+DRAWN: Mapping[str, tuple[type, ...]] = {
+    "name": (str,),
+    "version": (int,),
+    "persons": (int,),
+    "parts": (int,),
+    "root": (str,),
+}
+"""The facts of an event by which persons are answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMechanism:
+    """A mechanism from which each person is answered once.
+
+    Attributes:
+        name, version: which.
+        dataset: whose budget it spends.
+        mechanism: the SHA-256 of rows, level, secrets, distances and outcomes, see `Answering`.
+        spent: its level: what one answer costs a person whose secret moves by a distance of 1.
+        relation: against what that protects.
+        outcomes: how many answers there can be.
+        persons: how many have been answered.
+        open: False once a rollback has lost answers: those that are kept are repeated, and nobody new is answered.
+        bound: the digest of all public facts about it: the seals of its answers bind it.
+    """
+
+    name: str
+    version: int
+    dataset: str
+    mechanism: str
+    spent: Level
+    relation: str
+    outcomes: int
+    persons: int = 0
+    open: bool = True
+    bound: bytes = b""
+
+    @property
+    def part(self) -> Part | None:
+        """None: anybody may be asked."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnAnswers:
+    """Where some persons' answers are kept: in the parts of an event.
+
+    Attributes:
+        item: name and version of the mechanism.
+        event: the number of the event.
+        mac: of the event, which stands for all that was written up to it.
+        persons: how many were answered.
+        parts, root: how many parts there are, and the digest of them all.
+    """
+
+    item: tuple[str, int]
+    event: int
+    mac: bytes
+    persons: int
+    parts: int
+    root: str
+
+
+def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, Any]) -> KeptMechanism:
+    """A mechanism that an event binds to the next version of a name.
+
+    Raises:
+        LedgerDamaged: for another version.
+    """
+    about = {name: facts[name] for name in OFFERED}
+    text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    level = level_of_text(about.pop("level"))
+    found = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
+    item = found.name, found.version
+    if item in known or found.version < 1 or (found.version > 1 and (found.name, found.version - 1) not in known):
+        raise LedgerDamaged("versions must follow one another", came=f"version {found.version}")
+    return found
+
+
+def drawn(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
+    """Answers as an event says them."""
+    item = facts["name"], facts["version"]
+    return DrawnAnswers(item, event, mac, facts["persons"], facts["parts"], facts["root"])

@@ -1,0 +1,194 @@
+"""The ledger's key: where it comes from, and the keys derived from it.
+
+It appears in no message, log or repr, and in no local variable of a frame from which an error leaves: whoever reads a
+key gives a `Key` back, or the error for others to raise.
+"""
+
+import hmac
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import NoReturn
+
+from utmost.errors import KeyRefused, LedgerUnavailable, Unsupported
+from utmost.laws.exact.disk import force
+from utmost.laws.sampling.random_bits import entropy
+
+OWNER_ONLY = 0o600
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file of mode 0600, whatever the umask is; one that is there stays as it is.
+
+    Raises:
+        LedgerUnavailable: where it cannot be made.
+    """
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    except FileExistsError:
+        return
+    except OSError as error:
+        remedy = "Nothing was spent; make the same call again once the cause is removed."
+        raise LedgerUnavailable(
+            "the ledger's files must be writable", came=error.strerror, where=str(path), remedy=remedy
+        ) from None
+    try:
+        owner_only(file)
+    finally:
+        os.close(file)
+
+
+def owner_only(file: int) -> None:
+    """Give an open file the mode 0600: a umask can take from the mode that it was created with."""
+    if os.name == "posix":
+        os.fchmod(file, OWNER_ONLY)
+
+
+KEY_BYTES = 32
+KEY_VARIABLE, FILE_VARIABLE = "UTMOST_LEDGER_KEY", "UTMOST_LEDGER_KEY_FILE"
+
+# Where access is not settled by mode bits, the directory's own protection must do.
+_HAS_MODES = os.name == "posix"
+
+
+class Key:
+    """Secret bytes; made by `given_key` and `found_key`. It cannot be printed, pickled or copied.
+
+    >>> Key(bytes(32))
+    Key(...)
+    """
+
+    __slots__ = ("_derived", "_secret")
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = hmac.digest(b"utmost ledger", secret, sha256)
+        self._derived: dict[tuple[str, ...], bytes] = {}
+
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for one purpose, by HKDF; nothing about the key or about another purpose follows from them."""
+        found = self._derived.get(purpose)
+        if found is None:
+            info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
+            found = hmac.digest(self._secret, info + b"\x01", sha256)  # 32 bytes are the first block of HKDF-Expand
+            if len(self._derived) < 64:
+                self._derived[purpose] = found
+        return found
+
+    @property
+    def fingerprint(self) -> str:
+        """A public name of the key, by which a wrong one is distinguished from a damaged ledger."""
+        return self.derived("fingerprint")[:8].hex()
+
+    def __repr__(self) -> str:
+        return "Key(...)"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported("a key must not be copied", where="Key", remedy="Open the ledger where it is used.")
+
+
+Given = Key | Path | KeyRefused | None
+"""What was given as a key: the key, where to find it, why it is none, or nothing."""
+
+
+def given_key(key: object) -> Given:
+    """What was passed as ``key=``; errors are returned, not raised.
+
+    >>> given_key(bytes(32)), given_key("releases.key").name
+    (Key(...), 'releases.key')
+    """
+    if isinstance(key, bytes | bytearray):
+        return _key_of(bytes(key), "key")
+    if isinstance(key, str | Path) and str(key):
+        return Path(key)
+    if key is None:
+        return None
+    return KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
+
+
+def key_path(given: Given) -> Path | None:
+    """The key file that was given, or that of the environment; None where the key is in no file."""
+    found = given if given is not None else _of_environment()
+    return found if isinstance(found, Path) else None
+
+
+def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
+    """The key that was given, or that of the environment, or that of the file beside the ledger.
+
+    Args:
+        beside: the key file beside the ledger; None where there is no such place.
+        fresh: whether the ledger is about to be made: only then is a key made, too.
+
+    Raises:
+        KeyRefused: where there is none, or none that is secret.
+    """
+    found = given if given is not None else _of_environment()
+    if found is None and beside is not None:
+        if fresh and not beside.exists():
+            make_key_file(beside)
+        found = beside
+    if isinstance(found, Path):
+        found = _of_file(found)
+    if isinstance(found, KeyRefused):
+        raise found
+    if found is None:
+        remedy = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
+        raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", remedy=remedy)
+    return found
+
+
+def make_key_file(path: Path) -> None:
+    """Write a new key to a file that only its owner can read; one that is there stays.
+
+    The file appears whole or not at all, also where two processes make it at once.
+    """
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:
+            owner_only(file.fileno())
+            file.write(entropy(KEY_BYTES).hex() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        _link(draft, path)
+    except OSError as error:
+        raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path)) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    force(path.parent)
+
+
+def _of_environment() -> Given:
+    if os.environ.get(KEY_VARIABLE):
+        return _key_of_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
+    return Path(os.environ[FILE_VARIABLE]) if os.environ.get(FILE_VARIABLE) else None
+
+
+def _of_file(path: Path) -> Key | KeyRefused:
+    try:
+        mode = path.stat().st_mode
+        if _HAS_MODES and mode & 0o077:
+            came, remedy = f"mode {mode & 0o777:o}", f"Run: chmod 600 {path}"
+            return KeyRefused("the key file must be its owner's alone", came=came, where=str(path), remedy=remedy)
+        return _key_of_text(path.read_text(encoding="ascii").strip(), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        remedy = "Put the ledger's key file back: without its key a ledger cannot be used."
+        return KeyRefused("the key file must be there", came=type(error).__name__, where=str(path), remedy=remedy)
+
+
+def _key_of_text(text: str, where: str) -> Key | KeyRefused:
+    try:
+        return _key_of(bytes.fromhex(text), where)
+    except ValueError:
+        return KeyRefused("a key must be hexadecimal", where=where, remedy=f"{2 * KEY_BYTES} digits or more.")
+
+
+def _key_of(secret: bytes, where: str) -> Key | KeyRefused:
+    if len(secret) < KEY_BYTES:
+        return KeyRefused(f"a key must be {KEY_BYTES} bytes or more", where=where)
+    return Key(secret)

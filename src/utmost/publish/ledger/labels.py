@@ -1,0 +1,247 @@
+"""The labels of a release: its public columns as they were published, so that a view says which row is which.
+
+The event that publishes a release keeps them among its parts, block by block, and holds their digest, which every seal
+binds with the other facts: a recipient who reads a sealed level without the ledger's key knows that no label has been
+changed.
+
+**In a sealed ledger whoever has no key reads none of them.** They are sealed under a key of their own,
+
+    K_labels = HKDF(ledger key; identity, name, version, a random salt)
+
+and the event of each response keeps K_labels sealed under the key of its level: whoever may read a level reads the
+labels, and whoever holds the file and the witness cannot even test a guess, since the digest is that of sealed bytes. A
+block of them is filled up to 16 bytes a cell, or to twice as much so often as it takes, 4 KiB or more: a length that
+short labels do not change, and longer ones by doubling alone. What was published before format 6 stays in the clear.
+"""
+
+import hmac
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import sha256
+from itertools import chain
+from math import isfinite
+from typing import Any, Protocol
+
+import numpy as np
+
+from utmost.errors import BadTable, LedgerDamaged
+from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.vault import BLOCK, Seal
+
+Cells = Mapping[str, list[Any]]
+"""Public columns by name, as lists of plain values."""
+
+Named = tuple[Sequence[str], Cells]
+"""The columns of a table in order, and the public ones among them; both empty where a ledger keeps no labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What an event says of the labels that it keeps.
+
+    Attributes:
+        order: the public and the released columns, in the order of the table.
+        digest: of the parts that hold the cells.
+        parts: how many these are.
+        salt: of the key under which they are sealed; None where they lie in the clear.
+    """
+
+    order: tuple[str, ...]
+    digest: str
+    parts: int
+    salt: str | None = None
+
+    @classmethod
+    def of(cls, order: Sequence[str], kept: Sequence[bytes], salt: str | None = None) -> "Labels":
+        """The labels in these parts."""
+        return cls(tuple(order), _digest(kept), len(kept), salt)
+
+    def facts(self) -> dict[str, Any]:
+        """The same as an event keeps it; the digest of these facts binds the seals, so that those of format 5 stay."""
+        salted = {} if self.salt is None else {"salt": self.salt}
+        return {"order": list(self.order), "digest": self.digest, "parts": self.parts, **salted}
+
+    @classmethod
+    def of_facts(cls, facts: Any, rows: int) -> "Labels | None":
+        """What an event keeps of a table with so many rows.
+
+        Raises:
+            TypeError, ValueError: for what is none.
+        """
+        if facts is None:
+            return None
+        order, digest, parts, salt = facts["order"], facts["digest"], facts["parts"], facts.get("salt")
+        if type(order) is not list or any(type(name) is not str for name in (*order, digest, salt or "")):
+            raise TypeError("labels")
+        if type(parts) is not int or parts != -(-rows // BLOCK):
+            raise ValueError("labels")
+        return cls(tuple(order), digest, parts, salt)
+
+
+class Labelled(Protocol):
+    """A release, as far as its labels are concerned."""
+
+    @property
+    def name(self) -> str:
+        """The name of the release."""
+
+    @property
+    def version(self) -> int:
+        """Which version of it."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """What is known of its labels."""
+
+
+_OPEN = Seal(None)
+
+
+def label_seal(key: Key, identity: str, about: Labelled) -> Seal:
+    """The seal of the labels of a release, for whoever holds the ledger's key."""
+    salt = None if about.labels is None else about.labels.salt
+    return _OPEN if salt is None else _salted(key, identity, about.name, about.version, salt)
+
+
+def _salted(key: Key, identity: str, name: str, version: int, salt: str) -> Seal:
+    return Seal(key.derived("labels", identity, name, str(version), salt), b"labels")
+
+
+def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
+    """The key of the labels sealed under that of a level, as the event of the response keeps it; None for no seal."""
+    return None if labels.secret is None else _keyring(level).sealed(event, 0, labels.secret).hex()
+
+
+def opened_label_seal(level: Seal, event: int, kept: str | None) -> Seal:
+    """The seal of the labels, for whoever holds the key of a level.
+
+    Raises:
+        LedgerDamaged: where what the event keeps has been changed.
+    """
+    return _OPEN if kept is None else Seal(_keyring(level).opened(event, 0, _bytes(kept)), b"labels")
+
+
+def _keyring(level: Seal) -> Seal:
+    return Seal(level.secret, b"label key" + level.facts)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
+def sealed_labels(
+    key: Key, identity: str, name: str, version: int, columns: Mapping[str, Any], rows: int, event: int, first: int
+) -> tuple[tuple[bytes, ...], str]:
+    """The parts of labels sealed under a new salt, and the salt.
+
+    Args:
+        event, first: the number of the event that keeps them, and the first of their parts in it.
+    """
+    salt = entropy(_SALT).hex()
+    return label_parts(columns, rows, _salted(key, identity, name, version, salt), event, first), salt
+
+
+def label_parts(
+    columns: Mapping[str, Any], rows: int, seal: Seal = _OPEN, event: int = 0, first: int = 0
+) -> tuple[bytes, ...]:
+    """The cells of public columns as an event keeps them, so many rows to a part; none where no column is public."""
+    if not columns:
+        return ()
+    try:
+        cells = {name: list(map(_written, _plain(column))) for name, column in columns.items()}
+        blocks = ({name: column[at : at + BLOCK] for name, column in cells.items()} for at in range(0, rows, BLOCK))
+        texts = [json.dumps(block, separators=(",", ":")).encode("ascii") for block in blocks]
+    except ValueError:  # Python writes no integers of more
+        remedy = "Make it text."
+        raise BadTable("a public number must have at most 4300 digits", came="a longer one", remedy=remedy) from None
+    if seal.secret is None:
+        return tuple(zlib.compress(text, 6) for text in texts)
+    size = max(_LEAST, _WORD * min(rows, BLOCK) * len(columns))
+    while size < max(map(len, texts)):
+        size *= 2
+    return tuple(seal.sealed(event, part, text.ljust(size)) for part, text in enumerate(texts, first))
+
+
+_SALT, _WORD, _LEAST = 16, 16, 1 << 12
+
+
+def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal: Seal = _OPEN) -> Cells:
+    """The public columns of a release; none where the ledger keeps no labels of it.
+
+    Args:
+        event, end: of the event that published it the number, and the part that follows the labels.
+        seal: of the labels.
+
+    Raises:
+        LedgerDamaged: where they are not as they were written.
+    """
+    if labels is None:
+        return {}
+    places = range(end - labels.parts, end)
+    kept = [rows.part(event, part) or b"" for part in places]
+    try:
+        if not hmac.compare_digest(_digest(kept), labels.digest):
+            raise ValueError
+        if seal.secret is None:
+            blocks = [json.loads(zlib.decompress(part)) for part in kept]
+        else:
+            blocks = [json.loads(seal.opened(event, *part)) for part in zip(places, kept, strict=True)]
+        names = list(blocks[0])
+        return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
+    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
+        raise LedgerDamaged("labels must be as they were written", came="others", where=f"event {event}") from None
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
+
+
+def _plain(column: Any) -> list[Any]:
+    found: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return found
+
+
+def _written(cell: Any) -> Any:
+    """A cell as a JSON value: what JSON cannot say comes with the name of its kind, or else as text."""
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if cell is None or type(cell) in (bool, int, str) or (type(cell) is float and isfinite(cell)):
+        return cell
+    if type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    for name, kind in (("decimal", Decimal), ("fraction", Fraction), ("real", float)):
+        if isinstance(cell, kind):
+            return {name: str(cell)}
+    if isinstance(cell, bytes):
+        return {"bytes": cell.hex()}
+    if isinstance(cell, date):
+        return {"time" if isinstance(cell, datetime) else "date": cell.isoformat()}
+    return str(cell)
+
+
+_KINDS: Mapping[str, Callable[[str], Any]] = {
+    "decimal": Decimal,
+    "fraction": Fraction,
+    "real": float,
+    "bytes": bytes.fromhex,
+    "time": datetime.fromisoformat,
+    "date": date.fromisoformat,
+}
+
+
+def _read(cell: Any) -> Any:
+    """The cell that was written so."""
+    if not isinstance(cell, dict):
+        return cell
+    ((kind, text),) = cell.items()
+    return _KINDS[kind](text)

@@ -1,0 +1,428 @@
+"""The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Level, Number, level, possible_path
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.publish.ledger.accounts import Accounts
+from utmost.publish.ledger.answer_statements import answer_publication
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.item_ledger import AnsweringItems
+from utmost.publish.ledger.key import given_key
+from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publishing import already_published, publish_new
+from utmost.publish.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
+from utmost.publish.ledger.requests import (
+    answer_alone,
+    answer_beside,
+    level_of_table,
+    read_points,
+    read_promise,
+    read_request,
+    read_table,
+    release_source,
+)
+from utmost.publish.ledger.responding import Responding
+from utmost.publish.ledger.responses import Progress, key_of_level
+from utmost.publish.ledger.source import commitment
+from utmost.publish.ledger.state import Published
+from utmost.publish.ledger.store import Store
+from utmost.publish.ledger.verification import resumed
+from utmost.publish.releases.gradual_answers import level_to_save
+from utmost.publish.releases.plan import warn_of_rows
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.tables.adapters import engine_door
+from utmost.publish.tables.saving import check_destination_free, saved
+from utmost.publish.workloads import Strategy
+
+T = TypeVar("T")
+
+
+class Ledger(Responding, AnsweringItems, Accounts, Shown):
+    """Releases, their responses and their budgets in a database; made by `Ledger.open`.
+
+    A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
+    stricter one from the stored responses alone, at a looser one when the curator brings the same values again. All
+    responses of a release have one joint law, in whatever order they were asked for, and are together private at the
+    largest of their levels. Beside releases it keeps one answer of each person who is asked: `respond`.
+
+    Each call is one transaction: checked, drawn, held by the witness, durable, then returned. The same request gets
+    the same answer, from any thread or process. A call that raises has spent nothing; where it was cut off after its
+    answer was drawn, the message says so, and the same call gives that answer.
+
+    Promise: a dataset's releases together keep the level `spent`, the sum of their largest levels. Choose each level
+    from responses, budgets and costs; a level chosen by looking at the true error is not covered.
+
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     promise = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
+    ...     strict = ledger.publish("admissions", table, **promise, epsilon="1/4")
+    ...     loose = ledger.relax("admissions", table, epsilon=1)
+    ...     between = ledger.view("admissions", epsilon="1/2")
+    ...     ledger.spent("admissions"), ledger.levels("admissions")
+    (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
+    >>> list(loose), list(between)
+    (['department', 'admitted', 'admitted_radius'], ['department', 'admitted', 'admitted_radius'])
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def open(
+        cls,
+        place: Place,
+        *,
+        create: bool = False,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        sealed: bool = True,
+        derived: bool = False,
+        timeout: float = 60.0,
+        randomness: Randomness | None = None,
+    ) -> "Ledger":
+        """Open a ledger; with ``create=True`` make one where there is none.
+
+        Args:
+            place: a path, "sqlite:///path", or "postgresql://user@host/database".
+            create: whether a ledger may be made; without it a misspelt place is an error.
+            key: 32 bytes or more, or the path of a key file. If left out, the environment's ``UTMOST_LEDGER_KEY``
+                (hexadecimal) or ``UTMOST_LEDGER_KEY_FILE``; else, for SQLite, the file of the same name with ``.key``
+                behind it, made with mode 0600 when the ledger is made.
+            witness: of the witness file, which shows when the ledger's file alone is put back, the path. If left out,
+                for SQLite the file of the same name with ``.witness`` behind it, for PostgreSQL a file beside the key
+                file. Keep it where the store cannot reach it. False, for a new ledger, for none: it stays so.
+            sealed: for a new ledger, whether responses are encrypted, each level under its own key.
+            derived: for a new ledger, whether noise is derived from the key, so that a ledger that is put back to an
+                earlier state repeats what it said; noise by item only where levels are asked for in the same order.
+                The key must then be kept as the data are.
+            timeout: how many seconds to wait for other writers.
+            randomness: the operating system's if left out; a seeded source is refused.
+
+        Raises:
+            KeyRefused: where the key is missing, wrong, or open to others.
+            LedgerDamaged: where what is stored is not what was written.
+            LedgerUnavailable: where there is no ledger, or the store is locked or cannot be reached.
+            OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
+            Unsupported: for a ledger of a later version.
+        """
+        asked: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        return cls(opened_book(place, key=given, timeout=timeout, **asked), secure(randomness))
+
+    def publish(
+        self,
+        name: str,
+        table: Any,
+        *,
+        columns: str | Sequence[str] | None = None,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        rows: str = "declared",
+        strategy: Strategy | None = None,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        per: Number | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+        noise: str = "rows",
+        id_column: str | None = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+        request: str | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Publish columns of a table at a first level.
+
+        Published again with the same values and promise, at a level that is stored, it gives the same answer.
+
+        Args:
+            name: of the release.
+            table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
+            columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
+                `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
+                goes by the order of the rows alone.
+            strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
+            per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so
+                much Euclidean distance, as for `release_places`, and so is the budget. Each new level then needs the
+                table. ``grid`` may be any width.
+            epsilon, alpha: what the whole release may spend, one of the two.
+            largest: a bound on the size of any true value there could be, known without looking at the data. It
+                settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
+                2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+            half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
+                to a level of 2.5 a cell and as lossless to relax.
+            noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
+            dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
+            independent: confirms that these data are no other dataset's, where a column holds the very values of
+                another's, or where a limit waits for a dataset that no release names. It leaves no trace.
+            version: of the data. A release whose data have changed is published anew as the next version, which adds
+                up; nothing else begins a version.
+            request: a name for this request: made again under it, with the same arguments, it gets the same answer.
+            progress: called with the cells done and the cells in all.
+
+        Returns:
+            The table of the kind that came, with the released and the public columns alone.
+
+        Raises:
+            NotDeclared: for a column that is neither released, nor public, nor dropped.
+            BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+            DataChanged: where the release is there with other values.
+            AlreadyPublished: where it is there with another promise or level, or another dataset holds the same values.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        """
+        at = level(epsilon, alpha)
+        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step, "largest": largest}
+        lay = read_table if per is None else read_points
+        laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
+        promise = read_promise(strategy, laid, per, **lattice)
+        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        asked = PublishRequest.read(name, at, promise, rows=rows, part=laid.part, **said)
+        if (door := engine_door(laid.table, "engine_ledger")) is not None:
+            return door.publish_frame(self.items, asked, laid, drop=drop, id_column=id_column)
+        asked, source = read_request(asked, laid, self._look, drop=drop, id_column=id_column, noise=noise)
+        promise.warn(at)
+        warn_of_rows(asked.rows_from)
+        made = self._book.answer(
+            lambda page: already_published(page, asked, source, progress),
+            lambda page: publish_new(page, asked, source, self._randomness, progress),
+            look=asked.may_be_stored(self._book.seen),
+        )
+        return answer_beside(source, asked.promise, at, asked.kind, made, asked.part)
+
+    def relax(
+        self,
+        name: str,
+        table: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        table_at: Number | Level | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The release at another level, with the table at hand; only beyond the loosest level is the table needed.
+
+        Args:
+            name: of the release.
+            table: the values that were published, and the identifiers if there were any; columns that were not
+                declared public then are left out.
+            epsilon, alpha: the level, one of the two.
+            version: which one; the newest if left out.
+            table_at: of an engine's frame that holds not the values but the responses at a level, which level.
+            progress: called with the cells done and the cells in all.
+
+        Raises:
+            UnknownRelease: where there is none.
+            DataChanged: for other values than those published, or in another order.
+            BudgetExceeded: where the dataset's limit does not allow it.
+            Quarantined: in a ledger that was rolled back, and for a release that lost responses so.
+
+        Warns:
+            RowsRenamed: where texts beside the values are others than at the publication, without an ``id_column``.
+        """
+        at, door = level(epsilon, alpha), engine_door(table, "engine_ledger")
+        held = level_of_table(table_at, is_frame=door is not None)
+        if door is not None:
+            return door.relax_frame(self.items, name, table, held, at, version)
+
+        def work(release: Published) -> Any:
+            source = release_source(release, table)
+            release.promise.warn(at, above=6)
+            warn_of_names(self._book.key, release, source)
+            asked = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
+            made = self._book.answer(
+                lambda page: asked.stored(page, progress),
+                lambda page: asked.made(page, self._randomness, progress),
+                look=asked.may_be_stored,
+            )
+            return made and answer_beside(source, release.promise, at, release.kind, made, release.part)
+
+        return with_release(self._book, name, version, work)
+
+    def view(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        table: Any = None,
+        table_at: Number | Level | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """The released columns at any level up to the loosest that is stored; no data are needed and nothing is spent.
+
+        They come in the order published, as a table of that kind where it can be made here, else as a dict of arrays.
+        Of what an engine answers, pass ``table=``, a frame of the released columns at the level ``table_at``.
+
+        Raises:
+            UnknownRelease, NeedsTable: without such a release; beyond the loosest level, of points any not stored.
+        """
+        at = level(epsilon, alpha)
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            return door.view_frame(self.items, name, table, level(table_at), at, version)
+        known = known_release(self._book, name, version)
+        release, response, labels = self._book.answer(
+            lambda page: viewed(page, name, version, at, progress),
+            lambda page: tightened(page, name, version, at, self._randomness, progress),
+            look=known is None or at in known.responses,
+        )
+        return answer_alone(release.promise, at, release.kind, response, release.part, labels)
+
+    def save(
+        self,
+        name: str,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+        family: Any = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
+
+        The level is any up to the loosest that is stored, as for `view`, and costs nothing: relax first, then save.
+
+        Args:
+            name: of the release.
+            epsilon, alpha: the level; the loosest one stored if left out.
+            version: which one; the newest if left out.
+            confidence: of the error bars.
+            family: of a release by a plan, which table, see `WorkloadRelease.save`.
+            path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
+
+        Returns:
+            The statement, with the digest of the file, and what all answers of the release cost together.
+
+        Raises:
+            UnknownRelease, NeedsTable: as `view`. Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        sure = read_confidence(confidence)
+        stored = self._book.read(lambda page: page.state.release(name, version))
+        at = level_to_save(epsilon, alpha, stored.spent)
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        is_document = stored.promise.strategy is not None and family is None and format is None
+        check_destination_free(path, **how, is_document=is_document)
+        table = self.view(name, epsilon=at, version=stored.version)
+        if isinstance(table, WorkloadRelease):
+            return replace(table, confidence=sure).save(path, family=family, **how)
+        release = self._book.read(lambda page: page.state.release(name, stored.version))
+        return saved(answer_publication(table, release, at, sure, self.spent(name)), path, **how)
+
+    def backup(self, path: Place) -> None:
+        """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
+
+        Raises:
+            OutOfRange: where the file is there.
+        """
+        backed_up(self._book, Path(os.fsdecode(possible_path(path, "path"))))
+
+    @classmethod
+    def restore(
+        cls,
+        backup: Place,
+        place: Place,
+        *,
+        key: bytes | Place | None = None,
+        witness: Place | bool | None = None,
+        timeout: float = 60.0,
+    ) -> "Ledger":
+        """A ledger from a backup, in a place that holds none. It is in quarantine until it is resumed.
+
+        Args:
+            backup: the file that `backup` wrote.
+            place, key, witness, timeout: as for `open`. The key is that of the ledger that was backed up.
+
+        Raises:
+            OutOfRange: where there is a ledger already.
+            KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
+        """
+        given = given_key(key)
+        del key  # no frame of an error may show it
+        file = Path(os.fsdecode(possible_path(backup, "backup")))
+        return cls(restored(file, place, key=given, witness=witness, timeout=timeout), secure(None))
+
+    def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
+        """End a quarantine: from now on new things may be said again.
+
+        What is missing is charged for good. Releases that lost responses can be viewed, but not relaxed.
+
+        Args:
+            reason: why, for the record.
+            missing: {dataset: epsilon} beyond what the witness knows; required where there is none, {} for nothing.
+
+        Raises:
+            OutOfRange: where there is no quarantine, or nobody knows what is missing.
+        """
+        resumed(self._book, reason, missing)
+
+    def level_key(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> bytes:
+        """The key to one level of a sealed release: whoever holds it reads that level with `read_sealed`, no other.
+
+        It is derived from the ledger's key and every public fact about the response, so that a file in which one of
+        these has been changed is not opened by it. Hand it to one recipient by a private way; it cannot be taken back.
+
+        Returns:
+            32 bytes; 64 for a response of format 1, whose seal binds no facts: their digest comes with the key then.
+
+        Raises:
+            UnknownRelease: where there is no such release.
+            Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+        """
+        at = level(epsilon, alpha)
+        return self._book.read(lambda page: key_of_level(page, page.state.release(name, version), at))
+
+    def beside(self, purpose: str) -> tuple[Store, bytes]:
+        """The store, and 32 bytes for one purpose, for a program that keeps records of its own; they tell no others."""
+        return self._book.store, self._book.key.derived("beside", check_name(purpose, "purpose"))
+
+    def close(self) -> None:
+        """Let go of the store's connections."""
+        self._book.store.close()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._book.store.place!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported("a ledger must not be copied", where="Ledger", remedy="Open it again where it is needed.")

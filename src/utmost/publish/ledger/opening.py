@@ -1,0 +1,288 @@
+"""Opening a ledger, backing it up and restoring it; and reading one level of a sealed copy with its key alone."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, UnknownRelease, Unsupported
+from utmost.laws.exact import Level, possible_path
+from utmost.laws.exact.disk import force
+from utmost.laws.sampling.integers import joined
+from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.book import Book, Page, open_book
+from utmost.publish.ledger.events import START, read_event
+from utmost.publish.ledger.key import Given, Key, found_key, key_path
+from utmost.publish.ledger.labels import opened_label_seal
+from utmost.publish.ledger.requests import answer_alone
+from utmost.publish.ledger.responses import labels_of, stored_blocks
+from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.ledger.state import Published, State, folded
+from utmost.publish.ledger.store import Part, Rows, Store
+from utmost.publish.ledger.vault import BLOCK, handed_seal
+from utmost.publish.ledger.verification import verified
+from utmost.publish.ledger.witness import Witness
+
+_LONGEST_WAIT = 10**6
+
+
+Place = str | Path
+
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def opened_book(
+    place: Place, *, create: bool, key: Given, witness: Place | bool | None, sealed: bool, derived: bool, timeout: float
+) -> Book:
+    """The book at a place, made where there is none; see `Ledger.open`."""
+    for name, value in (("create", create), ("sealed", sealed), ("derived", derived)):
+        if not isinstance(value, bool):
+            raise OutOfRange(f"{name} must be true or false", came=value)
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= _LONGEST_WAIT:
+        raise OutOfRange(f"timeout must be a number of seconds, at most {_LONGEST_WAIT}", came=timeout)
+    store = store_at(place, timeout)
+    beside = store.path if isinstance(store, SqliteStore) else None
+    identity, watched = entropy(16).hex(), witness is not False
+    made = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
+    key_file = None if beside is None else _with(beside, ".key")
+    watching = watching_at(witness, beside, key_path(key), timeout)
+
+    def checked_key(fresh: bool) -> Key:
+        found = found_key(key, key_file, fresh=fresh)
+        if fresh and create:
+            watching(State(0, b"", identity=identity, has_witness=watched))
+        return found
+
+    with closed_on_error(store):
+        return open_book(store, checked_key, watching, made)
+
+
+@contextmanager
+def closed_on_error(store: Store) -> Iterator[None]:
+    """Let go of the store's connections where it turns out not to be usable."""
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise
+
+
+def store_at(place: Place, timeout: float) -> Store:
+    """The store that a place names.
+
+    Raises:
+        OutOfRange: for an address of another kind.
+
+    >>> store_at("sqlite:///releases.db", 1).place
+    'releases.db'
+    """
+    if isinstance(place, Path):
+        return _file(place, timeout)
+    if not isinstance(place, str) or not place:
+        raise OutOfRange("a ledger must have a path or an address", came=place)
+    if place.startswith(_POSTGRES):
+        return _postgres(place, timeout)
+    if place.startswith("sqlite:///"):
+        return _file(Path(place.removeprefix("sqlite:///")), timeout)
+    if "://" in place:
+        remedy = 'Pass a path, "sqlite:///path" or "postgresql://...".'
+        raise OutOfRange(
+            "a ledger lives in SQLite or PostgreSQL", came=place.partition("://")[0] + "://", remedy=remedy
+        )
+    return _file(Path(place), timeout)
+
+
+def _file(path: Path, timeout: float) -> Store:
+    if not path.name:
+        raise OutOfRange("a ledger must be a file with a name", came=str(path))
+    return SqliteStore(path, timeout)
+
+
+def _postgres(address: str, timeout: float) -> Store:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        remedy = 'Run: pip install "utmost[postgres]"'
+        raise Unsupported("a ledger in PostgreSQL needs psycopg", came="none", where="ledger", remedy=remedy) from None
+    from utmost.publish.ledger.postgres_store import PostgresStore
+
+    return PostgresStore(address, timeout)
+
+
+def watching_at(
+    witness: Place | bool | None, beside: Path | None, key_file: Path | None, timeout: float
+) -> Callable[[State], Witness | None]:
+    """The witness of a ledger by its state: the one that was named, or the one beside the file or beside the key.
+
+    Raises:
+        OutOfRange: for what is no path; and, when it is asked for a ledger that keeps a witness, for none.
+    """
+    if witness not in (None, False) and not (isinstance(witness, str | Path) and str(witness)):
+        raise OutOfRange("a witness must be the path of a file", came=witness, remedy="Pass False for none.")
+
+    def found(state: State) -> Witness | None:
+        if isinstance(witness, str | Path):
+            return Witness(Path(witness), timeout)
+        if witness is False or state.has_witness is False:
+            if state.has_witness and witness is False:
+                remedy = "Pass witness=PATH, or leave it out. If it is lost: pass a new path, and call resume."
+                raise OutOfRange("this ledger keeps a witness", came="witness=False", where="witness", remedy=remedy)
+            return None
+        if beside is not None:
+            return Witness(_with(beside, ".witness"), timeout)
+        path = None if key_file is None else _with(key_file, f".{state.identity[:8]}.witness")
+        if path is None and state.has_witness:
+            remedy = "Pass witness=PATH, a file on this machine; or witness=False, for a new ledger, to keep none."
+            raise OutOfRange("a ledger in a database server keeps its witness here", came="no path", remedy=remedy)
+        # A ledger of the first format on a server had a witness only where one was named.
+        return None if path is None or (state.has_witness is None and not path.exists()) else Witness(path, timeout)
+
+    return found
+
+
+def _with(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+RESTORED = "it was restored from a backup"
+
+
+def backed_up(book: Book, path: Path) -> None:
+    """Copy all that a ledger holds at one moment into a new SQLite file; the file appears whole or not at all.
+
+    Raises:
+        OutOfRange: where the file is there.
+    """
+    if path.exists():
+        raise _taken(path)
+    # Its own name, so that two who back up at once are not in each other's way.
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{entropy(4).hex()}.part")
+    store = SqliteStore(draft, 60.0)
+    try:
+        book.read(lambda page: store.transact(lambda to: copied(page.rows, to), write=True))
+        _name_draft(draft, path)
+        force(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _name_draft(draft: Path, path: Path) -> None:
+    """Give a file its name, where nothing has it by now."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError:  # a file system without links
+        draft.replace(path)
+
+
+def _taken(path: Path) -> OutOfRange:
+    return OutOfRange("a backup must be a new file", came=str(path), where="backup", remedy="Give another name.")
+
+
+def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | None, timeout: float) -> Book:
+    """Verify a backup, copy it to a place that holds no ledger, and put it in quarantine; one transaction.
+
+    Raises:
+        OutOfRange: where there is no backup, or there is a ledger.
+    """
+    if not backup.exists():
+        raise OutOfRange("a backup must be there", came=str(backup), where="restore")
+    source, target = SqliteStore(backup, timeout), store_at(place, timeout)
+    beside = target.path if isinstance(target, SqliteStore) else None
+    key_file = None if beside is None else _with(beside, ".key")
+    watching = watching_at(witness, beside, key_path(key), timeout)
+    found = found_key(key, key_file, fresh=False)
+    old = open_book(source, lambda fresh: found, lambda _: None, None)
+
+    def work(rows: Rows) -> None:
+        if rows.version():
+            raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
+        old.read(lambda page: _verified_copy(page, rows))
+        page = Book(target, found, None).page(rows)
+        page.append("quarantined", {"reason": RESTORED})
+        page.write_down()
+
+    with closed_on_error(target):
+        old.read(lambda page: watching(page.state))
+        target.transact(work, write=True)
+        return open_book(target, lambda fresh: found, watching, None)
+
+
+def _verified_copy(page: Page, to: Rows) -> None:
+    verified(page.key, page)
+    copied(page.rows, to)
+
+
+def copied(source: Rows, to: Rows) -> None:
+    """Copy every row."""
+    to.migrate(0)
+    head = source.head()
+    if head is None:
+        raise LedgerDamaged("a ledger must have a first event", where="event 1")
+    to.write(source.events(), head[1], _parts(source))
+
+
+def _parts(source: Rows) -> Iterator[Part]:
+    for event, part in source.parts():
+        content = source.part(event, part)
+        if content is None:
+            raise LedgerDamaged("every part must be there", came=f"no part {part}", where=f"event {event}")
+        yield event, part, content
+
+
+def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Any:
+    """The released columns at the level whose key this is, from a copy of a sealed ledger.
+
+    The key opens its level and no other, and opens it only where every public fact about the release is as it was
+    published: the names and the order of the columns, the rows, the grid, the unit of privacy, the level. A recipient
+    who may see a stricter level, too, can tighten for itself; to see the very response that others see there, it needs
+    that level's key.
+
+    Args:
+        path: an SQLite ledger or a backup of any ledger.
+        name, version: of the release; the newest version if left out.
+        key: what `Ledger.level_key` gave.
+
+    Returns:
+        A table of the kind that was published, where that can be made here, else a dict of arrays.
+
+    Raises:
+        KeyRefused: where the key opens nothing, or a fact or a block has been changed.
+        UnknownRelease: where there is no such release.
+    """
+    if not isinstance(key, bytes):
+        raise KeyRefused("the key of a level must be bytes", came=type(key).__name__, where="read_sealed")
+    place = Path(os.fsdecode(possible_path(path, "path")))
+    if not place.exists():
+        raise UnknownRelease("a ledger must be there", came=str(path), where="read_sealed")
+    return SqliteStore(place, 60.0).transact(lambda rows: _read(rows, name, key, version), write=False)
+
+
+def _read(rows: Rows, name: str, key: bytes, version: int | None) -> Any:
+    events = [(read_event(number, body), mac) for number, body, mac in rows.events()]
+    state = folded(State(0, START), events)
+    release = state.release(name, version)
+    for level in release.levels:
+        try:
+            return _opened(rows, state.identity, release, level, key)
+        except (LedgerDamaged, KeyRefused):
+            continue
+    raise KeyRefused(
+        "the key must open a level of the release, as it was published",
+        came=f"{len(release.levels)} levels that it does not open",
+        where=repr(name),
+        remedy="The key is of another level, version or ledger, or the file is not as the ledger wrote it.",
+    )
+
+
+def _opened(rows: Rows, identity: str, release: Published, level: Level, key: bytes) -> Any:
+    response = release.responses[level]
+    seal = handed_seal(key, identity, release, level, response.seal)
+    blocks, each = list(stored_blocks(rows, release, level, seal)), -(-release.rows // BLOCK)
+    columns = {
+        column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
+    }
+    labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
+    return answer_alone(release.promise, level, release.kind, columns, release.part, labels)

@@ -1,0 +1,350 @@
+"""One answer for each person: drawn once, kept under a name that only the key knows, and repeated ever after.
+
+An answer is kept as a record, in the parts of the event that drew it:
+
+    HMAC(K_persons; person), 16 bytes || number of the answer, in as many bytes as the number of outcomes needs
+
+with K_persons derived from the ledger's key, the mechanism's name and its version. Records are sorted by their first
+bytes, and sealed as the blocks of a release are: their length says how many persons were answered, and nothing else.
+Neither a secret nor the name of a person is stored.
+"""
+
+import hmac
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import takewhile
+from typing import Any, Protocol
+
+from utmost.errors import AlreadyPublished, LedgerDamaged, NeedsTable, OutOfRange, Quarantined, WrongKind
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_with
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.kept_mechanisms import DrawnAnswers, KeptMechanism
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.state import Item, State
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.vault import BLOCK, Root, Seal, checked_parts, level_seal
+
+_TAG = 16
+_FORM = 2
+
+Numbers = dict[str, int]
+"""The number of each person's answer."""
+
+
+class AnswerIndex:
+    """The answers that were read so far, by a person's tag; what is new is read when somebody asks."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self) -> None:
+        self._read: dict[Item, _Found] = {}
+
+    def found(self, page: Page, item: Item, tags: Mapping[str, bytes]) -> Numbers:
+        """The answers that are kept for these persons, in the history of the page; the others are left out.
+
+        Raises:
+            LedgerDamaged: for answers that are not as they were written.
+        """
+        read, found = self._up_to_now(page, item), {}
+        for person, tag in tags.items():
+            where, number = read.get(tag, (None, 0))
+            if where is not None and page.state.draws.get(where.event) == where:
+                page.repeated.add(where.event)
+                found[person] = number
+        return found
+
+    def _up_to_now(self, page: Page, item: Item) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
+        """All answers of a mechanism; where another thread has read further, some may be of a later history."""
+        draws, before = page.state.draws, self._read.get(item)
+        if before is None or (before.last is not None and draws.get(before.last.event) != before.last):
+            before = _Found(None, {})  # another history, or an earlier one
+        after = 0 if before.last is None else before.last.event
+        new = takewhile(lambda event: event > after, reversed(draws))
+        kept = page.state.mechanisms[item]
+        seal = _seal(page.key, page.state, kept)
+        for one in reversed([draws[event] for event in new if draws[event].item == item]):
+            before.answers.update((tag, (one, number)) for tag, number in _records(page.rows, one, kept, seal))
+            before = _Found(one, before.answers)
+        self._read[item] = before
+        return before.answers
+
+
+class Answering(Protocol):
+    """A mechanism whose level has been checked, as `utmost.design.optima.local` reads it.
+
+    Attributes:
+        level: what one answer costs a person whose secret moves by a distance of 1.
+        relation: against what that protects: a distance in one space.
+        digest: the SHA-256 of all on which an answer and its promise depend.
+        outcomes: how many answers there can be.
+    """
+
+    @property
+    def level(self) -> Level: ...
+    @property
+    def relation(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def outcomes(self) -> int: ...
+    @property
+    def names(self) -> Sequence[Hashable]: ...
+
+    def rows(self, secrets: Sequence[Any]) -> list[int | None]:
+        """The row of each secret, None where none was given."""
+
+    def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
+        """The number of an answer for each row, each drawn by itself, exactly."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Found:
+    """What was read up to an event."""
+
+    last: DrawnAnswers | None
+    answers: dict[bytes, tuple[DrawnAnswers, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Request:
+    """Persons to be answered, read and found sound by themselves.
+
+    Attributes:
+        name, dataset, version: of the mechanism; None for the dataset it is in and for the newest version.
+        independent: whether a dataset without a limit is meant where a limit waits for another one.
+        answering: the mechanism.
+        rows: person to row of the secret; None where none was given.
+        index: what has been read of the ledger.
+    """
+
+    name: str
+    dataset: str | None
+    version: int | None
+    independent: bool
+    answering: Answering
+    rows: Mapping[str, int | None]
+    index: AnswerIndex
+
+    @classmethod
+    def read(
+        cls,
+        name: object,
+        persons: Mapping[str, Any],
+        answering: Answering,
+        index: AnswerIndex,
+        *,
+        dataset: str | None,
+        version: object,
+        independent: bool,
+    ) -> "Request":
+        """A request, before anything is looked up.
+
+        Raises:
+            WrongKind, OutOfRange: for what is no name, no person or no secret; none of them is repeated.
+        """
+        if not isinstance(independent, bool):
+            raise OutOfRange("independent must be true or false", came=independent)
+        rows = dict(zip(persons, answering.rows(list(persons.values())), strict=True))
+        named = check_name(name, "name")
+        group = None if dataset is None else check_name(dataset, "dataset")
+        wanted = None if version is None else exact_integer(version, "version")
+        return cls(named, group, wanted, independent, answering, rows, index)
+
+    def stored(self, page: Page) -> Numbers | None:
+        """The answers, where all of them are there.
+
+        Raises:
+            AlreadyPublished: where another mechanism, or a release, has the name.
+            OutOfRange: for a version that cannot come next, and for another dataset.
+        """
+        kept = self._kept(page.state)
+        if kept is None:
+            return None
+        found = self._found(page, kept)
+        return found if len(found) == len(self.rows) else None
+
+    def made(self, page: Page, randomness: Randomness) -> Numbers:
+        """All answers, after drawing those that are not there.
+
+        Raises:
+            BudgetExceeded, OutOfRange: where the dataset does not allow the mechanism.
+            NeedsTable: for a person without an answer whose secret was not given.
+            Quarantined: for a mechanism that lost answers.
+        """
+        kept = self._kept(page.state)
+        found = {} if kept is None else self._found(page, kept)
+        new = {person: row for person, row in self.rows.items() if person not in found}
+        missing = sum(row is None for row in new.values())
+        if missing:
+            remedy = "Give the secret of whoever has not been answered."
+            raise NeedsTable("a first answer needs the secret", came=f"{missing} without", remedy=remedy)
+        if kept is None:
+            kept = self._offered(page)
+        if not kept.open:
+            raise Quarantined(
+                "a mechanism that lost answers in a rollback must answer nobody new",
+                came=f"{len(new)} persons",
+                where=f"{kept.name!r}, version {kept.version}",
+                remedy=f"Pass version={kept.version + 1}, which adds up.",
+            )
+        numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
+        drawn = dict(zip(new, numbers, strict=True))
+        _keep(page, kept, {tag: drawn[person] for person, tag in person_tags(page.key, kept, drawn).items()})
+        return {person: found[person] if person in found else drawn[person] for person in self.rows}
+
+    def _kept(self, state: State) -> KeptMechanism | None:
+        """The mechanism under the name; None where it is yet to be bound to it."""
+        if (self.name, 1) in state.releases:
+            raise AlreadyPublished("a name must stand for one thing", came="a release", where=repr(self.name))
+        versions = state.versions(self.name)
+        wanted = max(versions, default=1) if self.version is None else self.version
+        if wanted == len(versions) + 1:
+            return None
+        if not 1 <= wanted <= len(versions):
+            remedy = f"Its next version is {len(versions) + 1}."
+            raise OutOfRange("versions must follow one another", came=wanted, where=repr(self.name), remedy=remedy)
+        kept = state.mechanisms[self.name, wanted]
+        if kept.mechanism != self.answering.digest:
+            remedy = f"Give the design that it was first used with; or version={len(versions) + 1}, which adds up."
+            where = f"{self.name!r}, version {wanted}"
+            raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
+        if self.dataset not in (None, kept.dataset):
+            remedy = f"It is {kept.dataset!r}."
+            raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
+        return kept
+
+    def _found(self, page: Page, kept: KeptMechanism) -> Numbers:
+        return self.index.found(page, (kept.name, kept.version), person_tags(page.key, kept, self.rows))
+
+    def _offered(self, page: Page) -> KeptMechanism:
+        """The mechanism bound to the name, and its level charged."""
+        state, asked = page.state, self.answering
+        version = len(state.versions(self.name)) + 1
+        dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
+        if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
+            raise OutOfRange("a mechanism must stay in its dataset", came=dataset, where=repr(self.name))
+        check_relation(state, dataset, asked.relation, self.name)
+        if not self.independent:
+            check_named(state, dataset)
+        check_budget(state, dataset, spending_with(state, dataset, asked.level))
+        about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": asked.digest}
+        promise = {"level": level_text(asked.level), "relation": asked.relation, "outcomes": asked.outcomes}
+        page.append("offered", about | promise)
+        return page.state.mechanisms[self.name, version]
+
+
+def check_persons(persons: object) -> dict[str, Any]:
+    """Persons and their secrets, each person once, however the name is spelt in Unicode.
+
+    Args:
+        persons: a mapping to secrets, or persons alone.
+
+    Raises:
+        WrongKind: for what is neither, and for a name that is no text.
+        OutOfRange: for an empty name, blanks at its ends, and two that are one; none of them is repeated.
+    """
+    if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
+        raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
+    found: dict[str, Any] = {}
+    for at, person in enumerate(persons):
+        name = check_person(person, f"persons, place {at}")
+        if name in found:
+            raise OutOfRange("each person must have one name", came="one twice", where=f"persons, place {at}")
+        found[name] = persons[person] if isinstance(persons, Mapping) else None
+    return found
+
+
+def check_person(person: object, where: str) -> str:
+    """A person's name in the one way to spell it.
+
+    Raises:
+        WrongKind: for what is no text.
+        OutOfRange: for an empty name, and blanks at its ends.
+    """
+    if not isinstance(person, str):
+        raise WrongKind("a person must be text", came=type(person).__name__, where=where)
+    name = unicodedata.normalize("NFC", person)
+    if not name or name != name.strip():
+        raise OutOfRange("a person's name must be text without blanks at its ends", came="another", where=where)
+    return name
+
+
+def person_tags(key: Key, kept: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
+    """By what a person is found again: without the key it says nothing, not even of another version."""
+    secret = key.derived("persons", kept.name, str(kept.version))
+    return {one: hmac.digest(secret, one.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for one in persons}
+
+
+def checked_answers(key: Key, rows: Rows, state: State) -> int:
+    """Check all answers: digests, seals, lengths, and that no person has two; returns how many there are.
+
+    Raises:
+        LedgerDamaged: naming the first event that is not as it was written.
+    """
+    seen: dict[Item, set[bytes]] = {}
+    for event, one in state.draws.items():
+        kept, tags = state.mechanisms[one.item], seen.setdefault(one.item, set())
+        new = [tag for tag, _ in _records(rows, one, kept, _seal(key, state, kept))]
+        if len(new) != one.persons or len({*new}) != len(new) or not tags.isdisjoint(new):
+            raise LedgerDamaged("a person must be answered once", came="another number", where=f"event {event}")
+        tags.update(new)
+    return sum(map(len, seen.values()))
+
+
+def _keep(page: Page, kept: KeptMechanism, answers: Mapping[bytes, int]) -> None:
+    """One event more, whose parts are these answers."""
+    event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, kept)
+    width = _width(kept)
+    records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
+    for start in range(0, len(records), BLOCK):
+        content = seal.sealed(event, root.count, b"".join(records[start : start + BLOCK]))
+        page.put(event, root.count, content)
+        root.add(content)
+    about = {"name": kept.name, "version": kept.version, "persons": len(records)}
+    page.append("drawn", about | {"parts": root.count, "root": root.text})
+
+
+def _records(rows: Rows, one: DrawnAnswers, kept: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
+    """Tags and numbers, once all of them are known to be what was written."""
+    parts = [
+        seal.opened(one.event, at, content)
+        for at, content in enumerate(checked_parts(rows, one.event, one.parts, one.root))
+    ]
+    content, width = b"".join(parts), _TAG + _width(kept)
+    found = [content[at : at + width] for at in range(0, len(content), width)]
+    if len(content) != width * one.persons:
+        raise LedgerDamaged("answers must be as long as they say", came=len(content), where=f"event {one.event}")
+    return ((record[:_TAG], _number(record[_TAG:], kept, one.event)) for record in found)
+
+
+def _number(content: bytes, kept: KeptMechanism, event: int) -> int:
+    number = int.from_bytes(content, "big")
+    if number >= kept.outcomes:
+        raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
+    return number
+
+
+def _seal(key: Key, state: State, kept: KeptMechanism) -> Seal:
+    return level_seal(key, state.identity, kept, kept.spent, _FORM, is_sealed=state.is_sealed)
+
+
+def _width(kept: KeptMechanism) -> int:
+    return max(1, -(-(kept.outcomes - 1).bit_length() // 8))
+
+
+def answered(page: Page, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex) -> list[str]:
+    """Those of these persons who have an answer under a name and a version, or the newest one."""
+    wanted = max(page.state.versions(name), default=1) if version is None else version
+    kept = page.state.mechanisms.get((name, wanted))
+    return [] if kept is None else list(index.found(page, (name, wanted), person_tags(page.key, kept, persons)))
+
+
+def named(numbers: Numbers, names: Sequence[Any]) -> dict[str, Any]:
+    """The answers as they are called."""
+    return {person: names[number] for person, number in numbers.items()}

@@ -1,0 +1,185 @@
+"""Publishing a release inside its transaction: every check, then the draw, then the event."""
+
+from collections.abc import Callable
+
+from utmost.errors import AlreadyPublished, OutOfRange
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.sampling.item_words import Tags, check_unique, item_tags
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
+from utmost.publish.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
+from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.relaxing import check_values
+from utmost.publish.ledger.requests import Response, check_bars_free
+from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
+from utmost.publish.ledger.source import Likeness, Source, commitment, noise_secret
+from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
+
+Parts = tuple[bytes, ...]
+
+
+def already_published(page: Page, asked: PublishRequest, source: Source, progress: Progress | None) -> Response | None:
+    """The answer to a request that has been answered; None for a release that is yet to be made.
+
+    Raises:
+        DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
+        OutOfRange: for a version that cannot come next.
+    """
+    release = asked_version(page.state, asked)
+    if release is None:
+        return None
+    order = _check_same(page, asked, source, release)
+    return order.asked(stored_response(page, release, asked.level, progress))
+
+
+def asked_version(state: State, asked: PublishRequest) -> Published | None:
+    """The release that is asked for again; None for one that is yet to be made.
+
+    Raises:
+        AlreadyPublished: where the request was made for another one.
+        OutOfRange: for a version that cannot come next.
+    """
+    if (asked.name, 1) in state.mechanisms:
+        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(asked.name))
+    versions = state.versions(asked.name)
+    wanted = asked.version if asked.version is not None else max(versions, default=1)
+    made = state.requests.get(asked.request) if asked.request is not None else None
+    if made is not None:
+        if made[0][0] != asked.name or made[1] != asked.level or asked.version not in (None, made[0][1]):
+            raise AlreadyPublished("a request must be made again as it was", came=asked.request, where="request")
+        wanted = made[0][1]
+    if wanted == len(versions) + 1:
+        return None
+    if not 1 <= wanted <= len(versions):
+        remedy = f"Its next version is {len(versions) + 1}."
+        raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), remedy=remedy)
+    return state.releases[asked.name, wanted]
+
+
+def publish_new(
+    page: Page, asked: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
+) -> Response:
+    """Draw the first response of a release, and write it.
+
+    Raises:
+        BudgetExceeded, OutOfRange: where the dataset does not allow it.
+        AlreadyPublished: where another dataset holds the same values.
+        BadTable: for a value that is larger than declared.
+    """
+    state = page.state
+    version = len(state.versions(asked.name)) + 1
+    source.check_sizes(asked.promise)
+    check_bars_free(asked.promise, asked.columns, asked.public)
+    check_dataset(state, asked, version)
+    likeness = Likeness.of(page.key, source, asked.promise.lattice.exponent)
+    if not asked.independent:
+        check_named(state, asked.dataset)
+        _check_apart(page, asked, likeness)
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
+    committed = commitment(page.key, asked.name, version, source)
+    tags, kept = _tags_of(page, asked.name, version, committed, source)
+    items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
+    about = asked.facts(version, source.rows, committed)
+    about["values"] = likeness.sealed(page.key, asked.name, version)
+    about["items"] = None if items is None else items.facts()
+    parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
+    about["labels"] = None if labels is None else labels.facts()
+    bound = bound_facts(about)
+    item = Item(
+        asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags, labels
+    )
+    before = committed, *kept, *parts
+    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
+    page.append("published", about | facts)
+    return drawn
+
+
+def _tags_of(page: Page, name: str, version: int, committed: bytes, source: Source) -> tuple[Tags | None, Parts]:
+    """The tags of the items, no two alike, and the parts in which they are kept; none where the noise goes by rows."""
+    if source.items is None:
+        return None, ()
+    tags = item_tags(noise_secret(page.key, name, version, committed), [source.items])
+    check_unique(tags)
+    return tags, tag_parts(tags)
+
+
+def _labels_of(page: Page, name: str, version: int, source: Source, first: int) -> tuple[Parts, Labels | None]:
+    """The parts of the labels, from this part of the next event on, and what the event says of them."""
+    columns, rows, identity = source.labels(), source.rows, page.state.identity
+    if not columns:
+        return (), None
+    if not page.state.is_sealed:
+        parts, salt = label_parts(columns, rows), None
+    else:
+        parts, salt = sealed_labels(page.key, identity, name, version, columns, rows, page.state.number + 1, first)
+    return parts, Labels.of(source.order, parts, salt)
+
+
+def _check_same(page: Page, asked: PublishRequest, source: Source, release: Published) -> Order:
+    """In which order the values come, once they are known to be those that were published."""
+    is_alike = (asked.id_column, source.items is None) == (release.id_column, release.items is None)
+    committed = commitment(page.key, release.name, release.version, source)
+
+    def check() -> None:
+        check_kept(release)
+        check_values(page, release, committed, source)
+
+    check_repeated(page.state, release, asked, same=is_alike, values=check)
+    return Order.of(page, release, source, committed)
+
+
+def check_repeated(
+    state: State, release: Published, asked: PublishRequest, *, same: bool, values: Callable[[], None] = lambda: None
+) -> None:
+    """Check that a request to publish is one that was made before.
+
+    Args:
+        same: whether it has the identifiers of the release.
+        values: checks that they are those that were published.
+
+    Raises:
+        AlreadyPublished: where it is another one.
+    """
+    where = f"{release.name!r}, version {release.version}"
+    remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
+    mine = asked.columns, asked.promise.facts(), asked.dataset
+    if not same or mine != (release.columns, release.promise.facts(), release.dataset):
+        required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
+        raise AlreadyPublished(required, where=where, remedy=remedy)
+    values()
+    if asked.level not in release.responses:
+        came = f"{level_text(asked.level)} beside {', '.join(map(level_text, release.levels))}"
+        raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
+
+
+def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
+    """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
+    if version > 1 and state.releases[asked.name, 1].dataset != asked.dataset:
+        dataset = state.releases[asked.name, 1].dataset
+        raise OutOfRange(
+            "a release must stay in its dataset",
+            came=asked.dataset,
+            where=repr(asked.name),
+            remedy=f"It is {dataset!r}.",
+        )
+    check_relation(state, asked.dataset, asked.promise.relation, asked.name)
+
+
+def _check_apart(page: Page, asked: PublishRequest, likeness: Likeness) -> None:
+    """The same values under two names spend twice; they must spend one budget."""
+    mine = dict(zip(likeness.columns, asked.columns, strict=True))
+    for other in page.state.releases.values():
+        if other.dataset == asked.dataset or other.values is None:
+            continue
+        theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
+        for digest, column in zip(theirs, other.columns, strict=True):
+            if digest in mine:
+                raise AlreadyPublished(
+                    "the same values must be released in one dataset, where their levels add up",
+                    came=f"column {mine[digest]!r}, which holds the values of {column!r} in {other.name!r}, version "
+                    f"{other.version}, of dataset {other.dataset!r}",
+                    where=f"{asked.name!r}, dataset {asked.dataset!r}",
+                    remedy=f"Pass dataset={other.dataset!r}; or independent=True, for other individuals' data.",
+                )

@@ -1,0 +1,218 @@
+"""Answering a release at one level more: by relaxing with the values at hand, or by what is stored alone."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeVar
+
+from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed
+from utmost.laws.exact import Level, exact_integer
+from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.budgets import check_budget, spending_after
+from utmost.publish.ledger.item_rows import Order, check_kept
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.labels import Named
+from utmost.publish.ledger.requests import Response
+from utmost.publish.ledger.responses import Item, Progress, new_response, page_labels, stored_response
+from utmost.publish.ledger.source import Likeness, Source, check_unchanged, row_names, value_digests
+from utmost.publish.ledger.state import Published
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Relaxed:
+    """A request to relax, with the values read as a release that is known asks for.
+
+    Attributes:
+        release: the version that was asked for, or the newest when it was last looked up.
+        version: which one was asked for; None for the newest.
+        level: the level.
+        source: the values.
+        committed: the commitment to them.
+    """
+
+    release: Published
+    version: int | None
+    level: Level
+    source: Source
+    committed: bytes
+
+    @property
+    def may_be_stored(self) -> bool:
+        """Whether the answer is there, or the values are refused, as far as the release is known."""
+        return self.level in self.release.responses or sha256(self.committed).hexdigest() != self.release.commitment
+
+    def now(self, page: Page) -> Published | None:
+        """The release as it is now; None where it is not the newest any more, and the newest was asked for."""
+        found = page.state.release(self.release.name, self.version)
+        return found if found.version == self.release.version else None
+
+    def stored(self, page: Page, progress: Progress | None) -> Response | None:
+        """The answer that is there.
+
+        Raises:
+            DataChanged: for other values than those published.
+        """
+        found = self.now(page)
+        if found is None:
+            return None
+        check_kept(found)
+        check_values(page, found, self.committed, self.source)
+        if self.level not in found.responses:
+            return None
+        order = Order.of(page, found, self.source, self.committed)
+        return order.asked(stored_response(page, found, self.level, progress))
+
+    def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
+        """A new answer, drawn and written; None where another version is the newest now.
+
+        Raises:
+            BudgetExceeded, Quarantined: as for `answer_more`.
+        """
+        found = self.now(page)
+        if found is None:
+            return None
+        order = Order.of(page, found, self.source, self.committed)
+        values = order.kept(self.source.columns)
+        return order.asked(answer_more(page, found, self.level, values, randomness, progress))
+
+
+def viewed(
+    page: Page, name: str, version: int | None, level: Level, progress: Progress | None
+) -> tuple[Published, Response, Named] | None:
+    """A release, its response at a level, and its labels, where that is stored."""
+    found = page.state.release(name, version)
+    check_kept(found)
+    if level not in found.responses:
+        return None
+    return found, stored_response(page, found, level, progress), page_labels(page, found)
+
+
+def tightened(
+    page: Page, name: str, version: int | None, level: Level, randomness: Randomness, progress: Progress | None
+) -> tuple[Published, Response, Named]:
+    """A release, a new response at a level that its stored responses lead to, and its labels.
+
+    Raises:
+        NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
+    """
+    found = page.state.release(name, version)
+    check_kept(found)
+    if found.promise.points is not None:
+        remedy = "Their paths have a clock that no answer shows: call relax with the table."
+        raise NeedsTable("a new level of points needs the points", came=level, where=repr(name), remedy=remedy)
+    if found.spent < level:
+        remedy = f"It is stored up to {found.spent}: call relax with the table."
+        raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
+    return found, answer_more(page, found, level, None, randomness, progress), page_labels(page, found)
+
+
+def known_release(book: Book, name: str, version: int | None) -> Published | None:
+    """A release as far as has been read: what a version is does not change, so it need not be looked up again."""
+    known, wanted = book.seen.versions(name), None if version is None else exact_integer(version, "version")
+    return book.seen.release(name, wanted) if known and (wanted is None or wanted in known) else None
+
+
+def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
+    """What the work makes of a release, as far as has been read; again where a newer version is there by now."""
+    release, made = known_release(book, name, version), None
+    while made is None:
+        found = release or book.read(lambda page: page.state.release(name, version))
+        try:
+            made, release = work(found), None
+        except (BadTable, DataChanged):
+            release = book.read(lambda page: page.state.release(name, version))
+            if release.version == found.version:
+                raise
+    return made
+
+
+def answer_more(
+    page: Page,
+    release: Published,
+    level: Level,
+    values: Mapping[str, Integers] | None,
+    randomness: Randomness,
+    progress: Progress | None,
+) -> Response:
+    """Draw the response of a release at one level more, and write it.
+
+    Raises:
+        BudgetExceeded: where the dataset does not allow it.
+        Quarantined: for a release that has lost responses, beyond its loosest level.
+    """
+    check_answerable(page, release, level)
+    drawn, facts = new_response(page, Item.of(page, release), level, values, randomness, progress)
+    page.append("answered", {"name": release.name, "version": release.version} | facts)
+    return drawn
+
+
+def check_answerable(page: Page, release: Published, level: Level) -> None:
+    """Check that a release may be answered at one level more.
+
+    Raises:
+        BudgetExceeded, Quarantined: as for `answer_more`.
+    """
+    if release.spent < level:
+        if not release.relaxable:
+            raise Quarantined(
+                "a release that lost responses in a rollback must stay as it is",
+                came=level,
+                where=f"{release.name!r}, version {release.version}",
+                remedy="Publish the data as a new version.",
+            )
+        check_budget(page.state, release.dataset, spending_after(page.state, release.dataset, release, level))
+
+
+def check_values(page: Page, release: Published, now: bytes, source: Source) -> None:
+    """Check that these are the values that were published.
+
+    Args:
+        now: the commitment to them.
+
+    Raises:
+        DataChanged: where they are not.
+    """
+    remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
+    where = f"{release.name!r}, version {release.version}"
+    committed = Item.of(page, release).committed
+    if committed != now and _are_reordered(page, release, source):
+        remedy = "They are the same in another order: bring the rows in the order in which they were published."
+    check_unchanged(committed, now, source, release.rows, where, remedy)
+
+
+def warn_of_names(key: Key, release: Published, source: Source) -> None:
+    """Warn where the rows seem to be other ones than at the publication.
+
+    Warns:
+        RowsRenamed: for other texts beside the values, see `rows_are_renamed`.
+    """
+    if rows_are_renamed(key, release, source):
+        said = (
+            f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
+            "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
+        )
+        warnings.warn(said, RowsRenamed, stacklevel=5)
+
+
+def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
+    """Whether the texts beside the values are others than at the publication, in columns of the same names.
+
+    Where there is an ``id_column`` the commitment itself covers the rows' names, and this is False.
+    """
+    if release.values is None or release.id_column is not None:
+        return False
+    then = Likeness.opened(key, release.values, release.name, release.version)
+    labels, texts = row_names(key, source)
+    return then.labels == labels and then.texts != texts
+
+
+def _are_reordered(page: Page, release: Published, source: Source) -> bool:
+    if release.values is None or source.rows != release.rows:
+        return False
+    then = Likeness.opened(page.key, release.values, release.name, release.version)
+    return then.columns == value_digests(page.key, source, release.promise.lattice.exponent)

@@ -1,0 +1,101 @@
+"""The door of a ledger through which persons are answered."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from utmost.errors import WrongKind
+from utmost.laws.exact import exact_integer
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.provided import provided
+from utmost.publish.ledger.book import Book
+from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.kept_mechanisms import KeptMechanism
+from utmost.publish.ledger.personal_answers import AnswerIndex, Request, answered, check_persons, named
+
+
+class Responding:
+    """What answers for persons, once each; `Ledger` does."""
+
+    __slots__ = ("_answers", "_book", "_randomness")
+
+    def __init__(self, book: Book, randomness: Randomness) -> None:
+        self._book, self._randomness, self._answers = book, randomness, AnswerIndex()
+
+    def respond(
+        self,
+        name: str,
+        mechanism: Any,
+        secrets: Mapping[str, Any],
+        *,
+        space: Any = None,
+        dataset: str | None = None,
+        independent: bool = False,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """One answer for each person, drawn from a mechanism: kept, and repeated whatever the secret is by then.
+
+        The mechanism is checked, and bound to the name: another one under it is refused. Answers of all persons cost
+        the dataset the mechanism's level once, since each person has one. Who asks about somebody who was answered gets
+        that answer again, from any thread or process, and after any crash.
+
+        Promise: whatever is asked, in whatever order, the answers of one version tell two secrets of one person at
+        distance d apart by at most e^(epsilon d). Another version, and another name, adds up.
+
+        Args:
+            name: under which the answers are kept.
+            mechanism: a design, or a channel of Fractions.
+            secrets: person to secret, by number or by name; None for a person who has an answer.
+            space: the secrets of a channel and their distances; a design names its own.
+            dataset: whose budget is spent; the name if left out. All designs in it must be over one space.
+            independent: confirms a dataset without a limit, where a limit waits for a dataset that nothing names.
+            version: the newest if left out. The next number begins a version, in which everybody is answered anew.
+
+        Returns:
+            Person to answer, by name where the mechanism's answers have names.
+
+        Raises:
+            AlreadyPublished: where another mechanism, or a release, stands under the name.
+            BudgetExceeded: where the dataset's limit does not allow the mechanism's level.
+            NeedsTable: for a person without an answer whose secret is None.
+            OutOfRange, WrongKind: for what is no person, secret, name or version; no person and no secret is repeated.
+            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.design.optima.local`.
+            Quarantined: in a ledger that was rolled back, and for a mechanism that lost answers so.
+
+        Cost: the first call of a process reads the answers of the version once; then those that are new.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from utmost.publish.ledger import Ledger
+        >>> from utmost.design.channels import Channel
+        >>> from utmost.design.spaces import discrete
+        >>> coin = Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+        >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/answers.db", create=True) as ledger:
+        ...     first = ledger.respond("smokes", coin, {"ada": "yes", "ben": "no"}, space=discrete(2))
+        ...     again = ledger.respond("smokes", coin, {"ben": "yes", "ada": None}, space=discrete(2))
+        ...     again == first, ledger.spent("smokes"), ledger.mechanisms[0].persons
+        (True, Level(alpha=1/2), 2)
+        """
+        answering = provided("answering")(mechanism, space)
+        about: dict[str, Any] = {"dataset": dataset, "version": version, "independent": independent}
+        if not isinstance(secrets, Mapping):
+            raise WrongKind("secrets must be a mapping", came=type(secrets).__name__, where="secrets")
+        persons = check_persons(secrets)
+        if not persons:
+            return {}
+        asked = Request.read(name, persons, answering, self._answers, **about)
+        made = self._book.answer(asked.stored, lambda page: asked.made(page, self._randomness), look=True)
+        return named(made, answering.names)
+
+    def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
+        """Which of these persons have an answer under a name; nothing is drawn, and no answer is shown.
+
+        Raises:
+            OutOfRange, WrongKind: for what is no name, person or version.
+        """
+        asked = check_persons(persons)
+        wanted = None if version is None else exact_integer(version, "version")
+        return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, asked, self._answers))
+
+    @property
+    def mechanisms(self) -> tuple[KeptMechanism, ...]:
+        """Every version of every mechanism from which persons are answered, in the order bound."""
+        return self._book.read(lambda page: tuple(page.state.mechanisms.values()))

@@ -1,0 +1,315 @@
+"""Responses of releases by item, kept as Parquet files beside a ledger, whose database keeps events and commitments.
+
+A level of a release is one folder of files, with a manifest that says what is in them. It is written aside, read back
+and found to be what was answered, and only then named: one that was cut off half-way is not there, and is made again,
+with the same values, since they are a function of the key.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
+from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact.disk import force
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
+from utmost.publish.tables import parquet
+from utmost.publish.tables.engines import engine_frame
+from utmost.publish.tables.extra import extra
+
+if TYPE_CHECKING:  # whoever has a ledger has its room; others do not wait for it
+    from utmost.publish.ledger import Ledger
+    from utmost.publish.ledger.state import Published
+
+_MANIFEST, _FORM = "manifest.json", 1
+_READ = 1 << 20
+
+
+def check_responses(
+    ledger: "Ledger",
+    name: str,
+    table: Any,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    version: int | None = None,
+) -> int:
+    """Check that an engine's frame holds what was answered at a level: a table of a warehouse, files of a lake.
+
+    Args:
+        ledger: that answered.
+        name, version: of the release; the newest version if left out.
+        table: the identifiers and the released columns, in any order of the rows; no other column is looked at.
+        epsilon, alpha: the level, one of the two.
+
+    Returns:
+        how many rows it has.
+
+    Raises:
+        DataChanged: for a frame of anything else, naming the first item block in which it differs.
+        UnknownRelease, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
+
+    Cost: two aggregates of the engine and one pass; nothing is gathered.
+    """
+    from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
+
+    known = known_by_item(ledger.items, name, version)
+    checked_responses(ledger.items, known, table, level(epsilon, alpha))
+    return known.rows
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ResponseFolder:
+    """Responses beside a ledger, a folder of Parquet files for each level.
+
+    Whoever holds the ledger's key and such files has the true values: those of a level are for its recipients, and the
+    whole is kept as the data are. A place must be a folder of this machine, on which a rename is atomic.
+
+    Attributes:
+        ledger: whose responses they are.
+        path: the folder, a path or its text; made when the first are kept.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> import polars as pl
+    >>> from utmost.publish.ledger import Ledger
+    >>> table = pl.LazyFrame({"ward": ["a", "b"], "n": [601, 370]})
+    >>> promise = {"columns": "n", "public": "ward", "id_column": "ward", "sensitivity": 1, "cells": 1}
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+    ...     kept = ResponseFolder(ledger, f"{here}/responses")
+    ...     _ = kept.keep("visits", ledger.publish("visits", table, **promise, epsilon=1), epsilon=1)
+    ...     strict = pl.scan_parquet(kept.files("visits", epsilon=1))
+    ...     loose = ledger.relax("visits", strict, table_at=1, epsilon=2)
+    ...     kept.missing(), kept.verify()
+    ((('visits', 1, Level(epsilon=2)),), 2)
+    """
+
+    ledger: "Ledger"
+    path: Path
+
+    def __post_init__(self) -> None:
+        from utmost.publish.ledger import Ledger
+
+        if not isinstance(self.ledger, Ledger):
+            raise wrong_kind("ledger", "a Ledger", self.ledger)
+        if not isinstance(self.path, str | Path):
+            raise wrong_kind("path", "a path or its text", self.path)
+        object.__setattr__(self, "path", Path(self.path))
+
+    def keep(
+        self,
+        name: str,
+        frame: Any,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> Path:
+        """Keep what was answered at a level; where it is kept already, nothing is written.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            frame: as `publish`, `relax` or `view` of the ledger has answered.
+            epsilon, alpha: at which level, one of the two.
+
+        Returns:
+            the folder of its files.
+
+        Raises:
+            DataChanged: for a frame that holds anything else, another column among it; nothing of it is kept. Public
+                columns are taken as they are.
+            NeedsTable: for a level that was not answered.
+            LedgerDamaged: for a folder of the level whose manifest is gone.
+            UnknownRelease, Unsupported: without such a release, and for one whose noise goes by rows.
+        """
+        release, at = self._answered(name, level(epsilon, alpha), version)
+        place = self._place(release, at)
+        if self._manifest(release, at) is None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            aside = Path(mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
+            try:
+                self._write_aside(release, at, frame, aside)
+                os.replace(aside, place)
+            except OSError:
+                if self._manifest(release, at) is None:  # else another writer was first, with the same values
+                    _check_gone(place)
+                    raise
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+            force(place.parent)
+        for left in place.parent.glob(f".{place.name}.*.part"):
+            shutil.rmtree(left, ignore_errors=True)
+        return place
+
+    def files(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> list[str]:
+        """The Parquet files of a level, for an engine to read.
+
+        Raises:
+            NeedsTable: where it is not kept.
+            LedgerDamaged: for a manifest of another release.
+        """
+        release, at = self._answered(name, level(epsilon, alpha), version)
+        manifest = self._manifest(release, at)
+        if manifest is None:
+            remedy = "Answer it again, and call keep: the same call gives the same values."
+            raise NeedsTable("the responses of a level must have been kept", came=at, where=repr(name), remedy=remedy)
+        return [str(self._place(release, at) / file["name"]) for file in manifest["files"]]
+
+    def missing(self) -> tuple[tuple[str, int, Level], ...]:
+        """What engines have answered and is not kept here, by name, version and level: a keep that was cut off."""
+        return tuple((one.name, one.version, at) for one, at in self._levels() if self._manifest(one, at) is None)
+
+    def verify(self) -> int:
+        """Read every file that is kept, a batch at a time, and find it to be what was written and answered.
+
+        Returns:
+            how many rows there are in all levels.
+
+        Raises:
+            LedgerDamaged: for a file that is missing or of other bytes.
+            DataChanged: for rows that were not answered.
+        """
+        rows = 0
+        for release, at in self._levels():
+            manifest = self._manifest(release, at)
+            if manifest is not None:
+                place = self._place(release, at)
+                for file in manifest["files"]:
+                    if not (place / file["name"]).is_file() or _digest(place / file["name"]) != file["sha256"]:
+                        raise LedgerDamaged("a file must be as it was kept", came="another", where=file["name"])
+                self._check(release, at, [place / file["name"] for file in manifest["files"]])
+                rows += release.rows
+        return rows
+
+    def _levels(self) -> Iterator[tuple["Published", Level]]:
+        for release in self.ledger.releases:
+            if release.items is not None and not release.items.is_kept:
+                yield from ((release, at) for at in release.levels)
+
+    def _answered(self, name: str, at: Level, version: int | None) -> tuple["Published", Level]:
+        from utmost.publish.ledger.engine_ledger import known_by_item
+
+        release = known_by_item(self.ledger.items, name, version)
+        if release.items is None or release.items.is_kept:
+            raise Unsupported("the ledger keeps these responses itself", where=repr(name), remedy="Call its view.")
+        if at not in release.responses:
+            raise NeedsTable("a level must have been answered", came=at, where=repr(name), remedy="Call relax or view.")
+        return release, at
+
+    def _place(self, release: "Published", at: Level) -> Path:
+        return self.path / _named(release.name) / f"v{release.version}" / _named(level_text(at))
+
+    def _manifest(self, release: "Published", at: Level) -> Any:
+        """What is kept of a level; None where nothing is."""
+        path = self._place(release, at) / _MANIFEST
+        if not path.is_file():
+            return None
+        try:
+            found = json.loads(path.read_bytes())
+            names = [file["name"] for file in found["files"] if len(file["sha256"]) == 64]
+            is_right = found["form"] == _FORM and found["release"] == release.bound.hex()
+            is_right &= found["level"] == level_text(at) and len(names) == len(found["files"])
+            is_right &= all(Path(one).name == one and one.endswith(".parquet") for one in names)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            is_right = False
+        if not is_right:
+            raise LedgerDamaged("a manifest must be of this release and level", came="another", where=str(path))
+        return found
+
+    def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
+        """Write, force to the disk, read back, and say what it is."""
+        answered = engine_frame(frame)
+        _check_columns(release, answered.schema().names)
+        answered.written(aside)
+        files = sorted(one for one in aside.glob("*.parquet") if not one.name.startswith(("_", ".")))
+        self._check(release, at, files)
+        listed = [{"name": one.name, "sha256": _digest(one)} for one in files]
+        facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
+        facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
+        (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")
+        for path in (*files, aside / _MANIFEST, aside):
+            force(path)
+
+    def _check(self, release: "Published", at: Level, files: list[Path]) -> None:
+        """Check that files hold what was answered at a level."""
+        assert release.items is not None
+        items = self.ledger.items
+        key = items.commitment_key(release.name, version=release.version)
+        answered = items.view(release.name, epsilon=at, version=release.version), at
+        work = CommittingRows(key, release.items.identifiers, answered)
+        batches = _batches(files, [*release.items.identifiers, *release.columns])
+        items.check_committed(release.name, gathered_commitment(work(batches)), version=release.version)
+        _check_radii(files, release, at)
+
+    def __repr__(self) -> str:
+        return f"ResponseFolder({str(self.path)!r})"
+
+
+def _radii(release: "Published") -> list[str]:
+    return [f"{name}_radius" for name in release.columns]
+
+
+def _check_columns(release: "Published", names: list[str]) -> None:
+    """Check that there is no column but those of an answer: what is kept is for recipients."""
+    assert release.items is not None
+    answered = {*release.items.identifiers, *release.columns, *release.public, *_radii(release)}
+    other = [name for name in names if name not in answered]
+    if other:
+        raise DataChanged(
+            "a frame must have the columns of an answer alone",
+            came=", ".join(map(repr, other)),
+            where=repr(release.name),
+            remedy="Pass what publish, relax or view gave, or drop the others.",
+        )
+
+
+def _check_radii(files: list[Path], release: "Published", at: Level) -> None:
+    """Check that a column of radii holds the one radius of a level, and so nothing of the data."""
+    from utmost.publish.ledger.engine_ledger import radius_of
+
+    compute, radius = extra("pyarrow.compute", "tables"), radius_of(release, at)
+    for path in files:
+        there = [name for name in _radii(release) if name in parquet.opened(path).schema_arrow.names]
+        for batch in _batches([path], there) if there else ():
+            for name in there:
+                if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [radius]:
+                    where = f"column {name!r}"
+                    raise DataChanged("a radius must be that of the level", came="another", where=where)
+
+
+def _check_gone(place: Path) -> None:
+    if place.exists():
+        remedy = "Remove it: it is made again, with the same values."
+        raise LedgerDamaged("a level's folder must have a manifest", came="none", where=str(place), remedy=remedy)
+
+
+def _batches(files: list[Path], columns: list[str]) -> Iterator[Any]:
+    for path in files:
+        file = parquet.opened(path)
+        with parquet.well_formed(path):
+            for group in range(file.num_row_groups):  # all at once, Arrow holds on to what was read
+                yield from file.iter_batches(batch_size=_READ, row_groups=[group], columns=columns)
+
+
+def _named(text: str) -> str:
+    """A name of a folder for any text: what of it is plain, and its digest."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text)
+    return f"{plain[:40]}-{sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,325 @@
+"""Reading and drawing the responses of a release inside one transaction."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from utmost.errors import LedgerDamaged, Unsupported
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.sampling.draw import CONSTANT_UP_TO
+from utmost.laws.sampling.integers import Integers, add, joined, minus
+from utmost.laws.sampling.item_words import Tags
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.ledger.book import Page
+from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
+from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
+from utmost.publish.ledger.point_paths import PointAnswer, PointPaths
+from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
+from utmost.publish.ledger.state import ByItem, Published
+from utmost.publish.ledger.store import Rows
+from utmost.publish.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.level_steps import Step
+
+Blocks = Callable[[str], Iterator[Integers]]
+"""From a column's name to the blocks of a stored response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a response is made.
+
+    Attributes:
+        step: from the levels that are stored.
+        lattice: on which the noise lives.
+        noise: of the step.
+    """
+
+    step: Step
+    lattice: Lattice
+    noise: Noise
+
+    def blocks(
+        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+    ) -> Iterator[Integers]:
+        """The new response of one column, block by block.
+
+        Args:
+            values: true values by column; needed beyond the loosest level, and not looked at elsewhere.
+            below, above: the stored responses at the neighbours of the level.
+        """
+        stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
+        for block, start in enumerate(range(0, rows, BLOCK)):
+            strict, loose = (None if blocks is None else next(blocks) for blocks in stored)
+            place = column, block, min(BLOCK, rows - start)
+            if loose is not None:
+                yield self._from_responses(place, strict, loose)
+            else:
+                assert values is not None
+                yield self._from_values(place, values[column][start : start + BLOCK], strict)
+
+    def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
+        """The noise at the strict level is response - value; it gives away its place in the uniform block, too."""
+        if strict is None:
+            place, below = self.noise.place(*at), None
+        else:
+            place, below = self.lattice.split(minus(strict, true))
+        noise = self.lattice.times(self.noise.beyond(*at, below))
+        return add(true, noise if place is None else add(place, noise))
+
+    def _from_responses(self, at: tuple[str, int, int], strict: Integers | None, loose: Integers) -> Integers:
+        """Responses of one cell differ by multiples of the uniform block."""
+        apart = None if strict is None else self.lattice.split(minus(strict, loose))[1]
+        return add(loose, self.lattice.times(self.noise.within(*at, apart)))
+
+
+FORM = 2
+"""How new responses are sealed."""
+
+Progress = Callable[[int, int], None]
+"""Called with how many cells are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a response is of: a release that is stored, or one about to be.
+
+    Attributes:
+        name, version, columns, rows, promise: as in `Published`.
+        committed: the commitment to the values.
+        bound: the digest of the public facts about the release.
+        stored: the release, if it is there.
+        items: where the noise is addressed by item, what is known of that.
+        tags: of the items, for a release that is about to be; one that is there has kept its own.
+        labels: what is known of its labels.
+    """
+
+    name: str
+    version: int
+    columns: tuple[str, ...]
+    rows: int
+    promise: Promise
+    committed: bytes
+    bound: bytes
+    stored: Published | None
+    items: ByItem | None = None
+    tags: Tags | None = None
+    labels: Labels | None = None
+
+    @classmethod
+    def of(cls, page: Page, release: Published) -> "Item":
+        """A release that is there, with the commitment that was stored.
+
+        Raises:
+            LedgerDamaged: where the commitment is another one.
+        """
+        first = min(response.event for response in release.responses.values())
+        committed = page.rows.part(first, 0)
+        if committed is None or sha256(committed).hexdigest() != release.commitment:
+            raise LedgerDamaged("a commitment must be as it was written", came="another one", where=f"event {first}")
+        return cls(
+            release.name,
+            release.version,
+            release.columns,
+            release.rows,
+            release.promise,
+            committed,
+            release.bound,
+            release,
+            release.items,
+            labels=release.labels,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many cells a response has."""
+        return self.rows * len(self.columns)
+
+
+def stored_response(page: Page, release: Published, level: Level, progress: Progress | None) -> dict[str, Integers]:
+    """A response that is there, in steps, by column.
+
+    Raises:
+        LedgerDamaged: where it is not as it was written.
+    """
+    page.repeated.add(release.responses[level].event)
+    blocks = _page_blocks(page, release, level)
+    done, size, found = 0, release.rows * len(release.columns), {}
+    for name in release.columns:
+        parts = []
+        for _ in range(0, release.rows, BLOCK):
+            parts.append(next(blocks))
+            done += parts[-1].size
+            _report(progress, done, size)
+        found[name] = _whole(parts, release.rows)
+    next(blocks, None)  # compares the digest of all parts
+    return found
+
+
+def new_response(
+    page: Page,
+    item: Item,
+    level: Level,
+    values: Mapping[str, Integers] | None,
+    randomness: Randomness,
+    progress: Progress | None,
+    before: tuple[bytes, ...] = (),
+) -> tuple[dict[str, Integers], dict[str, Any]]:
+    """Draw a response at a new level and store its blocks.
+
+    Args:
+        values: the true values by column, in steps; needed only beyond the loosest level, and for points.
+        before: parts that the event keeps ahead of the response.
+
+    Returns:
+        The response in steps, and the facts that its event must hold.
+
+    Raises:
+        OutOfRange: for a level so strict that its answers would have no error bar.
+    """
+    item.promise.check_level(level)
+    step = Step.from_known([] if item.stored is None else item.stored.responses, level)
+    answer = _answer(page, item, step, values, randomness)
+    event, root, drawn, done = page.state.number + 1, Root(), {}, 0
+    seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
+    word = item.promise.word(level, item.size)
+    for part in before:
+        _put(page, event, root, part)
+    known = (step.strict, step.loose) if isinstance(answer, Answer) else (None, None)
+    below, above = (None if at is None else _by_column(page, item, at) for at in known)
+    for name in item.columns:
+        parts = []
+        for block in answer.blocks(name, values, below, above, item.rows):
+            _put(page, event, root, seal.sealed(event, root.count, stored(block, word)))
+            parts.append(block)
+            done += block.size
+            _report(progress, done, item.size)
+        drawn[name] = _whole(parts, item.rows)
+    for blocks in (below, above):
+        if blocks is not None:
+            next(blocks(""), None)
+    facts = {"level": level_text(level), "how": step.how, "parts": root.count, "root": root.text, "seal": FORM}
+    labels = label_key_under(seal, event, label_seal(page.key, page.state.identity, item))
+    return drawn, {**facts, "label_key": labels}
+
+
+def _put(page: Page, event: int, root: Root, content: bytes) -> None:
+    page.put(event, root.count, content)
+    root.add(content)
+
+
+def _answer(
+    page: Page, item: Item, step: Step, values: Mapping[str, Any] | None, randomness: Randomness
+) -> Answer | PointAnswer:
+    """Noise of each cell on its lattice; for points, their paths."""
+    points = item.promise.points
+    if points is None:
+        return Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
+    return PointPaths.of(page.key, item.name, item.version, item.committed, points).answer(step.to, values)
+
+
+def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
+    """By item for a release that is published so; else derived where the ledger was made so, or drawn.
+
+    For a strategy run by run.
+    """
+    if item.items is not None:
+        return _noise_by_item(page, item, step)
+    if page.state.is_derived:
+        check_apart([] if item.stored is None else item.stored.responses, step.to)
+    if not item.promise.runs:
+        return _run_noise(page, item, step, randomness, item.promise.lattice)
+    sizes, lattices = zip(*item.promise.runs, strict=True)
+    runs = (_run_noise(page, item, step, randomness, one, f"run {at}") for at, one in enumerate(lattices))
+    return NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+
+
+def _noise_by_item(page: Page, item: Item, step: Step) -> Noise:
+    before = () if item.stored is None else item.stored.path
+    release = item_release(page.key, item, (*before, step.to), step.to)
+    if item.tags is not None:
+        return ItemNoise(step, release, item.tags)
+    assert item.stored is not None
+    return ItemNoise(step, release, stored_tags(page, item.stored))
+
+
+def _run_noise(page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str) -> Noise:
+    if not page.state.is_derived:
+        return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
+    about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run
+    return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
+
+
+def _by_column(page: Page, item: Item, level: Level) -> Blocks:
+    """The blocks of a stored response, column after column: each column must be read to its end before the next.
+
+    Asked for a column that is none, it reads on to the end, where the digest is compared.
+    """
+    assert item.stored is not None
+    blocks = _page_blocks(page, item.stored, level)
+    return lambda column: blocks
+
+
+def _page_blocks(page: Page, release: Published, level: Level) -> Iterator[Integers]:
+    form = release.responses[level].seal
+    seal = level_seal(page.key, page.state.identity, release, level, form, is_sealed=page.state.is_sealed)
+    return stored_blocks(page.rows, release, level, seal)
+
+
+def stored_blocks(rows: Rows, release: Published, level: Level, seal: Seal) -> Iterator[Integers]:
+    """The blocks of a stored response, column after column; at the end they are known to be what was written.
+
+    Raises:
+        LedgerDamaged: for a block that is missing, or not as it was written.
+    """
+    response, each = release.responses[level], -(-release.rows // BLOCK)
+    if response.parts != response.first + each * len(release.columns):
+        raise LedgerDamaged("a response must have all blocks", came=response.parts, where=f"event {response.event}")
+    for part, content in enumerate(checked_parts(rows, response.event, response.parts, response.root)):
+        if part < response.first:
+            continue
+        block = unpacked(seal.opened(response.event, part, content))
+        if block.size != min(BLOCK, release.rows - (part - response.first) % each * BLOCK):
+            raise LedgerDamaged("a block must have all cells", came=block.size, where=f"event {response.event}")
+        yield block
+
+
+def page_labels(page: Page, release: Published) -> Named:
+    """`labels_of`, for whoever holds the ledger's key."""
+    return labels_of(page.rows, release, label_seal(page.key, page.state.identity, release))
+
+
+def labels_of(rows: Rows, release: Published, seal: Seal) -> Named:
+    """The columns of a release in order, and its public ones, where the ledger keeps them.
+
+    Args:
+        seal: of the labels.
+    """
+    if release.labels is None:
+        return (), {}
+    first = min(release.responses.values(), key=lambda response: response.event)
+    return release.labels.order, stored_labels(rows, first.event, first.first, release.labels, seal)
+
+
+def key_of_level(page: Page, release: Published, level: Level) -> bytes:
+    """The key of one response, as a recipient gets it.
+
+    Raises:
+        Unsupported: where the ledger is not sealed, or nothing is stored at the level.
+    """
+    if not page.state.is_sealed or level not in release.responses:
+        where = repr(release.name)
+        raise Unsupported("only a level that is stored and sealed has a key", came=level, where=where)
+    return handed_key(page.key, page.state.identity, release, level, release.responses[level].seal)
+
+
+def _whole(parts: list[Integers], rows: int) -> Integers:
+    return parts[0] if len(parts) == 1 else joined(parts, rows)
+
+
+def _report(progress: Progress | None, done: int, size: int) -> None:
+    if progress is not None:
+        progress(done, size)

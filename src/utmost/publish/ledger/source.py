@@ -1,0 +1,395 @@
+"""The values that a curator brings, and the commitment to them.
+
+**The commitment to the values of a release: one keyed digest for each column and run of rows.**
+
+    digest_(c, b) = HMAC(K_commit, c || b || values of column c in run b)
+
+K_commit is derived from the ledger's key, the release's name and its version, so that without the key nobody can test a
+guess at a value, nor see that two versions have values in common. With the key one can: a digest covers few rows so
+that a curator whose table has changed learns where. Row order is committed to with the values.
+
+Keyed digests of what is published, by which the same data are known again under another name.
+
+For a column with the steps n_1 ... n_r on the grid 2^-k, the digest is
+
+    HMAC(K, sorted values),    the values as integers times a power of two, in lowest terms,
+
+so the order of the rows, the names of release and column, and whether counts were released as integers or as reals make
+no difference. K is one key for the whole ledger, hence equal columns have equal digests, and a file with these digests
+would reveal that two tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a
+random nonce, and in a length that depends on the number of columns alone: without the key they are noise.
+
+A column of which all cells are equal says little about whose data it is, and is passed over.
+"""
+
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, DataChanged, LedgerDamaged
+from utmost.laws.exact import objects
+from utmost.laws.sampling.integers import Integers, narrowed
+from utmost.laws.sampling.item_words import Identifiers, item_tags
+from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.vault import packed
+from utmost.publish.releases.item_commitment import committed_rows, first_difference
+from utmost.publish.releases.table import check_no_copy, check_size, chosen_columns
+from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
+from utmost.publish.tables.columns import check_distinct, integer_column, real_column
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Source:
+    """True values; they live as long as one call.
+
+    Attributes:
+        table: as it came, through ``adapter``.
+        columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
+        identifiers: the text of each row's identifier, or None.
+        rows: how many there are.
+        public: the columns that are published as they are.
+        items: the identifiers as they are, where the noise is addressed by them; else None.
+    """
+
+    table: Any
+    adapter: TableAdapter
+    columns: Mapping[str, Integers]
+    identifiers: NDArray[np.object_] | None
+    rows: int
+    public: tuple[str, ...]
+    items: Identifiers | None = None
+
+    @property
+    def kind(self) -> str:
+        """What kind of table it is, so that a view can be of the same."""
+        return self.adapter.kind(self.table, self.order)
+
+    @property
+    def order(self) -> list[str]:
+        """The columns that are published, released and public ones, in the order of the table."""
+        if not self.public:
+            return list(self.columns)
+        return [name for name in self.adapter.names(self.table) if name in self.columns or name in self.public]
+
+    def labels(self) -> dict[str, Column]:
+        """The public columns, as they are published."""
+        return {name: self.adapter.label(self.table, name) for name in self.public}
+
+    def texts(self) -> Mapping[str, list[str]]:
+        """The columns beside the released ones whose cells are all text: what a reader takes for the rows' names.
+
+        None where an ``id_column`` says which they are.
+        """
+        found: dict[str, list[str]] = {}
+        if self.identifiers is not None:
+            return found
+        for name in self.adapter.names(self.table):
+            if name not in self.columns:
+                column = self.adapter.column(self.table, name)
+                cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
+                if cells and all(isinstance(cell, str) for cell in cells):
+                    found[str(name)] = cells
+        return found
+
+    def check_sizes(self, promise: Promise) -> None:
+        """Check that no value is larger than was declared, or than a response of so many cells takes.
+
+        Raises:
+            BadTable: naming the first cell that is, and not its value.
+        """
+        steps = promise.largest_steps(self.rows * len(self.columns))
+        most = steps if promise.points is None else promise.points.largest(promise.largest)
+        for name, column in self.columns.items():
+            if column.size and max(_size(column.max()), _size(column.min())) > most:
+                row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
+                bound = f"{promise.largest}" if promise.largest is not None else f"2^{steps.bit_length()} steps"
+                if promise.points is not None:
+                    bound = f"{most}"
+                raise BadTable(
+                    f"no value may be larger than {bound}",
+                    came="one that is",
+                    where=f"{self.adapter.place(self.table, row)}, column {name!r}",
+                    remedy="Declare largest=, a public bound on the size of any value there could be.",
+                )
+
+    def with_released(self, released: Mapping[str, NDArray[Any]], after: Mapping[str, str]) -> Any:
+        """The table that came, with released values in place of the true ones, and no column that is not public.
+
+        Args:
+            after: for each column that is new the one behind which it stands.
+        """
+        names = self.adapter.names(self.table)
+        unsaid = [name for name in names if name not in self.columns and name not in self.public]
+        return self.adapter.with_columns(self.adapter.without(self.table, unsaid), released, after)
+
+
+def read_source(
+    table: Any,
+    columns: str | Sequence[str],
+    promise: Promise,
+    id_column: str | None,
+    public: Sequence[str] = (),
+    *,
+    by_item: bool = False,
+) -> Source:
+    """Read and check every value that is to be released.
+
+    Args:
+        public: the columns to publish as they are; all others are left out of what `Source.with_released` gives.
+        by_item: whether the noise is addressed by the identifiers.
+
+    Raises:
+        BadTable: for a column that is missing or a cell that cannot be released, with its row and column.
+    """
+    adapter = adapter_of(table)
+    chosen = chosen_columns(columns, tuple(adapter.names(table)), id_column)
+
+    def place(row: int) -> str:
+        return adapter.place(table, row)
+
+    identifiers = None
+    if id_column is not None:
+        identifiers = _identifiers(adapter, table, id_column, place)
+    read = integer_column if promise.grid is None else real_column
+    lattice = promise.lattice
+
+    def cells(name: str) -> NDArray[Any]:
+        column = adapter.column(table, name)
+        if promise.points is not None:
+            return exact_column(real_column(column, name, place))
+        return lattice.steps(lattice.read(read(column, name, place)))
+
+    values = {name: cells(name) for name in chosen}
+    rows = {name: column.size for name, column in values.items()}
+    if len(set(rows.values())) > 1:
+        raise BadTable("all columns must have the same number of rows", came=str(rows))
+    kept = tuple(name for name in adapter.names(table) if name in public)
+    items = Identifiers.of(adapter.column(table, id_column)) if by_item and id_column is not None else None
+    return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
+
+
+def check_source(source: Source, promise: Promise) -> None:
+    """Check a table that is published for the first time as `release_table` does, once its cells have been read.
+
+    Raises:
+        BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
+    """
+    check_size(promise.unit, source.rows, len(source.columns))
+    column = source.adapter.column
+    for name in source.public:
+        true = {released: column(source.table, released) for released in source.columns}
+        check_no_copy(name, partial(column, source.table, name), true)
+
+
+def _identifiers(adapter: TableAdapter, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
+    column = adapter.column(table, name)
+    check_distinct(column, name, place)
+    keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return objects(str(key) for key in keys)
+
+
+_BYTES = 16
+_MOST_RUNS = 1024
+
+
+def commitment(key: Key, name: str, version: int, source: Source) -> bytes:
+    """The digests of all columns, one after the other; that of the identifiers last, where there are any.
+
+    Where the noise is addressed by item, the sums of the rows' digests by item block: see `ItemCommitment`.
+    """
+    if source.items is not None:
+        by_item = commitment_secret(key, name, version)
+        return committed_rows(by_item, item_tags(by_item, [source.items]), list(source.columns.values())).content
+    secret = key.derived("commitment", name, str(version))
+    columns = [_packed_runs(column) for column in source.columns.values()]
+    if source.identifiers is not None:
+        columns.append(_text_runs(source.identifiers))
+    return b"".join(
+        hmac.digest(secret, c.to_bytes(4, "big") + b.to_bytes(4, "big") + run, sha256)[:_BYTES]
+        for c, runs in enumerate(columns)
+        for b, run in enumerate(runs)
+    )
+
+
+def commitment_secret(key: Key, name: str, version: int) -> bytes:
+    """The secret under which a release by item is committed to."""
+    return key.derived("item commitment", name, str(version))
+
+
+def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
+    """The secret of the noise of a release by item: one for each table that could be published so."""
+    return key.derived("item noise", name, str(version), sha256(committed).hexdigest())
+
+
+def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
+    """Check that two commitments to a release agree.
+
+    Raises:
+        DataChanged: naming the first columns and rows that differ, and no value.
+    """
+    if source.rows != rows:
+        raise DataChanged(
+            f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
+        )
+    if hmac.compare_digest(committed, now):
+        return
+    if source.items is not None:
+        block = first_difference(committed, now)
+        came = f"others in item block {block}"
+        required = "the identifiers and values must be those that were published"
+        raise DataChanged(required, came=came, where=where, remedy=remedy)
+    step, names = _run(rows), [*source.columns, "identifiers"]
+    differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
+    column, run = divmod(next(differs) // _BYTES, -(-rows // step))
+    first, last = run * step + 1, min((run + 1) * step, rows)
+    span = f"row {first}" if first == last else f"rows {first} to {last}"
+    came = f"others in column {names[column]!r}, {span}"
+    raise DataChanged("the values must be those that were published", came=came, where=where, remedy=remedy)
+
+
+def _packed_runs(column: Integers) -> list[bytes]:
+    """The runs of a column as bytes that depend on the values alone."""
+    step = _run(column.size)
+    return [_cell_bytes(column[start : start + step]) for start in range(0, column.size, step)]
+
+
+def exact_column(column: NDArray[Any]) -> NDArray[Any]:
+    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
+
+    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
+    [0.5, 0.0]
+    """
+    if column.dtype.kind != "f":
+        cells = column.tolist()
+        floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
+        if any(Fraction(one) != cell for one, cell in zip(floats.tolist(), cells, strict=True)):
+            return column
+        column = floats
+    return column + 0.0  # one zero
+
+
+_FLOATS = 1 << 1000
+
+
+def _cell_bytes(column: NDArray[Any]) -> bytes:
+    """Cells as bytes that depend on the values alone."""
+    if column.dtype.kind == "f":
+        return column.astype(">f8").tobytes()
+    if column.size and isinstance(column[0], Fraction):
+        return ",".join(map(str, column.tolist())).encode()
+    return packed(column)
+
+
+def _size(cell: Any) -> Any:
+    return abs(cell.item() if isinstance(cell, np.generic) else cell)
+
+
+def _text_runs(column: NDArray[np.object_]) -> list[bytes]:
+    step = _run(column.size)
+    texts = [text.encode("utf-8", "surrogatepass") for text in column.tolist()]
+    sized = [len(text).to_bytes(8, "big") + text for text in texts]
+    return [b"".join(sized[start : start + step]) for start in range(0, len(sized), step)]
+
+
+def _run(rows: int) -> int:
+    """So many rows to a digest: one where there are few rows, and never more than 1024 digests to a column."""
+    return max(1, -(-rows // _MOST_RUNS))
+
+
+_NONCE_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """By what a table is known again; digests under the ledger's key.
+
+    Attributes:
+        labels: of the names of the columns of text beside the released ones.
+        texts: of their cells, in the order of the rows.
+        columns: of the values of each released column, in any order of the rows.
+    """
+
+    labels: bytes
+    texts: bytes
+    columns: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, key: Key, source: Source, exponent: int | None) -> "Likeness":
+        """The digests of a table.
+
+        Args:
+            exponent: the values are in steps of 2^-exponent; None for integers.
+        """
+        return cls(*row_names(key, source), value_digests(key, source, exponent))
+
+    def sealed(self, key: Key, name: str, version: int) -> str:
+        """The digests as an event keeps them."""
+        nonce, content = entropy(_NONCE_BYTES), b"".join((self.labels, self.texts, *self.columns))
+        return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _about(name, version))).hex()
+
+    @classmethod
+    def opened(cls, key: Key, kept: str, name: str, version: int) -> "Likeness":
+        """The digests that an event keeps.
+
+        Raises:
+            LedgerDamaged: where they are not as they were written.
+        """
+        try:
+            whole = bytes.fromhex(kept)
+            nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
+            plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _about(name, version))
+        except (InvalidTag, ValueError):
+            where = f"{name!r}, version {version}"
+            raise LedgerDamaged("digests must be as they were written", came="another seal", where=where) from None
+        parts = [plain[at : at + _BYTES] for at in range(0, len(plain), _BYTES)]
+        return cls(parts[0], parts[1], tuple(parts[2:]))
+
+
+def row_names(key: Key, source: Source) -> tuple[bytes, bytes]:
+    """The digests of the columns of text beside the released ones: of their names, and of their cells in order."""
+    secret, texts = key.derived("likeness"), source.texts()
+    return _digest(secret, "labels", _joined(texts)), _digest(secret, "texts", *map(_joined, texts.values()))
+
+
+def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[bytes, ...]:
+    """The digest of the values of each released column, in any order of the rows."""
+    secret = key.derived("likeness")
+    return tuple(_column(secret, column, exponent or 0) for column in source.columns.values())
+
+
+def _joined(texts: Iterable[str]) -> bytes:
+    return "\0".join(texts).encode("utf-8", "surrogatepass")
+
+
+def _column(secret: bytes, column: Integers, exponent: int) -> bytes:
+    """The digest of a column in any order; one that is like no other where all its cells are equal."""
+    if not column.size or (column == column[0]).all():
+        return entropy(_BYTES)
+    ordered = np.sort(column)
+    if column.dtype.kind == "f" or isinstance(column[0], Fraction):
+        if any(one % 1 for one in ordered.tolist()):
+            return _digest(secret, "reals", _cell_bytes(ordered))
+        ordered = narrowed(objects(int(one) for one in ordered.tolist()))
+    ones = int(np.bitwise_or.reduce(ordered))
+    shift = (ones & -ones).bit_length() - 1
+    return _digest(secret, "values", str(exponent - shift).encode(), packed(ordered >> shift))
+
+
+def _digest(secret: bytes, what: str, *parts: bytes) -> bytes:
+    sized = b"".join(len(part).to_bytes(8, "big") + part for part in (what.encode(), *parts))
+    return hmac.digest(secret, sized, sha256)[:_BYTES]
+
+
+def _about(name: str, version: int) -> bytes:
+    return f"{version}:{name}".encode("utf-8", "surrogatepass")

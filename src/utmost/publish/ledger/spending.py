@@ -1,0 +1,158 @@
+"""What several levels cost together: the sum of their epsilons, exact where it can be written; and what is left."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+
+from utmost.laws.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
+from utmost.laws.exact.shown import Shown
+
+# Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
+_MOST_BITS = 1 << 12
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Spending(Shown):
+    """A sum of epsilons, as powers of bases: sum over bases b of power * (-log b), where None stands for 1/e.
+
+    Attributes:
+        powers: (base, power) with power > 0, each base once.
+    """
+
+    powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
+
+    @classmethod
+    @checked
+    def of(cls, levels: Iterable[Level]) -> "Spending":
+        """The sum of these levels.
+
+        >>> from utmost.laws.exact import level
+        >>> Spending.of([level(1), level("1/2"), level(alpha="1/4"), level(alpha="1/2")]).powers
+        ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
+        """
+        sums: dict[Fraction | None, Fraction] = {}
+        for one in levels:
+            if not isinstance(one, Level):
+                raise wrong_kind("levels", "levels", one)
+            sums[one.base] = sums.get(one.base, Fraction(0)) + one.power
+        return cls(tuple(sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))))
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The sum as levels, one for each base."""
+        return tuple(Level(base, power) for base, power in self.powers)
+
+    @property
+    def level(self) -> Level | None:
+        """The sum as one level: exactly, where it has one base; else rounded up. None for nothing."""
+        if len(self.powers) > 1:
+            return Level(None, Fraction(round_up(settled(self._around))))
+        return next(iter(self.levels), None)
+
+    @property
+    def epsilon(self) -> Fraction | float:
+        """The sum as a Fraction where it is rational, else as a float rounded up."""
+        level = self.level
+        return Fraction(0) if level is None else level.epsilon
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending.of((*self.levels, *other.levels))
+
+    def larger(self, other: "Spending") -> "Spending":
+        """The larger of two sums; where that cannot be settled in 2^12 bits, a number above both.
+
+        >>> from utmost.laws.exact import level
+        >>> Spending.of([level(1)]).larger(Spending.of([level(alpha="1/2")])).epsilon
+        Fraction(1, 1)
+        """
+        if not other.powers or self.powers == other.powers:
+            return self
+        bits = 128
+        while bits <= _MOST_BITS:
+            mine, theirs = self._around(bits), other._around(bits)
+            if mine.is_below(theirs) or theirs.is_below(mine):
+                return other if mine.is_below(theirs) else self
+            bits *= 4
+        tops = (Fraction(round_up(settled(one._around))) for one in (self, other))
+        return Spending(((None, max(tops)),))
+
+    def exceeds(self, limit: Level) -> bool:
+        """Whether the sum is larger than a limit; where that cannot be settled in 2^12 bits, yes."""
+        if self.powers == ((limit.base, limit.power),):
+            return False
+        bits = 128
+        while bits <= _MOST_BITS:
+            mine, theirs = self._around(bits), limit.epsilon_interval(bits)
+            if mine.is_below(theirs) or theirs.is_below(mine):
+                return theirs.is_below(mine)
+            bits *= 4
+        return True
+
+    def left(self, limit: Level) -> Fraction | float:
+        """What a limit leaves: a Fraction where it is rational, else a float rounded down; 0 where nothing is left."""
+        if all(base is None for base, _ in (*self.powers, (limit.base, limit.power))):
+            return max(Fraction(0), limit.power - sum((power for _, power in self.powers), Fraction(0)))
+
+        return max(0.0, round_down(settled(lambda bits: limit.epsilon_interval(bits) - self._around(bits))))
+
+    def _around(self, bits: int) -> Interval:
+        total = Interval.of(0, bits)
+        for one in self.levels:
+            total = total + one.epsilon_interval(bits)
+        return total
+
+
+Part = tuple[str, str]
+"""A partition of individuals into parts that share nobody, and one part of it."""
+
+
+def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:
+    """What releases of one dataset cost together.
+
+    Releases of all individuals add up. Of releases of the parts of one partition, which share nobody, each individual
+    meets those of its own part alone, so they cost what the part that costs most does; partitions add up.
+
+    Args:
+        spent: of each release its largest level, and its part where it is of one.
+
+    Source: parallel composition: [mcsherry2009], Theorem 4.
+
+    >>> from utmost.laws.exact import level
+    >>> together([(level(1), None), (level(1), ("by country", "A")), (level("1/5"), ("by country", "B"))]).epsilon
+    Fraction(2, 1)
+    """
+    partitions: dict[str, dict[str, Spending]] = {}
+    total = Spending()
+    for level, part in spent:
+        if part is None:
+            total = total + Spending.of([level])
+        else:
+            parts = partitions.setdefault(part[0], {})
+            parts[part[1]] = parts.get(part[1], Spending()) + Spending.of([level])
+    return sum((reduce(Spending.larger, parts.values()) for parts in partitions.values()), total)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Shown):
+    """The budget of a dataset.
+
+    Attributes:
+        dataset: whose.
+        limit: what may be spent; None for no limit.
+        spending: what is spent, exactly.
+    """
+
+    dataset: str
+    limit: Level | None
+    spending: Spending
+
+    @property
+    def spent(self) -> Fraction | float:
+        """The epsilon that is spent; rounded up where it is irrational."""
+        return self.spending.epsilon
+
+    @property
+    def remaining(self) -> Fraction | float | None:
+        """The epsilon that is left; rounded down where it is irrational, None without a limit."""
+        return None if self.limit is None else self.spending.left(self.limit)

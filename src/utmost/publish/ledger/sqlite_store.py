@@ -1,0 +1,178 @@
+"""A ledger in one SQLite file: rollback journal, every commit synced, one connection for each transaction."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable
+from utmost.publish.ledger.key import make_file
+from utmost.publish.ledger.store import CHANGED, MEND_CHANGED, STEPS, Rows, missing_steps
+
+T = TypeVar("T")
+
+# The primary result codes of SQLite that say nothing about the content: busy, locked, out of memory, read-only,
+# interrupted, I/O error, full, cannot open, locking protocol, permission, authorisation.
+_UNAVAILABLE = {5, 6, 7, 8, 9, 10, 13, 14, 15, 3, 23}
+_READER = ("trusted_schema=OFF", "cell_size_check=ON")
+_WRITER = (*_READER, "journal_mode=DELETE", "synchronous=EXTRA")
+# Numbers in the file's header that a ledger leaves alone.
+_UNUSED = ("user_version", "application_id", "auto_vacuum")
+_ASKED = "SELECT name FROM sqlite_master WHERE type = 'table'"
+
+
+class SqliteStore:
+    """A file. A connection lives for one transaction only, so nothing is carried into a forked child.
+
+    ``journal_mode=DELETE`` and ``synchronous=EXTRA`` make a commit durable, directory entry included, when it returns.
+
+    Args:
+        path: of the file; made with mode 0600 where there is none, when something is written.
+        timeout: how many seconds to wait for other writers.
+    """
+
+    __slots__ = ("_path", "_timeout", "_turn")
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path, self._timeout = path, timeout
+        self._turn = os.getpid(), threading.Lock()
+
+    @property
+    def place(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    @property
+    def path(self) -> Path:
+        """The path."""
+        return self._path
+
+    def transact(self, work: Callable[[Rows], T], *, write: bool) -> T:
+        """Do the work in one transaction, see `Store`."""
+        if not write:
+            return self._once(work, write=False)
+        make_file(self._path)
+        lock = self._lock()
+        if not lock.acquire(timeout=self._timeout):
+            raise LedgerUnavailable("the ledger must be free to write", came="other writers", where=self.place)
+        try:
+            return self._once(work, write=True)
+        finally:
+            lock.release()
+
+    def problems(self) -> list[str]:
+        """What SQLite's own check of all pages and indices finds."""
+        found = in_transaction(self._path, _integrity, self._timeout, write=False)
+        return [line for line in found if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
+
+    def close(self) -> None:
+        """Nothing is held between transactions."""
+
+    def _lock(self) -> threading.Lock:
+        """The turn of this process's threads; a forked child must not wait for a thread that it does not have."""
+        pid, lock = self._turn
+        if pid != os.getpid():
+            self._turn = pid, lock = os.getpid(), threading.Lock()
+        return lock
+
+    def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
+        if not write:
+            return in_transaction(self._path, lambda connection: work(_rows(connection)), self._timeout, write=False)
+
+        def checked(connection: sqlite3.Connection) -> T:
+            odd = _odd(connection) if _schema(connection) else []
+            if odd:
+                raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
+            return work(_rows(connection))
+
+        return in_transaction(self._path, checked, self._timeout, write=True)
+
+
+def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout: float, *, write: bool) -> T:
+    """Do the work on a connection of its own, in one transaction that is durable when this returns.
+
+    Raises:
+        LedgerUnavailable, LedgerDamaged: for what SQLite reports.
+    """
+    try:
+        connection = _connected(path, timeout, write=write)
+        try:
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            made = work(connection)
+            connection.execute("COMMIT")
+            return made
+        finally:
+            connection.close()  # rolls back what was not committed
+    except sqlite3.Error as error:
+        raise _translated(error, str(path)) from None
+    except UnicodeDecodeError:  # SQLite's own message quotes a damaged name
+        raise LedgerDamaged("the file must be a sound SQLite database", where=str(path)) from None
+
+
+def _integrity(connection: sqlite3.Connection) -> list[str]:
+    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+
+
+def _odd(connection: sqlite3.Connection) -> list[str]:
+    """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
+    kept, expected = _schema(connection), _expected(_rows(connection).version())
+    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(kept.keys() ^ expected.keys())]
+    odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
+    odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
+    return odd + [f"PRAGMA {name}" for name in _UNUSED if connection.execute(f"PRAGMA {name}").fetchone() != (0,)]
+
+
+@lru_cache
+def _expected(version: int) -> dict[bytes, Any]:
+    """The schema of a ledger whose tables are of this version."""
+    model = sqlite3.connect(":memory:")
+    try:
+        for statement in missing_steps(0, STEPS[:version]):
+            model.execute(statement.replace("BYTES", "BLOB"))
+        return _schema(model)
+    finally:
+        model.close()
+
+
+def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
+    """Each object's definition; as bytes, since a damaged name need not be text."""
+    query = (
+        "SELECT CAST(name AS BLOB), CAST(type AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master"
+    )
+    return {row[0]: row[1:] for row in connection.execute(query)}
+
+
+def _rows(connection: sqlite3.Connection) -> Rows:
+    return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
+
+
+def _connected(path: Path, timeout: float, *, write: bool) -> sqlite3.Connection:
+    """A connection; to nothing at all where a file that is to be read is not there. None is made here."""
+    if path.is_dir():
+        remedy = "Nothing was spent; name the file, ledger.db in that directory, say."
+        raise LedgerUnavailable("a ledger must be a file", came="a directory", where=str(path), remedy=remedy)
+    there = write or path.exists()
+    address = f"file:{quote(str(path.absolute()))}?mode=rw" if there else ":memory:"
+    connection = sqlite3.connect(address, uri=there, timeout=timeout, isolation_level=None)
+    try:
+        for pragma in _WRITER if write else _READER:
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _translated(error: sqlite3.Error, place: str) -> LedgerError:
+    """SQLite's error as one of ours. Python's own messages hold no content of the ledger."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _UNAVAILABLE:
+        remedy = "Nothing was spent; make the same call again once the cause is removed."
+        return LedgerUnavailable(
+            "the ledger's file must be writable in time", came=str(error), where=place, remedy=remedy
+        )
+    return LedgerDamaged("the file must be a sound SQLite database", came=str(error), where=place)

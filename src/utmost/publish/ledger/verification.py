@@ -1,0 +1,291 @@
+"""What a ledger says about itself: status, receipts, all that can be computed again; and how a quarantine ends."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.noise.law import read_confidence
+from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.budgets import check_told_apart
+from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.labels import label_seal, opened_label_seal
+from utmost.publish.ledger.personal_answers import checked_answers
+from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.responses import labels_of, stored_blocks
+from utmost.publish.ledger.spending import Budget, Spending
+from utmost.publish.ledger.state import Published, State, folded
+from utmost.publish.ledger.store import missing_steps
+from utmost.publish.ledger.vault import level_seal
+from utmost.publish.ledger.witness import RollbackLoss
+from utmost.publish.releases.gradual_answers import plan_of_answer
+from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Shown):
+    """A ledger at a glance.
+
+    Attributes:
+        place: where it is.
+        identity: its random name, which its copies share.
+        events, releases: how many.
+        datasets: the budget of each.
+        quarantine: why nothing new may be said; None where all is well.
+        sealed, derived: how it was made.
+    """
+
+    place: str
+    identity: str
+    events: int
+    releases: int
+    datasets: tuple[Budget, ...]
+    quarantine: str | None
+    sealed: bool
+    derived: bool
+
+    @classmethod
+    @checked
+    def of(cls, place: str, state: State, quarantine: str | None) -> "Status":
+        """The status in a state."""
+        budgets = tuple(Budget(name, state.limits.get(name), state.spending(name)) for name in state.datasets)
+        return cls(
+            place,
+            state.identity,
+            state.number,
+            len(state.releases),
+            budgets,
+            quarantine,
+            state.is_sealed,
+            state.is_derived,
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Shown):
+    """What was found sound.
+
+    Attributes:
+        events: how many events the chain has.
+        responses: how many responses are stored, and ``cells`` how many cells they have in all.
+        spent: dataset to what it has spent.
+        answers: how many persons' answers are kept.
+    """
+
+    events: int
+    responses: int
+    cells: int
+    spent: Mapping[str, Spending]
+    answers: int = 0
+
+
+def verified(key: Key, page: Page) -> Verification:
+    """Recompute the chain, every response's digest and length, the order of levels, and the budgets.
+
+    Raises:
+        LedgerDamaged: naming the first thing that is not as it was written.
+    """
+    rows = page.rows
+    if missing_steps(rows.version()):
+        raise LedgerDamaged("the tables must be up to date", came=rows.version(), where="utmost_schema")
+    chain = rows.events()
+    last = check_chain(key, 0, START, chain)
+    check_seal(key, rows.head(), len(chain), last)
+    state, events = State(0, START), []
+    for number, body, mac in chain:
+        events.append(read_event(number, body))
+        _check_step(state, events[-1])
+        state = folded(state, [(events[-1], mac)])
+        _check_limits(state, events[-1])
+    _check_places(page, events)
+    cells = sum(_check_responses(key, page, state, release) for release in state.releases.values())
+    responses = sum(len(release.responses) for release in state.releases.values())
+    spent = {d: state.spending(d) for d in state.datasets}
+    return Verification(len(chain), responses, cells, spent, checked_answers(key, rows, state))
+
+
+def verified_with_witness(book: Book) -> Verification:
+    """`verified` after the database's own check, and the check of the chain that the witness holds."""
+    problems = book.store.problems()
+    if problems:
+        raise LedgerDamaged("the database must be sound", came=problems[0], where=book.store.place)
+    book.check_witness()
+    return book.read(lambda page: verified(page.key, page))
+
+
+def history(page: Page, name: str | None, dataset: str | None) -> tuple[Event, ...]:
+    """The events, oldest first: all, or those of a release or a dataset."""
+    rows = page.rows.events()
+    check_chain(page.key, 0, START, rows)
+    events = [read_event(number, body) for number, body, _ in rows]
+    return tuple(event for event in events if _concerns(event, name, dataset, page.state))
+
+
+def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
+    """Whether an event is of this release, if one is named, and of this dataset, if one is."""
+    facts = event.facts
+    if name is not None and facts.get("name") != name:
+        return False
+    if dataset is None:
+        return True
+    if "name" in facts:
+        item = facts["name"], facts["version"]
+        return (state.releases.get(item) or state.mechanisms[item]).dataset == dataset
+    return facts.get("dataset") == dataset or dataset in facts.get("missing", {})
+
+
+def _check_step(state: State, event: Event) -> None:
+    """A response was drawn from the law that the levels known then ask for."""
+    if event.kind not in ("published", "answered"):
+        return
+    release = state.releases.get((event.facts["name"], event.facts["version"]))
+    step = Step.from_known(() if release is None else release.responses, level_of_text(event.facts["level"]))
+    if step.how != event.facts["how"]:
+        raise LedgerDamaged("a level must follow from those before it", came=step.how, where=f"event {event.number}")
+
+
+def _check_limits(state: State, event: Event) -> None:
+    """No event that spends may have been written beyond the limit that held then."""
+    if event.kind not in ("published", "answered", "offered"):
+        return
+    item = event.facts["name"], event.facts["version"]
+    dataset = (state.releases.get(item) or state.mechanisms[item]).dataset
+    limit, spends = state.limits.get(dataset), event.facts.get("how", "fresh") in ("fresh", "relax")
+    if limit is not None and state.spending(dataset).exceeds(limit) and spends:
+        raise LedgerDamaged("a budget must not be exceeded", came=f"dataset {dataset!r}", where=f"event {event.number}")
+
+
+def _check_places(page: Page, events: list[Event]) -> None:
+    """Exactly the parts that the events name are stored."""
+    named = [(event.number, part) for event in events for part in range(event.facts.get("parts", 0))]
+    stored = list(page.rows.parts())
+    if stored != named:
+        odd = sorted(set(stored) ^ set(named))
+        raise LedgerDamaged(
+            "the parts must be those that the events name",
+            came=f"event {odd[0][0]}, part {odd[0][1]}",
+            where="utmost_parts",
+        )
+
+
+def _check_responses(key: Key, page: Page, state: State, release: Published) -> int:
+    """Digests, seals and lengths of all responses of a release; how many cells they have."""
+    if release.items is not None and not release.items.is_kept:
+        return 0
+    labels = label_seal(key, state.identity, release)
+    labels_of(page.rows, release, labels)
+    cells = 0
+    for at, response in release.responses.items():
+        seal = level_seal(key, state.identity, release, at, response.seal, is_sealed=state.is_sealed)
+        cells += sum(block.size for block in stored_blocks(page.rows, release, at, seal))
+        if opened_label_seal(seal, response.event, response.label_key) != labels:
+            where = f"event {response.event}"
+            raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
+    return cells
+
+
+def response_plan(promise: Promise, level: Level, confidence: Number = "0.95") -> Plan:
+    """The plan by which a response at this level was drawn, whatever other levels were answered.
+
+    Args:
+        promise: of the release, as the ledger has it.
+        level: of the response.
+        confidence: of the error bar.
+
+    >>> from utmost.laws.exact import level
+    >>> from utmost.publish.ledger.promise import promised
+    >>> promise = promised(sensitivity=1, cells=2)
+    >>> response_plan(promise, level(1)).law, response_plan(promise, level(1)).radius
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    sure = read_confidence(confidence)
+    plan = plan_of_answer(promise.unit, promise.lattice, level, sure, half_step=promise.half_step)
+    return replace(plan, radius=promise.radius(level, sure))
+
+
+_MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."
+
+
+def receipt(key: Key, state: State) -> str:
+    """A line that says how far the ledger had come: identity, number and mac of the last event, and a mac of these."""
+    text = f"utmost-receipt:{state.identity}:{state.number}:{state.mac.hex()}"
+    return f"{text}:{_signed(key, text)}"
+
+
+def check_receipt(book: Book, line: str) -> None:
+    """Find out whether a ledger still holds what it held; if not, it is in quarantine from now on.
+
+    Raises:
+        KeyRefused: for a receipt of another ledger, or none at all.
+        Quarantined: where it does not.
+    """
+    text, _, signed = line.strip().rpartition(":") if isinstance(line, str) and line.isascii() else ("", "", "")
+    if not hmac.compare_digest(signed.encode(), _signed(book.key, text).encode()):
+        raise KeyRefused("a receipt must be this ledger's, unchanged", where="receipt")
+    _, identity, number, mac = text.split(":")
+
+    def work(page: Page) -> bool:
+        if page.state.identity != identity:  # of another ledger that has the same key
+            raise KeyRefused("a receipt must be this ledger's", came="another ledger's", where="receipt")
+        if page.rows.mac(int(number)) == bytes.fromhex(mac):
+            return True
+        if page.state.quarantine is None:
+            page.append("quarantined", {"reason": f"a receipt is about {number} events that it does not hold"})
+        return False
+
+    if not book.write(work, quarantined=True):
+        raise Quarantined("the ledger must hold what it held", came="an earlier or another state", where="receipt")
+
+
+def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | None) -> None:
+    """Write the event that ends a quarantine, and let the witness start over.
+
+    Raises:
+        OutOfRange: where there is no quarantine, or nobody knows what is missing.
+    """
+    check_name(reason, "reason")
+    said = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
+
+    def work(page: Page) -> None:
+        if page.reason is None:
+            raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
+        for dataset in said:
+            check_told_apart(page.state, dataset)
+        known = book.loss(page)
+        if known is None and missing is None:
+            raise OutOfRange(
+                "somebody must know what is missing", came="no witness", where="resume", remedy=_MEND_MISSING
+            )
+        for dataset, limit in ({} if known is None else known.limits).items():
+            page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
+        page.append("resumed", _facts(reason, page.state, known, said))
+
+    book.write(work, quarantined=True, over=True)
+
+
+def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
+    """Where no witness says which releases lost something, all are closed.
+
+    Derived noise repeats itself in any order of levels, but noise by item in the same order alone.
+    """
+    missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
+    for dataset, one in said.items():
+        missing.setdefault(dataset, []).append(one)
+    closed = (*state.releases, *state.mechanisms) if known is None else known.closed
+    if state.is_derived:
+        closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
+    return {
+        "reason": reason,
+        "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},
+        "closed": [list(item) for item in closed],
+    }
+
+
+def _signed(key: Key, text: str) -> str:
+    return hmac.digest(key.derived("receipt"), text.encode(), sha256).hex()

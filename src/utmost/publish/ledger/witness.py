@@ -1,0 +1,331 @@
+"""The witness: a copy of the events that knows when the ledger has been put back, and what that lost.
+
+A witness: a copy of the events, kept elsewhere, that fixes each event before the ledger's store ever sees it.
+
+A ledger's own seal cannot distinguish an old ledger from the present one: the old one was sealed, too. So the witness
+hears it first. It holds the events one after another, one of each number, and of the last ones whether they are
+*settled*:
+
+    pending   drawn, and kept here with its responses; nobody has been answered, and the store may hold it or not
+    settled   the store has reported that it holds it; from then on it may be said
+
+A ledger that lacks a settled event, or has another in its place, was rolled back, restored, or kept by a store that
+lies. A ledger that lacks a pending one was cut off in mid-commit: whoever writes next carries it out as it was drawn.
+
+**What a rollback has lost, and what it costs: from what the witness saw, and what the ledger still knows.**
+
+Let p be the last event that both have. A release had the level c then, got the level w in what the witness saw later,
+and the level s in what the ledger wrote since (s = c for a ledger that was quarantined at once). Then
+
+    published after p          w          all that was said of it is lost
+    w = c                      0          only views are lost: functions of what is stored, and of coins
+    w > c, s = c               w - c      so that with c, which the books still have, it comes to w
+    w > c, s > c               w + c      two continuations of one response
+
+The last line: f(v_c, v_w) f(v_c, v_s) / f(v_c) is the law of the common response and its two continuations, and one
+individual changes the factors by at most exp(w), exp(s) and exp(c); s is in the books already.
+
+A mechanism that answers each person once and lost answers is closed: who is kept is repeated, and nobody is answered a
+second time, which costs nothing. Where the ledger has answered since, a person may have two answers: its level again.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+from utmost.errors import LedgerDamaged, LedgerError, LedgerUnavailable, Quarantined
+from utmost.laws.exact import Level, round_up
+from utmost.publish.ledger.events import START, check_chain, read_event
+from utmost.publish.ledger.key import Key, make_file
+from utmost.publish.ledger.sqlite_store import in_transaction
+from utmost.publish.ledger.state import Item, State, folded
+from utmost.publish.ledger.store import Part, Row
+
+T = TypeVar("T")
+
+# A witness of the first format has the first table only: all that it holds is settled.
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS utmost_witness (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS utmost_pending (number BIGINT PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS utmost_pending_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, "
+    "content BLOB NOT NULL, PRIMARY KEY (event, part))",
+)
+_EXISTS = "SELECT name FROM sqlite_master WHERE name = ?"
+
+KEPT = "No answer was given. What was drawn is kept and counts: the same call, once the cause is removed, gives it."
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a witness holds, in short.
+
+    Attributes:
+        last: number and mac of the last settled event; None before the first.
+        pending: the events after it.
+    """
+
+    last: tuple[int, bytes] | None
+    pending: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A file that holds the events of one ledger.
+
+    Attributes:
+        path: of the file. Keep it where no backup of the ledger is restored over it.
+        timeout: how many seconds to wait for others who write it.
+    """
+
+    path: Path
+    timeout: float
+
+    def held(self) -> Held:
+        """The last event that is settled, and those that are pending."""
+        return self._read(lambda connection: Held(_last(connection), tuple(_rows(connection, "utmost_pending"))))
+
+    def last(self) -> tuple[int, bytes] | None:
+        """The number and mac of the last event that is settled; None where none is."""
+        return self._read(_last)
+
+    def mac(self, number: int) -> bytes | None:
+        """The mac of a settled event; None where it has none of this number."""
+
+        def work(connection: sqlite3.Connection) -> bytes | None:
+            if not _has(connection, "utmost_witness"):
+                return None
+            found = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
+            return None if found is None else bytes(found[0])
+
+        return self._read(work)
+
+    def rows(self) -> list[Row]:
+        """All events that it holds, the pending ones last."""
+        return self._read(lambda connection: [row for name in _EVENTS for row in _rows(connection, name)])
+
+    def parts(self, number: int) -> list[Part]:
+        """The parts of the pending events from this number on."""
+
+        def work(connection: sqlite3.Connection) -> list[Part]:
+            query = "SELECT event, part, content FROM utmost_pending_parts WHERE event >= ? ORDER BY event, part"
+            return connection.execute(query, (number,)).fetchall() if _has(connection, "utmost_pending_parts") else []
+
+        return self._read(work)
+
+    def intend(self, after: tuple[int, bytes], rows: list[Row], parts: list[Part]) -> None:
+        """Hold events that are about to be given to the store, if the last one held is the one that they follow.
+
+        Raises:
+            LedgerUnavailable: where they could not be written; its remedy says whether they may have been, all the
+                same.
+            Quarantined: where another event is held in their place: the store let two write at once.
+        """
+        reached = False
+
+        def work(connection: sqlite3.Connection) -> None:
+            nonlocal reached
+            pending = _rows(connection, "utmost_pending")
+            if ((pending[-1][0], pending[-1][2]) if pending else _last(connection)) != after:
+                raise self._another()
+            _write(connection, "utmost_pending", rows, parts)
+            reached = True
+
+        try:
+            self._write(work)
+        except LedgerUnavailable as error:
+            raise kept(error) if reached and self._may_hold(rows[-1]) else error from None
+
+    def settle(self, rows: list[Row]) -> None:
+        """The store holds these events: they may be said.
+
+        They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
+        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was answered.
+
+        Raises:
+            Quarantined: where they are not of the history that is held here.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            settled = [_at(connection, row[0]) for row in rows]
+            pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
+            follow = settled[0] is not None or _last(connection) is None
+            for row, found in zip(rows, settled, strict=True):
+                if (found or (pending.get(row[0]) if not follow else row)) != row:
+                    raise self._another()
+            connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
+            end = rows[-1][0]
+            if any(pending.get(row[0], row) != row for row in rows):
+                end = max(pending)
+            connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
+            connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
+
+        self._write(work)
+
+    def start_over(self, settled: list[Row], rows: list[Row], parts: list[Part]) -> None:
+        """Take a new history in the place of all that it has, the last events of it pending."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for name in ("utmost_witness", "utmost_pending", "utmost_pending_parts"):
+                connection.execute(f"DELETE FROM {name}")
+            connection.executemany("INSERT INTO utmost_witness VALUES (?, ?, ?)", settled)
+            _write(connection, "utmost_pending", rows, parts)
+
+        self._write(work)
+
+    def _may_hold(self, row: Row) -> bool:
+        try:
+            return row in self.held().pending
+        except LedgerError:
+            return True
+
+    def _another(self) -> Quarantined:
+        return Quarantined(
+            "the ledger and its witness must have one history",
+            came="another event in the witness",
+            where=str(self.path),
+            remedy="Nothing was said. Open the ledger again; its status says more.",
+        )
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return in_transaction(self.path, work, self.timeout, write=False)
+
+    def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        def whole(connection: sqlite3.Connection) -> None:
+            for table in _TABLES:
+                connection.execute(table)
+            # What was pending of an open ledger is a response, and is not left in unused pages.
+            connection.execute("PRAGMA secure_delete=ON")
+            work(connection)
+
+        make_file(self.path)
+        in_transaction(self.path, whole, self.timeout, write=True)
+
+
+_EVENTS = ("utmost_witness", "utmost_pending")
+
+
+def kept(error: LedgerUnavailable) -> LedgerUnavailable:
+    """The same error, where the witness holds what was drawn and nobody has been answered."""
+    return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=KEPT)
+
+
+def state_of(key: Key, rows: list[Row]) -> State:
+    """What the events of a whole chain say.
+
+    Raises:
+        LedgerDamaged: for events that were not written under this key.
+    """
+    check_chain(key, 0, START, rows)
+    return folded(State(0, START), [(read_event(number, body), mac) for number, body, mac in rows])
+
+
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    return connection.execute(_EXISTS, (table,)).fetchone() is not None
+
+
+def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
+    if not _has(connection, "utmost_witness"):
+        return None
+    found = connection.execute("SELECT number, mac FROM utmost_witness ORDER BY number DESC LIMIT 1").fetchone()
+    if found is None:
+        return None
+    number, mac = found
+    if type(number) is not int or type(mac) is not bytes:
+        raise LedgerDamaged("a witness must hold events", where="witness")
+    return number, mac
+
+
+def _at(connection: sqlite3.Connection, number: int) -> Row | None:
+    query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
+    found: Row | None = connection.execute(query, (number,)).fetchone()
+    return found
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> list[Row]:
+    if not _has(connection, table):
+        return []
+    return list(connection.execute(f"SELECT number, body, mac FROM {table} ORDER BY number"))
+
+
+def _write(connection: sqlite3.Connection, table: str, rows: list[Row], parts: list[Part]) -> None:
+    connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
+    connection.executemany("INSERT INTO utmost_pending_parts VALUES (?, ?, ?)", parts)
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackLoss:
+    """What a rollback has lost.
+
+    Attributes:
+        missing: dataset to levels that its budget must bear.
+        closed: releases that must not be relaxed any more.
+        limits: budgets that were set and forgotten: of two, the smaller.
+    """
+
+    missing: Mapping[str, tuple[Level, ...]]
+    closed: tuple[Item, ...]
+    limits: Mapping[str, Level]
+
+
+def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
+    """What the witness knows and the ledger does not.
+
+    Args:
+        common: the state up to the last event that both have.
+        witness: what the witness has seen.
+        ledger: what the ledger has now.
+    """
+    missing: dict[str, list[Level]] = {}
+    closed: list[Item] = []
+    for item, seen in witness.releases.items():
+        charge = missing.setdefault(seen.dataset, [])
+        kept = common.releases.get(item)
+        if kept is None:
+            charge.append(seen.spent)
+        elif seen.spent > kept.spent:
+            closed.append(item)
+            again = ledger.releases[item].spent > kept.spent
+            charge.extend([seen.spent, kept.spent] if again else [_difference(seen.spent, kept.spent)])
+    for item, asked in witness.mechanisms.items():
+        charge = missing.setdefault(asked.dataset, [])
+        if item not in common.mechanisms:
+            charge.append(asked.spent)
+        elif asked.persons > common.mechanisms[item].persons:
+            closed.append(item)
+            again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
+            charge.extend([asked.spent] if again else [])
+    for dataset, spending in witness.missing.items():
+        if spending != common.missing.get(dataset):
+            missing.setdefault(dataset, []).extend(spending.levels)
+    closed += [item for item, release in witness.releases.items() if _is_closed_since(item, release.relaxable, ledger)]
+    closed += [item for item, one in witness.mechanisms.items() if not one.open and item in ledger.mechanisms]
+    charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
+    return RollbackLoss(charged, tuple(dict.fromkeys(closed)), _forgotten_limits(common, witness, ledger))
+
+
+def _forgotten_limits(common: State, witness: State, ledger: State) -> dict[str, Level]:
+    found = {}
+    for dataset, limit in witness.limits.items():
+        mine = ledger.limits.get(dataset)
+        if limit != common.limits.get(dataset) and (mine == common.limits.get(dataset) or mine is None or limit < mine):
+            found[dataset] = limit
+    return found
+
+
+def _is_closed_since(item: Item, relaxable: bool, ledger: State) -> bool:
+    return not relaxable and item in ledger.releases and ledger.releases[item].relaxable
+
+
+def _difference(large: Level, small: Level) -> Level:
+    """The level with the epsilon that is left, rounded up where it is irrational in another base."""
+    if large.base == small.base:
+        return Level(large.base, large.power - small.power)
+    bits = 256
+    while True:  # ends: the levels differ
+        between = large.epsilon_interval(bits) - small.epsilon_interval(bits)
+        if between.lower > 0:
+            return Level(None, Fraction(round_up(between)))
+        bits *= 2

@@ -1,0 +1,81 @@
+"""What is published of a table: once, and at further levels."""
+
+from utmost.publish.releases.accuracy import epsilon_for
+from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.clean_release import CleanRelease
+from utmost.publish.releases.gradual_release import GradualRelease, NoisePath, path
+from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
+from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
+from utmost.publish.releases.level_steps import bridge, relax, tighten
+from utmost.publish.releases.naming import NamingLaw
+from utmost.publish.releases.places import PlacesRelease, rehearse_places, release_places
+from utmost.publish.releases.plan import Plan, plan_release
+from utmost.publish.releases.planar import PlanarRelease
+from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
+from utmost.publish.releases.processed_release import ProcessedRelease
+from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
+from utmost.publish.releases.table_statements import guarantee, statement
+from utmost.publish.releases.together import TogetherPlan, TogetherRelease, plan_together, release_together
+from utmost.publish.releases.trust import (
+    Coalitions,
+    TrustRelease,
+    check_coalitions,
+    independent_loss,
+    levels_by_distance,
+)
+from utmost.publish.releases.turning import turned, turned_back
+from utmost.publish.releases.values import add_noise
+from utmost.publish.releases.workload_answers import Answer
+from utmost.publish.releases.workload_release import WorkloadRelease, release_workload
+
+__all__ = [
+    "Answer",
+    "CellBars",
+    "CleanRelease",
+    "Coalitions",
+    "CommitmentKey",
+    "GradualRelease",
+    "GradualTogether",
+    "ItemCommitment",
+    "ItemRelease",
+    "KeySelection",
+    "NamedKeys",
+    "NamingLaw",
+    "NoisePath",
+    "PlacesRelease",
+    "Plan",
+    "PlanarLaw",
+    "PlanarRelease",
+    "ProcessedRelease",
+    "SelectedKeys",
+    "TableRelease",
+    "TogetherPlan",
+    "TogetherRelease",
+    "TrustRelease",
+    "WorkloadRelease",
+    "add_noise",
+    "bridge",
+    "check_coalitions",
+    "epsilon_for",
+    "guarantee",
+    "independent_loss",
+    "levels_by_distance",
+    "path",
+    "plan_release",
+    "plan_together",
+    "planar_epsilon_for",
+    "rehearse_places",
+    "rehearse_table",
+    "relax",
+    "release_places",
+    "release_table",
+    "release_together",
+    "release_workload",
+    "select_keys",
+    "statement",
+    "tighten",
+    "turned",
+    "turned_back",
+]

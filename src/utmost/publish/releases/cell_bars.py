@@ -1,0 +1,131 @@
+"""Error bars of what readers compute from released cells: sums, differences, means and ratios, alone or all at once.
+
+All cells of a release have one law, and noise of their own. A sum or a difference of n different cells is off by the
+sum of n copies of it, whose signs do not matter; on a grid each cell was also rounded by half a step at most.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Number, checked, exact, natural, round_down, round_up
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.combination import Combination, missed_by_each
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.ratio_bars import RatioBar, fieller
+from utmost.laws.noise.repeated_sums import repeated
+from utmost.laws.sampling.grid import reach
+from utmost.publish.releases.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class CellBars:
+    """The error bars of a release by `plan_release`, for whatever is computed of its cells.
+
+    Every bar is certified: the chance that it holds, before the noise is drawn, is at least the confidence. Under a
+    flat prior, all true values being believed equally, it is also the chance afterwards, and the released value, or the
+    sum of released values, is the best answer for every loss that grows with the error on either side alike.
+
+    >>> from utmost.publish.releases import plan_release
+    >>> bars = CellBars(plan_release(epsilon=1, sensitivity=5, cells=1))
+    >>> bars.alone("0.95"), bars.together(12, "0.95"), bars.total(12, "0.95")
+    (15, 27, 48)
+    """
+
+    plan: Plan
+
+    @checked
+    def alone(self, confidence: Number = "0.95") -> int | float:
+        """The least radius of one cell."""
+        return self._in_units(self.plan.drawn.radius(read_confidence(confidence)), 1)
+
+    @checked
+    def together(self, count: int, confidence: Number = "0.95") -> int | float:
+        """The least radius within which *all* of so many cells lie at once, their noises being independent.
+
+        Cost: that of one radius.
+        """
+        miss = 1 - read_confidence(confidence)
+        each = missed_by_each(miss, natural(count, "count", least=1))
+        return self._in_units(self.plan.drawn.radius(1 - each), 1)
+
+    @checked
+    def total(self, count: int, confidence: Number = "0.95") -> int | float:
+        """A radius of a sum of so many different cells, added or subtracted; 0 of none.
+
+        Cost: 10 ms for 10 cells, at most seconds for 10 000.
+        """
+        sure = read_confidence(confidence)
+        if natural(count, "count", least=0) == 0:
+            return 0
+        return self._in_units(repeated(self.plan.drawn, count).radius(sure), count)
+
+    @checked
+    def means(self, count: int, other: int, confidence: Number = "0.95") -> int | float:
+        """A radius of the mean of so many cells less the mean of other cells, all of them different.
+
+        For geometric noise on the integers, and for as many cells in both, it is that of the difference's own law; else
+        it is made of a bar of each mean, which hold both at once.
+        """
+        sure, law = read_confidence(confidence), self.plan.drawn
+        n, m = natural(count, "count", least=1), natural(other, "other", least=1)
+        if n == m:
+            return round_up(exact(self.total(n + m, sure)) / n)
+        if isinstance(law, Geometric) and self.plan.grid is None:
+            return Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).radius(sure)
+        half = 1 - (1 - sure) / 2
+        return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
+
+    @checked
+    def ratio(
+        self,
+        numerator: Number,
+        denominator: Number,
+        *,
+        above: int,
+        below: int,
+        shared: int = 0,
+        confidence: Number = "0.95",
+    ) -> RatioBar:
+        """An interval that holds the true ratio of two sums of cells, or "not determined".
+
+        For geometric noise on the integers it is Fieller's set, see `fieller`; for other noise it is made of a bar of
+        each sum, which hold both at once, and is wider.
+
+        Args:
+            numerator, denominator: the two sums of released cells.
+            above, below: how many cells are in the numerator, and in the denominator.
+            shared: how many of them are in both.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            OutOfRange: for more shared cells than either sum has.
+        """
+        top, bottom = exact(numerator, "numerator"), exact(denominator, "denominator")
+        sure = read_confidence(confidence)
+        for count, name in ((above, "above"), (below, "below"), (shared, "shared")):
+            natural(count, name, least=0)
+        if shared > min(above, below):
+            raise OutOfRange("the shared cells must be in both sums", came=shared, where="shared")
+        law = self.plan.drawn
+        if isinstance(law, Geometric) and self.plan.grid is None:
+            u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]
+            return fieller(top, bottom, u, v, law.ratio, counts=counts, confidence=sure)
+        half = 1 - (1 - sure) / 2
+        return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
+
+    def _in_units(self, steps: int | float, count: int) -> int | float:
+        """A radius in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
+        if self.plan.grid is None:
+            return steps
+        return round_up((Fraction(steps) + count * reach("nearest")) * self.plan.grid)
+
+
+def _of_two_bars(top: Fraction, bottom: Fraction, up: Fraction, down: Fraction, sure: Fraction) -> RatioBar:
+    """All ratios of numbers in two bars; not determined where the lower bar reaches 0."""
+    estimate = round_up(top / bottom) if bottom else None
+    if abs(bottom) <= down:
+        return RatioBar(estimate, -math.inf, math.inf, sure)
+    corners = [(top + a * up) / (bottom + b * down) for a in (-1, 1) for b in (-1, 1)]
+    return RatioBar(estimate, round_down(min(corners)), round_up(max(corners)), sure)

@@ -1,0 +1,205 @@
+"""Clean tables: whole numbers, none negative, whose sums all agree; beside what was released, never instead of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import checked, frozen
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination
+from utmost.laws.sampling.integers import narrowed
+from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.saving import Digest, Publication, saved
+from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads.clean import NonNegative, controlled_rounding, kept_in_rounding, nonnegative_least_squares
+from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads.forms import selected
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.tree_reconstruction import SumSquares
+
+CLEAN_KIND = "utmost clean table"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CleanRelease(Shown):
+    """Atoms that are whole and not negative, the nearest to what was released, and all tables made of them.
+
+    They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
+    bars belong to the release, not to them.
+
+    Attributes:
+        domain: the declared domain.
+        atoms: integers >= 0 of the domain's shape.
+        kind: of what kind the tables made of them are.
+        objective: the least squares' sum before rounding, half of weights times squared residuals.
+        gap: by how much that may be above the least over x >= 0: certified, up to rounding of floats.
+        residual: how far an atom lies from where the condition of the least would have it, before rounding.
+        exact_rounding: whether every measured sum went to the whole number below or above it.
+        largest_move: the farthest that rounding moved a measured sum.
+        zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
+        zero_bias_is_exact: whether that is its value, or a bound on it.
+        sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
+    """
+
+    domain: Domain
+    atoms: NDArray[Any] = field(repr=False)
+    kind: str
+    objective: float
+    gap: float
+    residual: float
+    exact_rounding: bool
+    largest_move: float
+    zero_bias: float
+    zero_bias_is_exact: bool
+    sums: str | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [getattr(self, name) for name in CleanRelease.__slots__]
+        return _rebuilt, tuple(values)
+
+    def __getitem__(self, family: str | Sequence[str] | Family) -> Any:
+        """One family as a table: its labels, and the whole numbers in the column "clean"."""
+        chosen = self.domain.family(family)
+        labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
+        columns = {**labels, "clean": self.domain.sums(self.atoms, chosen).ravel()}
+        kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
+        return table_of(kind, columns)
+
+    @checked
+    def total(self, where: Where | None = None) -> int:
+        """The sum over a selection of atoms.
+
+        Raises:
+            OutOfRange: for names and labels that the domain has not.
+        """
+        form = selected(self.domain, {} if where is None else where)
+        return int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+
+    def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
+        """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
+        facts = self.facts()
+        kept = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
+        return {
+            "kind": CLEAN_KIND,
+            "format": 1,
+            "family": self.domain.family_name(self.domain.family(family)),
+            "of": {"measured": self.sums},
+            **{name: facts[name] for name in kept},
+            **({} if digest is None else {"table": dict(digest)}),
+        }
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | Sequence[str] | Family | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write one family's table and, beside it, what must be said of it: both appear, or none.
+
+        Args:
+            family: the levels of the table; those of the atoms if left out.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            Unsupported, OutOfRange, KeyRefused: as `saved`.
+        """
+        chosen = self.domain.finest if family is None else family
+        made = Publication(self[chosen], lambda digest: self.said(digest, chosen))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+
+    @property
+    def words(self) -> str:
+        """What must be said beside clean tables."""
+        about = "" if self.zero_bias_is_exact else "at most "
+        raised = f"{about}{self.zero_bias:.4g}"
+        how = (
+            "every measured sum was rounded to the whole number below or above it"
+            if self.largest_move < 1
+            else "every count was rounded to the whole number below or above it, or to one next to these"
+        )
+        return (
+            "These counts are whole, not negative, and all sums of them agree. They are biased, for display and for "
+            f"programs that need counts: a true zero can only be raised, alone by {raised} on average, and larger "
+            "counts pay for it. The unbiased sums and their error bars are in the release. In rounding, "
+            f"{how}; the largest move of a measured sum was {self.largest_move:.3g}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The words, the figures and the counts as JSON values; the counts in the order of the domain's values."""
+        return {
+            "words": self.words,
+            "zero_bias": self.zero_bias,
+            "zero_bias_is_exact": self.zero_bias_is_exact,
+            "exact_rounding": self.exact_rounding,
+            "largest_move": self.largest_move,
+            "residual": self.residual,
+            "domain": self.domain.facts(),
+            "counts": self.atoms.ravel().tolist(),
+        }
+
+
+def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
+    return CleanRelease(domain, frozen(atoms.copy()), *rest)
+
+
+def cleaned(
+    reconstruction: SumSquares,
+    measured: Mapping[Family, NDArray[Any]],
+    noise_of_an_atom: Combination,
+    kind: str,
+    sums: str | None = None,
+) -> CleanRelease:
+    """The clean tables of noisy sums.
+
+    Raises:
+        NotDetermined: where the measured sums do not determine the atoms.
+        SolverFailed: where a program was not solved.
+    """
+    domain = reconstruction.domain
+    found = nonnegative_least_squares(reconstruction, measured)
+    rounded = controlled_rounding(*kept_in_rounding(domain, measured), found)
+    tents = [family for family in measured if is_tents(family)]
+    move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, found, family) for family in tents)])
+    bias, exactly = zero_bias(noise_of_an_atom)
+    atoms = frozen(narrowed(rounded.atoms))
+    return CleanRelease(
+        domain,
+        atoms,
+        kind,
+        found.objective,
+        found.gap,
+        found.residual,
+        rounded.whole and not tents,
+        move,
+        bias,
+        exactly,
+        sums,
+    )
+
+
+def _moved(domain: Domain, atoms: NDArray[Any], found: NonNegative, family: Family) -> float:
+    """The farthest that rounding moved a tent."""
+    steps = (atoms - found.whole).astype(np.float64) - found.rest
+    return float(np.abs(domain.sums(steps, family)).max())
+
+
+def zero_bias(noise: Combination) -> tuple[float, bool]:
+    """E max(S, 0) of a symmetric error S, and whether it is exact: alpha/(1 - alpha^2) for one geometric noise.
+
+    Else at most sd/2, since E max(S, 0) = E|S|/2 and (E|S|)^2 <= E S^2.
+
+    >>> zero_bias(Combination([1], 1))
+    (0.4254590641196..., True)
+    """
+    if noise.counts == (1,) and noise.coefficients[0] == 1:
+        alpha = float(noise.levels[0].alpha)
+        return (1 / (1 / alpha - alpha) if alpha else 0.0), True
+    return float(noise.variance) ** 0.5 / 2, False

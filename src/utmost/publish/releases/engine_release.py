@@ -1,0 +1,299 @@
+"""Releases of frames that an engine evaluates: checked by aggregates, noised by a map, in the engine's own frame.
+
+The noise of a cell is a function of the release's secret and of the row's identifier, so a frame that is evaluated
+twice, in part, on other machines or after a failure gives the same released values. One release is one call: a second
+call of `release_table` is a second release, and spends again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.sampling.item_words import SECRET_BYTES
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.counted import Laid
+from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
+from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.plan import Plan, warn_of_level, warn_of_rows
+from utmost.publish.releases.table import (
+    TableRelease,
+    check_radii_free,
+    check_size,
+    chosen_columns,
+    copied,
+    declared_columns,
+    rows_origin,
+)
+from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.arrow_identifiers import check_identifier, is_text
+from utmost.publish.tables.columns import not_distinct
+from utmost.publish.tables.engines import EngineFrame, engine_frame
+from utmost.publish.tables.extra import extra
+
+_LARGEST = 1 << 62
+_HALF_DECIMAL = 10**38 // 2
+_RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
+
+
+def release_frame(
+    laid: Laid,
+    plan: Plan,
+    *,
+    drop: str | Sequence[str],
+    rows_from: str,
+    id_column: str | Sequence[str] | None,
+    randomness: Randomness | None,
+) -> TableRelease:
+    """The release of an engine's frame; its table is a frame of the same kind, not evaluated yet.
+
+    Args:
+        laid, plan: what is released, and what is promised.
+        drop, rows_from, id_column: as for `release_table`; several columns may say together which item a row is.
+        randomness: from where the secret of the noise comes; None for a rehearsal.
+
+    Raises:
+        as `release_table`; Unsupported: for a law that cannot be drawn by item, and what the engine cannot express.
+    """
+    origin, lattice = rows_origin(rows_from), lattice_of_plan(plan)
+    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=plan.law.numbers)
+    frame.check_room(lattice, plan.level)
+    rows = frame.checked_rows()
+    check_size(plan.unit, rows, len(frame.columns))
+    warn_of_level(plan.level, plan.law)
+    warn_of_rows(origin)
+    table = None
+    if randomness is not None:
+        release = ItemRelease(
+            randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
+        )
+        table = frame.noised(release, plan.radius)
+    return TableRelease(table, frame.columns, plan, rows, frame.public, origin)
+
+
+def lattice_of_plan(plan: Plan) -> Lattice:
+    """The lattice whose noise is that of the plan.
+
+    Raises:
+        Unsupported: for a law that is no noise of a lattice.
+    """
+    drawn, block = plan.drawn, 1
+    if isinstance(drawn, DiscreteStaircase) and 2 * drawn.step == drawn.sensitivity + 1:
+        block = drawn.sensitivity
+    elif not isinstance(drawn, Geometric):
+        raise Unsupported(
+            "noise by item is geometric, or a half-step staircase",
+            came=type(plan.law).__name__,
+            remedy="Pass relaxable=True, which chooses between the two.",
+        )
+    return Lattice(drawn.sensitivity, plan.unit.charged, block, plan.exponent)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReleasableFrame:
+    """A frame whose columns are declared, and of types that can be released.
+
+    Attributes:
+        frame: as its engine sees it.
+        columns: the released ones.
+        public: the ones that are published as they are, in the frame's order.
+        identifiers: the ones that say which item a row is.
+        numbers: "integers" or "reals".
+    """
+
+    frame: EngineFrame
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    numbers: str
+
+    @classmethod
+    def of(
+        cls, laid: Laid, *, drop: str | Sequence[str], id_column: str | Sequence[str] | None, numbers: str
+    ) -> "ReleasableFrame":
+        """The frame, with every check that needs no cell.
+
+        Raises:
+            NotDeclared, BadTable, OutOfRange, Unsupported: for what cannot be released so.
+        """
+        frame = engine_frame(laid.table)
+        schema = frame.schema()
+        names = tuple(schema.names)
+        identifiers = _identifier_columns(id_column)
+        check_there(identifiers, names)
+        for name in identifiers:
+            check_identifier(schema.field(name).type, name)
+        chosen = chosen_columns(laid.columns, names, None)
+        public, _ = declared_columns(names, chosen, laid.public, drop)
+        check_radii_free(chosen, names)
+        for name in chosen:
+            if name in identifiers:
+                raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+            released_type(schema.field(name).type, numbers)
+        return cls(frame, chosen, public, identifiers, numbers)
+
+    def check_room(self, lattice: Lattice, level: Level) -> None:
+        """Check that noise of a level fits the types of the released columns: not found out by who evaluates them.
+
+        It passes half of what a type holds with a chance below exp(-200); true values must lie in the other half.
+
+        Raises:
+            OutOfRange: where it does not fit.
+        """
+        for name, room in self._rooms.items():
+            if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
+                raise OutOfRange(
+                    "noise of this level must fit the type of its column",
+                    came=level,
+                    where=f"column {name!r}",
+                    remedy="Cast the column to decimal(38, 0), or choose a larger level.",
+                )
+
+    def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:
+        """The engine's own frame of the released and public columns, with radii where one is given.
+
+        Args:
+            answer: what is made of the numbers in the frame; the responses, if left out.
+        """
+        wanted = (*self.identifiers, *self.columns, *self.public)
+        read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
+        schema, radii = self._released_schema(radius), {}
+        if radius is not None:
+            radii = {f"{name}_radius": radius for name in self.columns}
+        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in radii])
+        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), schema, radii)
+
+    def _released_schema(self, radius: int | float | None) -> Any:
+        arrow = extra("pyarrow", "tables")
+        fields = []
+        for field in self.frame.schema():
+            if field.name in self.columns:
+                kind = released_type(field.type, self.numbers)
+                fields.append(arrow.field(field.name, kind))
+                if radius is not None:
+                    fields.append(arrow.field(f"{field.name}_radius", _radius_type(kind, radius)))
+            elif field.name in self.public:
+                fields.append(arrow.field(field.name, field.type))
+        return arrow.schema(fields)
+
+    def checked_rows(self) -> int:
+        """How many rows there are, where every identifier is there once, and every released cell is a number.
+
+        Raises:
+            BadTable: where that is not so; of the rows only how many are not.
+
+        Cost: two aggregates of the engine: one pass, and one count of distinct rows.
+        """
+        nw = extra("narwhals", "tables")
+        used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
+        rows = nw.from_native(used.native)
+        expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
+        found = rows.select(*(one.alias(f"check_{at}") for at, one in enumerate(expressions.values()))).collect()
+        counts = {name: int(found.item(0, at) or 0) for at, name in enumerate(expressions)}
+        total = counts.pop("rows")
+        for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
+            if what == "copy" and total and count == total:
+                raise copied(*name)
+            if what != "copy" and count:
+                raise _wrong(what, name, count)
+        self._check_sizes(rows, nw)
+        ids = nw.from_native(used.select(list(self.identifiers)).native)
+        distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
+        if distinct != total:
+            came = f"{total - distinct} of {total} rows with one that another row has"
+            raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
+        return total
+
+    def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
+        """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""
+        arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
+        found = {}
+        for name in (*self.identifiers, *self.columns):
+            found["missing", name] = nw.col(name).null_count()
+            kind = schema.field(name).type
+            if name in self.identifiers and is_text(kind):
+                found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
+            if arrow.types.is_floating(kind):
+                found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
+        return found
+
+    def _copies(self, nw: Any) -> dict[Any, Any]:
+        """Of each public and each released column, in how many rows they are the same."""
+        found, schema = {}, self.frame.schema()
+        for name in self.public:
+            kind = schema.field(name).type
+            for released in self.columns:
+                true = nw.col(released)
+                if is_text(kind):
+                    same = nw.col(name).str.strip_chars() == true.cast(nw.String)
+                elif _is_number(kind):
+                    same = nw.col(name) == true
+                else:
+                    continue
+                found["copy", (name, released)] = _rows_where(nw, same)
+        return found
+
+    @property
+    def _rooms(self) -> dict[str, int]:
+        """Of each column that is released as integers, what half of its type holds."""
+        kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
+        found = {name: released_type(schema.field(name).type, self.numbers) for name in self.columns}
+        rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
+        return {} if self.numbers == "reals" else rooms
+
+    def _check_sizes(self, rows: Any, nw: Any) -> None:
+        """Check that integers leave room for noise in the type that they are released in."""
+        rooms = self._rooms
+        if not rooms:
+            return
+        ends = rows.select(
+            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(rooms)),
+            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(rooms)),
+        ).collect()
+        for at, (name, room) in enumerate(rooms.items()):
+            low, high = ends.item(0, at), ends.item(0, at + len(rooms))
+            if low is not None and max(-int(low), int(high)) >= room:
+                wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
+                if room != _LARGEST:
+                    wanted, remedy = "below 5 10^37", "Count in larger units."
+                raise BadTable(f"integers must be {wanted}", came="a larger one", where=repr(name), remedy=remedy)
+
+
+def _rows_where(nw: Any, holds: Any) -> Any:
+    """In how many rows something holds; Spark does not add up truth values."""
+    return nw.when(holds).then(1).otherwise(0).sum()
+
+
+def _identifier_columns(id_column: Any) -> tuple[str, ...]:
+    names = (id_column,) if isinstance(id_column, str) else tuple(id_column or ())
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
+        raise OutOfRange(
+            "a frame that an engine evaluates must name the column that says which item a row is",
+            came="none" if not names else "others",
+            where="id_column",
+            remedy="Pass id_column=, a column whose cells are distinct: its noise is a function of that, so that "
+            "evaluating twice gives the same values.",
+        )
+    return names
+
+
+def _wrong(what: str, name: str, count: int) -> BadTable:
+    where = f"column {name!r}"
+    if what == "infinite":
+        return BadTable("every released cell must be a finite number", came=f"{count} that are none", where=where)
+    remedy = "Fill it or drop the row: whether a value is missing is itself information about individuals."
+    return BadTable(f"no cell may be {what}", came=f"{count} that are", where=where, remedy=remedy)
+
+
+def _is_number(kind: Any) -> bool:
+    kinds = extra("pyarrow", "tables").types
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+
+
+def _radius_type(kind: Any, radius: int | float) -> Any:
+    arrow = extra("pyarrow", "tables")
+    fits = isinstance(radius, int) and radius < _LARGEST
+    return arrow.float64() if isinstance(radius, float) else arrow.int64() if fits else kind

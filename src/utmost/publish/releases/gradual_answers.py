@@ -1,0 +1,213 @@
+"""An answer of a gradual release as what is published: a table with its error bars, and the statement of its level."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from os import fsdecode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, NotALevel, Unsupported
+from utmost.laws.exact import Level, Number, level, round_up
+from utmost.laws.exact.written_levels import level_facts, level_text
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
+from utmost.laws.noise.costs import absolute
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.grid import reach
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.table_statements import statement
+from utmost.publish.tables.adapters import Column, check_column, named
+from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Where an answer goes and how, as the arguments of every ``save`` say it.
+
+    Attributes:
+        path, format, sign, overwrite: as for `saved`.
+        name: what the statement calls the release; the file's name without its ending if left out.
+        public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
+        confidence: of the error bars.
+    """
+
+    path: Path | str
+    format: str | None = None
+    sign: Path | str | None = None
+    overwrite: bool = False
+    name: str | None = None
+    public: Mapping[Any, Column] = field(default_factory=dict)
+    confidence: Fraction = Fraction(19, 20)
+
+    @classmethod
+    def of(cls, path: Path | str, confidence: Number = "0.95", public: Any = None, **how: Any) -> "Saving":
+        """The arguments of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
+
+        Raises:
+            OutOfRange: for a confidence that is none.
+            BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
+        """
+        sure = read_confidence(confidence)
+        made = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
+        _check_columns(made.public)
+        check_destination_free(made.path, made.format, made.sign, overwrite=made.overwrite)
+        return made
+
+    @property
+    def title(self) -> str:
+        """The name of the release."""
+        if self.name is not None:
+            return self.name
+        stem = Path(fsdecode(self.path)).name.partition(".")[0]
+        return "release" if stem in ("", "-") else stem
+
+    def write(self, made: Publication) -> dict[str, Any]:
+        """Write a publication as it is asked for."""
+        return saved(made, self.path, format=self.format, sign=self.sign, overwrite=self.overwrite)
+
+
+def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
+    """The level whose answer is saved: the one that is named, else the loosest that has been answered.
+
+    Raises:
+        NotALevel: where none is named, and none has been answered.
+    """
+    if epsilon is not None or alpha is not None:
+        return level(epsilon, alpha)
+    if spent is None:
+        remedy = "Pass epsilon=, or ask at() first."
+        raise NotALevel("an answer must have been given to be saved without naming a level", came="none", remedy=remedy)
+    return spent
+
+
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
+    """The plan by which an answer at this level was drawn, whatever other levels were answered.
+
+    >>> from utmost.publish.releases.lattice import lattice_of
+    >>> unit = Unit(1, 2)
+    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
+    >>> plan.law, plan.radius
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    here, steps = unit.per_cell(at), lattice.sensitivity
+    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
+    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
+    radius: int | float = int(drawn.radius(confidence))
+    if grid is not None:
+        radius = round_up((drawn.radius(confidence) + reach(lattice.snapping)) * grid)
+    return Plan(at, unit, law, drawn, absolute, True, confidence, radius, grid)
+
+
+def answered_facts(name: str, version: int, levels: Sequence[Level], together: Level | None) -> dict[str, Any]:
+    """What the statement of an answer says of the other answers of its release."""
+    return {
+        "name": name,
+        "data_version": version,
+        "levels": [level_text(one) for one in levels],
+        "together": None if together is None else level_facts(together),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaidOut:
+    """An answer as columns of one length.
+
+    Attributes:
+        released: the answer itself, by column.
+        public: what stands beside it: the columns that were given, and of an array the place of each value.
+        rows: how many rows there are.
+    """
+
+    released: dict[str, Any]
+    public: dict[str, Any]
+    rows: int
+
+    @classmethod
+    def of(cls, answer: Any, public: Mapping[Any, Column]) -> "LaidOut":
+        """A number, an array or columns, as columns; an array of several dimensions has a column for each of them.
+
+        Raises:
+            Unsupported: for columns that are no columns, or of different lengths.
+            BadTable: for a public column of another length, or of a name that is taken.
+        """
+        places: dict[str, Any] = {}
+        if isinstance(answer, Mapping):
+            released = {named(name): _array(column) for name, column in answer.items()}
+        else:
+            array = _array(answer)
+            released = {"value": array.reshape(-1)}
+            if array.ndim > 1:
+                places = {f"axis_{k}": at.ravel() for k, at in enumerate(np.indices(array.shape))}
+        lengths = {column.shape for column in released.values()}
+        if len(lengths) != 1 or len(next(iter(lengths))) > 1:
+            remedy = "Save them one by one."
+            raise Unsupported("columns of one length make a table", came="other shapes", where="save", remedy=remedy)
+        rows = next(iter(released.values())).size
+        given = {named(name): column for name, column in public.items()}
+        _check_given(given, {*released, *places, *(f"{name}_radius" for name in released)}, rows)
+        return cls({name: column.reshape(-1) for name, column in released.items()}, {**given, **places}, rows)
+
+    def with_radii(self, radii: Mapping[str, int | float]) -> dict[str, Any]:
+        """The table: what is public first, then each released column with its radius behind it."""
+        table = dict(self.public)
+        for name, column in self.released.items():
+            table[name] = column
+            if name in radii:
+                table[f"{name}_radius"] = np.full(self.rows, radii[name])
+        return table
+
+
+def column_publication(plan: Plan, laid: LaidOut, answered: Mapping[str, Any]) -> Publication:
+    """An answer whose cells have noise of their own, as it is published."""
+    table = laid.with_radii(dict.fromkeys(laid.released, plan.radius))
+
+    def said(digest: Digest | None) -> dict[str, Any]:
+        return statement(plan, list(laid.released), list(laid.public), laid.rows, digest=digest) | dict(answered)
+
+    return Publication(table, said)
+
+
+def _array(answer: Any) -> NDArray[Any]:
+    """A number, or an array of numbers or texts, as an array.
+
+    Raises:
+        Unsupported: for anything else.
+    """
+    wide = isinstance(answer, int) and abs(answer) >= 1 << 63
+    try:
+        array = np.asarray(answer, dtype=object if wide else None)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
+    alone = array.ndim == 0
+    kinds = (Real, Decimal) if alone else (Real, Decimal, str)
+    whole = all(isinstance(cell, kinds) for cell in array.reshape(-1).tolist()) if array.dtype == object else True
+    if not whole or array.dtype.kind not in ("biufO" if alone else "biufOUT"):
+        required = "a table is made of a number, or of numbers or texts in an array or in columns"
+        raise Unsupported(required, came=type(answer).__name__, where="save")
+    return array
+
+
+def _check_columns(public: Mapping[Any, Any]) -> None:
+    """Check what can be checked of public columns before it is known how many rows there are."""
+    for name, column in public.items():
+        check_column(column, named(name))
+        if np.ndim(column) != 1 and isinstance(column, np.ndarray):
+            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    if len(set(map(len, public.values()))) > 1:
+        raise BadTable("public columns must have one length", came="different lengths", where="public")
+
+
+def _check_given(given: Mapping[str, Any], taken: set[str], rows: int) -> None:
+    for name, column in given.items():
+        if name in taken:
+            raise BadTable("column names must be distinct", came=repr(name), where="public")
+        if len(column) != rows:
+            raise BadTable(f"a public column must have {rows} rows", came="another number", where=f"column {name!r}")

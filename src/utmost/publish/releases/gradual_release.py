@@ -1,0 +1,348 @@
+"""A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as PathLike
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.gradual import Path
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling.draw import Method
+from utmost.laws.sampling.grid import unsnapped_one
+from utmost.laws.sampling.level_draws import sample_path
+from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.publish.releases.gradual_answers import (
+    LaidOut,
+    Saving,
+    answered_facts,
+    column_publication,
+    level_to_save,
+    plan_of_answer,
+)
+from utmost.publish.releases.lattice import Lattice, lattice_of
+from utmost.publish.releases.noised_cells import Column
+
+
+class GradualRelease(Shown):
+    """Values and their noise at all levels at once.
+
+    Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
+    The noise at several levels has the joint law of one Markov process, so that answers at levels l_1, ..., l_m are
+    together private at the largest of them, and the answer at each has the law that it would have as the only one.
+
+    Args:
+        values: an integer or real number, a list or array of any shape, or a table {column: values}. It is copied.
+        sensitivity: how much one individual can change a value; for a table a number, or one for each column.
+        cells: how many values one individual can change, 1 if left out. Each cell gets a share 1/cells of the level.
+        unit: what one individual changes, instead of sensitivity and cells; see `Unit`.
+        numbers: "integers" or "reals"; for a table one of them, or one for each column. Declared and never guessed from
+            the values, so that nothing about them shows but through the noise.
+        grid: for reals, the width of the grid, a power of two. If left out it is chosen by the sensitivity alone, and
+            costs less than a millionth of the accuracy up to epsilon 16.
+        half_step: half-step staircase noise, for odd sensitivities above 1: less noise than geometric noise up to a
+            level of 2.5 a cell, and as lossless to relax. The loss is counted per cell then, not by the l1 distance.
+        randomness: the operating system's if left out; a seeded source is refused.
+        method: "constant" or "table", as for `sample`.
+
+    Raises:
+        NotANumber, BadTable: for a value that cannot be released, with its place; nothing has been drawn then. Such a
+            refusal depends on the data, and is for the curator alone.
+        OutOfRange: for a sensitivity or number of cells below 1, and for numbers that is none.
+
+    Promise: all answers together keep the level `spent`. Choose each level from responses, budgets and costs; a level
+    chosen by looking at the true error is not covered.
+
+    Source: [koufogiannis2015], Theorems 1, 11 and 12; on the integers, the process of geometric noise.
+
+    >>> from utmost.laws.exact import level
+    >>> answer = GradualRelease([1198, 557], sensitivity=1)
+    >>> strict, loose, between = answer.at(epsilon="1/4"), answer.at(epsilon=1), answer.at(epsilon="1/2")
+    >>> answer.levels, answer.spent
+    ((Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)), Level(epsilon=1))
+    >>> (answer.at(epsilon="1/4") == strict).all()
+    np.True_
+    """
+
+    __slots__ = ("_columns", "_half_step", "_is_table", "_lock", "_method", "_process", "_randomness", "_units")
+
+    def __init__(
+        self,
+        values: Any,
+        sensitivity: Number | Mapping[Any, Number] | None = None,
+        *,
+        cells: Number | None = None,
+        unit: Unit | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+        method: Method | None = None,
+    ) -> None:
+        self._open(values, units_of(unit, sensitivity, cells), numbers, grid, half_step, secure(randomness), method)
+
+    def _open(
+        self,
+        values: Any,
+        unit: Unit | Mapping[Any, Unit],
+        numbers: str | Mapping[Any, str],
+        grid: Number | None,
+        half_step: bool,
+        randomness: Randomness,
+        method: Method | None,
+    ) -> None:
+        self._is_table = isinstance(values, Mapping)
+        table = values if isinstance(values, Mapping) else {None: values}
+        if not table:
+            raise BadTable("a table must have a column", came="none")
+        units, kinds_of_numbers = _each(unit, table, "a sensitivity"), _each(numbers, table, "a kind of numbers")
+        grids = _grids(grid, kinds_of_numbers)
+        self._columns = {
+            name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], half_step))
+            for name, column in table.items()
+        }
+        self._randomness, self._method = randomness, method
+        self._units, self._half_step = units, half_step
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def at(
+        self,
+        epsilon: Number | Level | Mapping[Any, Any] | NDArray[Any] | None = None,
+        *,
+        alpha: Number | Mapping[Any, Any] | NDArray[Any] | None = None,
+    ) -> Any:
+        """The answer at a level; asked again, the same answer.
+
+        Args:
+            epsilon: the level, or alpha = exp(-epsilon) instead. An array of the shape of the values gives each cell
+                its own level; for a table, a mapping gives each column named its own, and only those are answered.
+
+        Returns:
+            A number for a number, an array for a list or an array, a dict for a table. On the integers they are ints,
+            int64 in arrays, or Python ints where one of the *released* numbers exceeds int64; on the reals floats.
+
+        Raises:
+            NotALevel: for what is no level; nothing is spent then.
+            Unsupported: for a new level asked for in another process than the one that made the release.
+        """
+        if (epsilon is None) == (alpha is None):
+            level(epsilon if epsilon is None else 1, alpha if alpha is None else "1/2")
+        wanted, name = (epsilon, "epsilon") if alpha is None else (alpha, "alpha")
+        with self._lock:
+            made = {
+                column: self._columns[column].answered(levels, name, self._randomness, self._method)
+                for column, levels in self._wanted(wanted).items()
+            }
+            self._keep({column: pair[0] for column, pair in made.items()})
+        answers = {column: answer for column, (_, answer) in made.items()}
+        return answers if self._is_table else answers[None]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level at which some cell has been answered, strictest first."""
+        return tuple(sorted({one for column in self._columns.values() for one in column.levels}))
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self.levels, default=None)
+
+    @checked
+    def save(
+        self,
+        path: PathLike | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: PathLike | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
+
+        A number is a table of one row; an array has a row for each value, and of several dimensions a column for the
+        place along each.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name: what the statement calls the release; the file's name if left out.
+            public: columns to stand beside, such as the labels of the rows; none may depend on any individual.
+            confidence: of the error bars.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
+        plan = plan_of_answer(unit, lattice, asked, how.confidence, half_step=self._half_step)
+        LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
+        laid = LaidOut.of(self.at(asked), how.public)
+        return how.write(column_publication(plan, laid, answered_facts(how.title, 1, self.levels, self.spent)))
+
+    def _shapes(self) -> Any:
+        """Zeros of the shapes of the values."""
+        zeros = {name: np.zeros(column.shape or (), np.int8) for name, column in self._columns.items()}
+        return zeros if self._is_table else zeros[None]
+
+    def _promised(self) -> tuple[Unit, Lattice]:
+        """The unit and the lattice of all columns.
+
+        Raises:
+            Unsupported: for columns of several kinds.
+        """
+        pairs = {(self._units[name], column.lattice) for name, column in self._columns.items()}
+        if len(pairs) > 1:
+            remedy = "Make a release of each kind of column."
+            raise Unsupported("a statement is of columns of one kind", came="several", where="save", remedy=remedy)
+        return next(iter(pairs))
+
+    def _wanted(self, levels: Any) -> dict[Any, Any]:
+        if not isinstance(levels, Mapping):
+            return dict.fromkeys(self._columns, levels)
+        unknown = [name for name in levels if name not in self._columns]
+        if not self._is_table or unknown:
+            raise BadTable(
+                "levels by column need a table that has these columns", came=unknown or type(levels).__name__
+            )
+        return dict(levels)
+
+    def _keep(self, columns: dict[Any, Column]) -> None:
+        """Take the new histories over, all of them or none."""
+        fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
+        if fresh and os.getpid() != self._process:
+            raise Unsupported(
+                "a release is relaxed by the process that made it: two processes would answer differently",
+                where="GradualRelease",
+                remedy="Keep releases that several processes share in a Ledger.",
+            )
+        self._columns |= columns
+
+    def __repr__(self) -> str:
+        count = sum(column.values.size for column in self._columns.values())
+        return f"GradualRelease({count} cells, spent={self.spent})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "a release must not be copied: each copy would draw noise of its own",
+            where="GradualRelease",
+            remedy="Share the object, or keep the release in a Ledger.",
+        )
+
+
+def units_of(
+    unit: Unit | None, sensitivity: Number | Mapping[Any, Number] | None, cells: Number | None
+) -> Unit | Mapping[Any, Unit]:
+    """What one individual changes: for all columns, or by column where the sensitivities are."""
+    if unit is None and isinstance(sensitivity, Mapping):
+        return {name: read_unit(None, width, cells, needs=("sensitivity",)) for name, width in sensitivity.items()}
+    return read_unit(unit, sensitivity, cells, needs=("sensitivity",))  # type: ignore[arg-type]
+
+
+def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
+    """What each column gets of something that is given for all of them, or by column."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(table, given)
+    if set(given) != set(table):
+        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(given) ^ set(table))))
+    return dict(given)
+
+
+def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any, Number | None]:
+    """The grid of each column: columns of integers beside real ones have none."""
+    for numbers in kinds_of_numbers.values():
+        if not isinstance(numbers, str):
+            raise wrong_kind("numbers", '"integers" or "reals"', numbers)
+    mixed = "reals" in kinds_of_numbers.values()
+    return {name: None if mixed and numbers == "integers" else grid for name, numbers in kinds_of_numbers.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NoisePath(Shown):
+    """The noise of one value at every level at once; as secret as the value itself.
+
+    Attributes:
+        start: the strictest level.
+        lattice: of the noise.
+        steps: the path in steps of the noise.
+    """
+
+    start: Level
+    lattice: Lattice
+    steps: Path
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> int | float:
+        """The noise at a level of the path.
+
+        Raises:
+            OutOfRange: for a level stricter than ``start``.
+        """
+        return self._written(self.steps.at(self.lattice.of(level(epsilon, alpha))))
+
+    @property
+    def jumps(self) -> tuple[tuple[float, int | float], ...]:
+        """(epsilon, size): relaxed past epsilon, the noise moves by ``size``; strictest first."""
+        per_step = self.lattice.of(self.start).epsilon_float / self.start.epsilon_float
+        found = zip(self.steps.levels, self.steps.jumps, strict=True)
+        return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in found))
+
+    def _written(self, steps: int) -> int | float:
+        return steps if self.lattice.exponent is None else unsnapped_one(steps, self.lattice.exponent)
+
+    def __repr__(self) -> str:
+        return f"NoisePath(start={self.start}, {len(self.steps.jumps)} jumps)"
+
+
+@checked
+def path(
+    start: Number | Level,
+    *,
+    noise: int | float | None = None,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    numbers: str = "integers",
+    grid: Number | None = None,
+    randomness: Randomness | None = None,
+) -> NoisePath:
+    """A path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
+
+    Evaluated at any levels in any order it has the joint law of `GradualRelease`: relax, tighten and bridge are its
+    conditional laws. Below ``start`` tighten the noise instead.
+
+    Args:
+        start: an epsilon or a level.
+        noise: the noise at ``start``; drawn, if left out.
+        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
+        numbers: "integers" or "reals".
+        grid: for reals, the width of the grid, a power of two.
+        randomness: the operating system's if left out.
+
+    Source: [koufogiannis2015], Theorem 1B and Figure 1, on the integers.
+
+    >>> found = path("1/10")
+    >>> found.at(epsilon=1) == found.at(epsilon=1), found.at(epsilon=500)
+    (True, 0)
+    """
+    bits = secure(randomness)
+    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid)
+    given = None
+    if noise is not None:
+        read = lattice.read(noise)
+        if read.shape is not None:
+            raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
+        given = int(lattice.steps(read)[0])
+    first = level(start)
+    return NoisePath(first, lattice, sample_path(lattice.of(first), noise=given, randomness=bits))

@@ -1,0 +1,164 @@
+"""Columns that one individual changes together, answered at any levels in any order."""
+
+import threading
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable
+from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.publish.releases.together import grouped, plan_together, together_statement
+from utmost.publish.releases.turning import Halves, turned, turned_back, whole_numbers
+from utmost.publish.tables.saving import Digest, Publication
+
+
+class GradualTogether(Shown):
+    """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
+
+    Pairs of columns are kept as sum and difference in a `GradualRelease`; an odd column by itself.
+
+    Args:
+        table: {column: integers}, at least two columns of one length; pairs are taken in this order.
+        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
+        halves: "toss" or "keep"; coins are tossed once for each level.
+        randomness: the operating system's if left out; a seeded source is refused.
+
+    Promise: all answers together keep the level `spent`, for an individual who changes the cells of one row, each by at
+        most the sensitivity, and no other cell.
+    Source: docs/theory/cells-together.md.
+
+    >>> answer = GradualTogether({"applicants": [933, 585], "admitted": [601, 370]}, sensitivity=1)
+    >>> strict, loose = answer.at(epsilon="1/4"), answer.at(epsilon=1)
+    >>> answer.spent, bool((answer.at(epsilon="1/4")["admitted"] == strict["admitted"]).all())
+    (Level(epsilon=1), True)
+    """
+
+    __slots__ = ("_coins", "_halves", "_inner", "_lock", "_names", "_read", "_rows", "_way", "unit")
+
+    @checked
+    def __init__(
+        self,
+        table: Mapping[str, Any],
+        *,
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        neighbours: str | None = None,
+        halves: Halves = "toss",
+        randomness: Randomness | None = None,
+    ) -> None:
+        plan = plan_together(
+            list(table), 1, unit=unit, sensitivity=sensitivity, neighbours=neighbours, noise="rotated", halves=halves
+        )
+        cells = [whole_numbers(column, "column") for column in table.values()]
+        if len({column.shape for column in cells}) != 1:
+            raise BadTable("columns that are noised together must have one length", came="different lengths")
+        self.unit, self._way, self._halves, self._names = plan.unit, plan.way, plan.halves, plan.columns
+        self._coins, self._rows = secure(randomness), cells[0].shape
+        kept: dict[Any, Any] = {}
+        for group in grouped(list(zip(self._names, cells, strict=True)), self._way.groups):
+            (name, column), *other = group
+            if other:
+                kept[name, "sum"], kept[name, "difference"] = turned(column, other[0][1])
+            else:
+                kept[name, "itself"] = column
+        self._inner = GradualRelease(kept, self.unit.sensitivity, randomness=self._coins)
+        self._read: dict[Level, dict[str, Any]] = {}
+        self._lock = threading.Lock()
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> dict[str, Any]:
+        """The columns at a level of the whole release; asked again, the same answer.
+
+        Raises:
+            NotALevel: for what is no level; nothing is spent then.
+        """
+        asked = level_of(epsilon, alpha)
+        with self._lock:
+            if asked not in self._read:
+                self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
+            return {name: column.copy() for name, column in self._read[asked].items()}
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the columns at a level with their error bars and, beside them, their statement: both appear, or none.
+
+        Args:
+            epsilon, alpha: the level; the loosest one answered if left out. A new one is answered, and spent.
+            name, public, confidence: as for `GradualRelease.save`.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            BadTable: for a public column of another length.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked = level_to_save(epsilon, alpha, self.spent)
+        plan = plan_together(
+            list(self._names), asked, unit=self.unit, noise="rotated", halves=self._halves, confidence=how.confidence
+        )
+        blank = np.zeros(self._rows, np.int8)
+        LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
+        laid = LaidOut.of(self.at(asked), how.public)
+        answered = answered_facts(how.title, 1, self.levels, self.spent)
+
+        def said(digest: Digest | None) -> dict[str, Any]:
+            facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
+            return facts | answered
+
+        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), said))
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level that has been answered, strictest first."""
+        return tuple(sorted(self._read))
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered: that of all answers together. None before the first answer."""
+        return max(self._read, default=None)
+
+    def _levels(self, asked: Level) -> dict[Any, Level]:
+        """The level of each series of noise: a pair's share, divided between its sum and its difference."""
+        presence = asked.scaled(Fraction(self.unit.cells, self.unit.charged))
+        found: dict[Any, Level] = {}
+        for group, share in zip(grouped(self._names, self._way.groups), self._way.shares, strict=True):
+            if len(group) == 2:
+                half = presence.scaled(share / 2)
+                found[group[0], "sum"], found[group[0], "difference"] = half, half
+            else:
+                found[group[0], "itself"] = presence.scaled(share)
+        return found
+
+    def _columns(self, answers: Mapping[Any, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for group in grouped(self._names, self._way.groups):
+            if len(group) == 2:
+                pair = answers[group[0], "sum"], answers[group[0], "difference"]
+                found |= dict(zip(group, turned_back(*pair, halves=self._halves, randomness=self._coins), strict=True))
+            else:
+                found[group[0]] = answers[group[0], "itself"]
+        return found
+
+    def __repr__(self) -> str:
+        return f"GradualTogether({len(self._names)} columns, spent={self.spent})"

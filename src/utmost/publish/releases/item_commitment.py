@@ -1,0 +1,200 @@
+"""A commitment to a table that depends on no order: a keyed sum over its items, which an engine can aggregate.
+
+Each row has a digest of 128 bits, the CBC-MAC of its identifier's tag and of its values, under a key of the release.
+Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag. What is committed to is, of each
+block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
+[clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
+nobody finds another table of the same sums but by a chance of 2^-128, see docs/theory/item-noise.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import Level
+from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.item_words import (
+    Identifiers,
+    Tags,
+    check_secret,
+    compound_tags,
+    derived_secret,
+    int64_array,
+    item_tags,
+)
+from utmost.publish.releases.item_release import ItemRelease, is_texts, read_columns
+from utmost.publish.releases.lattice import Lattice
+
+BLOCKS = 1024
+_LIMBS, _LIMB_BITS = 8, 16
+_MOST_AT_ONCE = 1 << 32  # the sums of so many limbs are exact in a float64
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ItemCommitment:
+    """How many items a table has in each block, and the sums of their digests.
+
+    Attributes:
+        sums: int64, shape (1024, 9), each below 2^62: of each block the number of rows, and eight
+            limbs of 16 bits, the least first.
+
+    >>> none = ItemCommitment.none()
+    >>> (none + none).rows
+    0
+    """
+
+    sums: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        read = int64_array(self.sums, "sums", (BLOCKS, 1 + _LIMBS))
+        if (read < 0).any() or (read >= 1 << 62).any():
+            raise OutOfRange("the sums of a commitment must be at least 0 and below 2^62", came="others", where="sums")
+        for limb in range(1, _LIMBS):
+            read[:, limb + 1] += read[:, limb] >> _LIMB_BITS
+        read[:, 1:] &= (1 << _LIMB_BITS) - 1
+        read.setflags(write=False)
+        object.__setattr__(self, "sums", read)
+
+    @classmethod
+    def none(cls) -> "ItemCommitment":
+        """That to no items."""
+        return cls(np.zeros((BLOCKS, 1 + _LIMBS), np.int64))
+
+    @classmethod
+    def of_sums(cls, blocks: ArrayLike, sums: ArrayLike) -> "ItemCommitment":
+        """From what an engine has added up: the sums of parts, each by its block.
+
+        Args:
+            blocks: numbers 0..1023, shape (k,); one that comes twice is added up.
+            sums: shape (k, 9), each below 2^62.
+
+        Raises:
+            OutOfRange: for a block that is none.
+        """
+        at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
+        if len(parts) != at.size or ((at < 0) | (at >= BLOCKS)).any() or (parts < 0).any():
+            raise OutOfRange(f"sums come with the numbers of their blocks, 0 to {BLOCKS - 1}")
+        whole = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
+        np.add.at(whole, at, parts)
+        return cls(whole)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return int(self.sums[:, 0].sum())
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the ledger keeps: the least power of two that is not below the rows, at most 1024."""
+        return min(BLOCKS, 1 << max(self.rows - 1, 0).bit_length())
+
+    @property
+    def content(self) -> bytes:
+        """The bytes that the ledger keeps: of each block kept, 8 bytes of count and 16 of the sum, little-endian."""
+        kept = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums).sums[: self.blocks]
+        counts = kept[:, :1].astype("<i8").view(np.uint8)
+        return np.hstack([counts, kept[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
+
+    def __add__(self, other: "ItemCommitment") -> "ItemCommitment":
+        if not isinstance(other, ItemCommitment):
+            return NotImplemented
+        return ItemCommitment(self.sums + other.sums)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ItemCommitment, (np.array(self.sums),)
+
+    def __repr__(self) -> str:
+        return f"ItemCommitment({self.rows} rows)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CommitmentKey:
+    """What a worker needs to commit to the rows it is given.
+
+    The driver hands it to every worker, so it can be pickled. It draws no noise; with it a guess at a row can be tested
+    against the commitment that a ledger keeps, so it must be kept as the data are.
+
+    Attributes:
+        secret: 32 bytes; in no repr and no message.
+        columns: the released columns.
+        lattice: in whose steps the values are.
+    """
+
+    secret: bytes
+    columns: tuple[str, ...]
+    lattice: Lattice
+
+    def __post_init__(self) -> None:
+        check_secret(self.secret, "CommitmentKey")
+        if not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
+            raise WrongKind("a key for commitments has columns and a lattice", where="CommitmentKey")
+
+    def committed(self, identifiers: Sequence[Identifiers], values: Mapping[str, Any]) -> ItemCommitment:
+        """The commitment to some rows.
+
+        Args:
+            identifiers: the columns that say which item a row is, each of shape (n,).
+            values: the true values of each released column, shape (n,).
+
+        Raises:
+            BadTable: where a column is missing or of another length.
+            NotANumber: for a value that cannot be released, naming its place.
+        """
+        tags = item_tags(self.secret, identifiers)
+        read = read_columns(self.lattice, self.columns, values, len(tags))
+        return committed_rows(self.secret, tags, list(read.values()))
+
+    def committed_responses(
+        self, release: ItemRelease, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
+    ) -> ItemCommitment:
+        """The commitment to the rows that were answered so: it is that to their values if, and only if, they were.
+
+        For one release and level the responses are the values plus a function of the identifiers, so that what commits
+        to the values commits to the responses at every level, and a table of others is as unlikely to have the
+        same sums as a changed table is.
+
+        Args:
+            release: by which they were answered.
+            identifiers: the columns that say which item a row is, each of shape (n,).
+            responses: of each released column, shape (n,).
+            at: the level of the responses, one of the release's path.
+
+        Raises:
+            BadTable, NotANumber, OutOfRange: as for `ItemRelease.moved`.
+        """
+        values = release.without_noise(identifiers, responses, at)
+        return committed_rows(self.secret, item_tags(self.secret, identifiers), list(values.values()))
+
+    def __repr__(self) -> str:
+        return f"CommitmentKey(columns={self.columns})"
+
+
+def committed_rows(secret: bytes, tags: Tags, columns: Sequence[Integers]) -> ItemCommitment:
+    """The commitment to rows whose values are in steps, and whose tags are those of `item_tags` under the secret."""
+    of_rows = derived_secret(secret, "row")
+    digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(one)]) for one in columns)])
+    return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """The first block, from 1, in which two contents differ, as `ItemCommitment.content` wrote them; 0 for none."""
+    size = 8 + 2 * _LIMBS
+    for at in range(0, max(len(one), len(other)), size):
+        if one[at : at + size] != other[at : at + size]:
+            return at // size + 1
+    return 0
+
+
+def _summed(blocks: NDArray[np.int64], digests: Tags) -> NDArray[np.int64]:
+    """Counts and sums by block. Sums of limbs stay below 2^48, where a float64 is an integer exactly."""
+    assert len(digests) < _MOST_AT_ONCE
+    limbs = digests.astype("<u8").view("<u2").reshape(-1, _LIMBS)
+    found = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
+    found[:, 0] = np.bincount(blocks, minlength=BLOCKS)
+    for limb in range(_LIMBS):
+        found[:, 1 + limb] = np.bincount(blocks, limbs[:, limb], BLOCKS).astype(np.int64)
+    return found

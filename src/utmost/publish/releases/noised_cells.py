@@ -1,0 +1,146 @@
+"""Cells and their noise at every level at which they have been answered: what a gradual release keeps of a column.
+
+The noise of a cell is a Markov chain in the level, see `Step`; cells that have been answered at the same levels share a
+history, and are drawn together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, plain_array
+from utmost.laws.exact import level as level_of
+from utmost.laws.sampling.draw import Method
+from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.level_steps import Step
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class History:
+    """Cells that have been answered at the same levels.
+
+    Attributes:
+        where: the places of the cells among all cells.
+        block: the place of each cell's noise in the uniform block; None before the first answer, or without blocks.
+        known: the steps of geometric noise at each level answered.
+    """
+
+    where: NDArray[np.intp]
+    block: Integers | None
+    known: Mapping[Level, Integers]
+
+    def noise(self, level: Level, lattice: Lattice) -> Integers:
+        """The noise at a level that is known."""
+        coarse = lattice.times(self.known[level])
+        return coarse if self.block is None else add(coarse, self.block)
+
+    def extended(self, level: Level, lattice: Lattice, randomness: Randomness, method: Method | None) -> "History":
+        """The history with one level more, drawn from its law given all levels known.
+
+        The noise is a Markov chain in the level, so only the nearest level on either side matters, see `Step`.
+        """
+        if level in self.known:
+            return self
+        step = Step.from_known(self.known, level)
+        below = None if step.strict is None else self.known[step.strict]
+        above = None if step.loose is None else self.known[step.loose]
+        noise = step.drawn(lattice, below, above, self.where.size, randomness, method)
+        return History(self.where, self._block(lattice, randomness), {**self.known, level: noise})
+
+    def part(self, some: NDArray[np.bool_]) -> "History":
+        """The history of some of the cells."""
+        block = None if self.block is None else self.block[some]
+        return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
+
+    def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
+        return lattice.place(self.where.size, randomness) if self.block is None else self.block
+
+
+def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Integers:
+    """One array from pieces and their places."""
+    if len(parts) == 1:
+        return parts[0][1]
+    whole: Integers = np.empty(count, dtype=object if any(piece.dtype == object for _, piece in parts) else np.int64)
+    for where, piece in parts:
+        whole[where] = piece
+    return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Column:
+    """Values in steps, and the histories of their cells, which between them hold each cell once.
+
+    Attributes:
+        shape: of what came; None for a bare number.
+        values: in steps, in a row.
+        lattice: of the noise.
+        histories: of cells answered at the same levels.
+    """
+
+    shape: tuple[int, ...] | None
+    values: Integers
+    lattice: Lattice
+    histories: tuple[History, ...]
+
+    @classmethod
+    def of(cls, values: Any, lattice: Lattice) -> "Column":
+        """A column that has never been answered; the values are copied."""
+        cells = lattice.read(values)
+        return cls(cells.shape, lattice.steps(cells), lattice, (History(np.arange(cells.size), None, {}),))
+
+    @property
+    def levels(self) -> set[Level]:
+        """The levels at which some cell has been answered."""
+        return {one for history in self.histories for one in history.known}
+
+    def answered(self, levels: Any, name: str, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
+        """The column after an answer, and the answer.
+
+        Args:
+            levels: one level, or an array of levels of the shape of the values.
+            name: "epsilon" or "alpha", as which a number is read.
+        """
+        which, chosen = self._chosen(levels, name)
+        pieces: list[tuple[NDArray[np.intp], Integers]] = []
+        histories: list[History] = []
+        for history in self.histories:
+            for part, asked in _parts(history, which, chosen):
+                histories.append(part.extended(asked, self.lattice, randomness, method))
+                pieces.append((part.where, histories[-1].noise(asked, self.lattice)))
+        released = add(self.values, gathered(pieces, self.values.size))
+        return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
+
+    def _chosen(self, levels: Any, name: str) -> tuple[NDArray[np.intp] | None, list[Level]]:
+        """Which of a list of levels each cell gets; None where there is but one."""
+        if not isinstance(levels, list | tuple | np.ndarray) or plain_array(levels, name).ndim == 0:
+            return None, [_read(levels, name)]
+        array = np.asarray(levels, dtype=object)
+        if array.shape != self.shape:
+            raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
+        read: dict[Any, int] = {}
+        flat = array.reshape(-1).tolist()
+        which = np.array([read.setdefault(one, len(read)) for one in flat], dtype=np.intp)
+        return which, [_read(one, name) for one in read]
+
+
+def _read(one: Any, name: str) -> Level:
+    if isinstance(one, Level):
+        return one
+    return level_of(epsilon=one) if name == "epsilon" else level_of(alpha=one)
+
+
+def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
+    """The cells of a history by the level that they get."""
+    if which is None:
+        return [(history, chosen[0])]
+    here = which[history.where]
+    present = np.unique(here).tolist()
+    if len(present) == 1:
+        return [(history, chosen[present[0]])]
+    return [(history.part(here == one), chosen[one]) for one in present]

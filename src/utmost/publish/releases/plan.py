@@ -1,0 +1,244 @@
+"""What a release promises, settled before anything is read or drawn."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved
+from utmost.laws.exact import Level, Number, checked, level, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
+from utmost.laws.noise.costs import Cost, Moment, cost_named
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling.draw import on_grid
+from utmost.laws.sampling.grid import declared_exponent, reach
+from utmost.publish.releases.lattice import read_numbers
+
+
+def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+    """The law with the least expected cost of all noise that can be added to one cell at this level."""
+    if numbers == "integers":
+        units = _units(sensitivity)
+        return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
+    return Staircase(level, sensitivity, cost)
+
+
+def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+    """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
+
+    Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
+    """
+    if numbers == "integers":
+        return relaxable_noise(level, _units(sensitivity), cost)
+    return relaxable_noise(level, sensitivity, cost, "reals")
+
+
+def _units(sensitivity: Fraction) -> int:
+    if sensitivity.denominator != 1:
+        raise OutOfRange(
+            "the sensitivity of integers must be an integer",
+            came=sensitivity,
+            remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
+        )
+    return sensitivity.numerator
+
+
+# A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
+_MOST_STEPS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Shown):
+    """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
+
+    Attributes:
+        level: what the whole release spends.
+        unit: what one individual changes.
+        law: the noise of one cell, at ``unit.per_cell(level)``; on the reals, what it is on an endlessly fine grid.
+        drawn: the law of the integers that are drawn: the law itself, or in steps of the grid the one that is used
+            there. Level, error bar, cost and claim are those of what is drawn.
+        cost: what the law is optimal for.
+        relaxable: whether the law was chosen so that the release can later be relaxed without loss.
+        confidence: the probability with which a released cell lies within ``radius`` of the true one.
+        radius: the least such distance; on a grid, the half step that rounding to it may add is in it.
+        grid: the width of the grid on which reals are released, None for integers.
+    """
+
+    level: Level
+    unit: Unit
+    law: Law
+    drawn: IntegerLaw
+    cost: Cost
+    relaxable: bool
+    confidence: Fraction
+    radius: int | float
+    grid: Fraction | None
+
+    @property
+    def theorem(self) -> str:
+        """What is proved of the noise that is drawn, and for what: for all cells only where an individual changes one.
+
+        Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
+        least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
+
+        >>> plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8).theorem
+        'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
+        cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
+        comes first and moves a value by at most 4'
+        """
+        if self.unit.charged == 1:
+            return f"for all cells together, since one individual changes only one: {self._claim}"
+        return f"for each cell at its share of the level, not for all cells together: {self._claim}"
+
+    @property
+    def _claim(self) -> str:
+        """What is proved of the noise of one cell."""
+        claim = self._drawn_for(self.cost).theorem
+        if self.relaxable:
+            least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
+            claim = f"{least} relaxed without loss; {claim}"
+        if self.grid is None:
+            return claim
+        width = self.grid
+        half = width * reach("nearest")
+        return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid's width 2^-k; None for integers."""
+        return None if self.grid is None else declared_exponent(self.grid)
+
+    @property
+    def expected_cost(self) -> float:
+        """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
+
+        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
+        >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
+        (0.425459064119660..., 2.205764...)
+        """
+        if self.grid is not None and isinstance(self.cost, Moment):
+            scale = math.pow(self.grid, self.cost.order)
+            return float(self.drawn.expected_cost(self.cost)) * scale
+        return float(self.drawn.expected_cost(in_steps(self.cost, self.grid)))
+
+    def _drawn_for(self, cost: Cost) -> IntegerLaw:
+        """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
+        if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
+            return self.drawn
+        made_for = in_steps(cost, self.grid)
+        return DiscreteStaircase(self.drawn.level, self.drawn.sensitivity, made_for, step=self.drawn.step)
+
+    @property
+    def _is_least_relaxable(self) -> bool:
+        wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
+        if not _can_be_summed(self.cost, wide):
+            return False
+        cost = in_steps(self.cost, self.grid)
+        least = relaxable_law(self.drawn.level, wide, cost, "integers")
+        return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
+
+
+def in_steps(cost: Cost, width: Fraction | None) -> Cost:
+    """The cost of so many steps of a width. That of a moment is the same up to a factor, so it stays."""
+    if width is None or isinstance(cost, Moment):
+        return cost
+
+    def scaled(x: Any) -> Any:
+        return cost(x * float(width))
+
+    scaled.__name__ = getattr(cost, "__name__", repr(cost))
+    return scaled
+
+
+def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
+    return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
+
+
+@checked
+def plan_release(
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    grid: Number | None = None,
+) -> Plan:
+    """Choose the law that a release at this level uses; draws nothing and reads nothing.
+
+    Args:
+        epsilon, alpha: what the whole release spends, one of the two.
+        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
+        numbers: "integers" or "reals".
+        relaxable: choose a law that can later be relaxed without loss, at some cost now.
+        confidence: of the stated radius.
+        grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
+
+    Raises:
+        NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+
+    >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
+    >>> plan.law, plan.radius
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
+    goal, sure = cost_named(cost), read_confidence(confidence)
+    choose = relaxable_law if relaxable else optimal_law
+    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_numbers(numbers))
+    drawn, exponent = on_grid(law, grid)
+    if exponent is None:
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
+    width = Fraction(2) ** -exponent
+    if not relaxable and _can_be_summed(goal, drawn.sensitivity):
+        best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
+        assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
+        drawn = best
+    radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
+    return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
+
+
+_WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
+_SURE = Fraction(19, 20)
+
+
+def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
+    """Warn of a level at which practically nobody is protected.
+
+    Args:
+        level: of the whole release.
+        law: the noise of one cell.
+        above: how many calls up the line stands that is warned of.
+
+    Warns:
+        LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
+    """
+    if level.epsilon_interval(64).lower > _WEAK:
+        said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
+    elif law.numbers == "integers" and law.radius(_SURE) == 0:
+        said = "more than 19 in 20 released cells will be the true ones"
+    else:
+        return
+    warnings.warn(
+        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=above
+    )
+
+
+def warn_of_rows(rows_from: str) -> None:
+    """Warn where the list of rows reveals individuals.
+
+    Warns:
+        RowsObserved: for rows that were observed in the data.
+    """
+    if rows_from == "observed":
+        said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
+        remedy = "List the rows before you look at the data, with zero where nobody is counted."
+        warnings.warn(f"{said} {remedy}", RowsObserved, stacklevel=4)

@@ -1,0 +1,281 @@
+"""Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
+
+import math
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, level, natural
+from utmost.laws.exact.shown import Shown
+from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
+from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
+from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.places_statements import places_statement, radius_name
+from utmost.publish.releases.planar_law import PlanarLaw, read_width
+from utmost.publish.tables.cell_values import read_reals
+from utmost.publish.tables.saving import Digest, Publication
+
+_PLACES_AT_ONCE = 1 << 22
+
+
+class PlanarRelease(Shown):
+    """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
+
+    Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what
+    leaves is x + V_e, rounded to a grid. Whoever has the answers at levels l_1, ..., l_m can tell x from x' no better
+    than by a factor of exp(e |x - x'|), with e the largest of them: a coalition costs its largest level. The distances
+    of several points add up.
+
+    Args:
+        points: shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and Decimals, each
+            taken for exactly the number that it is. They are copied. How many there are is not hidden.
+        per: the distance that a level is for: 200 for "epsilon = 1 for 200 m", in the unit of the coordinates.
+        grid: the width of the grid to which answers are rounded, any positive number; if left out, at each level the
+            largest power of two that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
+        randomness: the operating system's if left out; a seeded source is refused.
+
+    Raises:
+        NotANumber: for a coordinate that is no finite number, with its place; nothing has been drawn then. Such a
+            refusal depends on the data, and is for the curator alone.
+        OutOfRange: for a distance or grid that is not positive.
+
+    Promise: all answers together keep ``spent`` for each ``per`` of distance. Levels are chosen from what is public.
+    Not promised: that nobody can tell which city a point is in. Points far apart are told apart, by design; and so is
+    who is in the data, and how many points each individual has.
+
+    Source: docs/theory/planar.md; koufogiannis2015 for one dimension, andres2013 for planar noise at one level.
+
+    >>> homes = PlanarRelease([[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0]], per=200)
+    >>> strict, loose = homes.at(epsilon="1/2"), homes.at(epsilon=2)
+    >>> strict.shape, homes.spent, bool((homes.at(epsilon="1/2") == strict).all())
+    ((2, 2), Level(epsilon=2), True)
+    """
+
+    __slots__ = ("_declared", "_flat", "_key", "_levels", "_lock", "_paths", "_per", "_process", "_shape")
+
+    def __init__(
+        self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
+    ) -> None:
+        self._open(points, per, grid, secure(randomness))
+
+    def _open(self, points: Any, per: Number, grid: Number | None, randomness: Randomness) -> None:
+        self._per = read_width(per, "per")
+        self._declared = None if grid is None else read_width(grid, "grid")
+        flat, shape = read_reals(points)
+        if not shape or shape[-1] == 0:
+            raise NotANumber(
+                "points must have the shape (..., n), with n coordinates each", came="another", where="points"
+            )
+        natural(shape[-1], "the number of coordinates", least=1, most=MOST_DIMENSIONS)
+        self._flat, self._shape = flat.copy(), shape
+        self._key = randomness.words(KEY_BYTES // 8, 64).tobytes()
+        self._paths: HiddenPaths | None = None
+        self._levels: tuple[Level, ...] = ()
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def at(
+        self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: Any = None
+    ) -> NDArray[Any]:
+        """The answer at a level; asked again, the same answer.
+
+        Args:
+            epsilon: the level for each ``per`` of distance, or alpha = exp(-epsilon) instead.
+            places: allowed places, shape (k, n): the answer is then the number of the place that is nearest to each
+                answer, an array of the shape of the points without its last axis. Of several nearest ones, the first.
+
+        Returns:
+            float64 of the shape of the points: the floats nearest to the points of the grid.
+
+        Raises:
+            NotALevel: for what is no level; nothing is spent then.
+            OutOfRange: for a declared grid that is too wide for the level; nothing is spent then.
+            Unsupported: for a new level asked for in another process than the one that made the release.
+
+        Cost: at the first level asked for 1 us a point, at others about 1 us more for each event, of which there are
+            (n + 1) |log(e/e0)| a point in the mean.
+        """
+        asked = level(epsilon, alpha)
+        law = self._law(asked)
+        allowed = None if places is None else _places(places, self.dimensions)
+        with self._lock:
+            answer = written(self._cells(law), law.grid).reshape(self._shape)
+        return answer if allowed is None else nearest_places(answer, allowed)
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        columns: Sequence[str] | None = None,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the points at a level as a table with their radius and, beside it, its statement: both appear, or none.
+
+        Args:
+            columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
+            epsilon, alpha: the level for each ``per``; the loosest one answered if left out. A new one is spent.
+            name, public, confidence: as for `GradualRelease.save`.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was answered.
+            BadTable: for a public column of another length, and for names that are not one for each coordinate.
+        """
+        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        law = self._law(level_to_save(epsilon, alpha, self.spent))
+        table, names = self._as_table(law, columns, how)
+
+        def said(digest: Digest | None) -> dict[str, Any]:
+            beside = [one for one in table if one not in (*names, radius_name(names))]
+            rows = self._flat.size // self.dimensions
+            return places_statement(law, how.confidence, names, beside, rows, digest=digest) | answered
+
+        answered = answered_facts(how.title, 1, self.levels, self.spent)
+        return how.write(Publication(table, said))
+
+    def _as_table(
+        self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The answer at a level as a table with its radius, and the names of the coordinates."""
+        n = self.dimensions
+        names = tuple(columns or (("x", "y") if n == 2 else (f"x_{k}" for k in range(n))))
+        if len(names) != n or len({*names, radius_name(names)}) != n + 1:
+            raise BadTable(f"there must be a name for each of {n} coordinates", came="others", where="columns")
+        bar, blank = radius_name(names), np.zeros(self._flat.size // n, np.int8)
+        LaidOut.of(dict.fromkeys((*names, bar), blank), how.public)  # refuses what does not fit, before it is drawn
+        laid = LaidOut.of(dict(zip(names, self.at(law.level).reshape(-1, n).T, strict=True)), how.public)
+        return {**laid.public, **laid.released, bar: np.full(laid.rows, law.radius(how.confidence))}, names
+
+    @property
+    def dimensions(self) -> int:
+        """How many coordinates a point has."""
+        return self._shape[-1]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level that has been answered, strictest first."""
+        return self._levels
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest level answered, for each ``per`` of distance: that of all answers together. None before any."""
+        return max(self._levels, default=None)
+
+    def radius(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
+        """The distance within which an answer lies of its point with this chance, its rounding included.
+
+        Args:
+            confidence: the chance, for each point by itself.
+            epsilon: the level of the answer; the loosest one answered, if left out.
+
+        Raises:
+            OutOfRange: where no level is given and none was answered.
+
+        >>> PlanarRelease([0, 0], per=200).radius(epsilon=1)
+        950.187...
+        """
+        asked = self.spent if epsilon is None else level(epsilon)
+        if asked is None:
+            raise OutOfRange(
+                "an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first."
+            )
+        return self._law(asked).radius(confidence)
+
+    def grid_at(self, epsilon: Number | Level) -> Fraction:
+        """The width of the grid to which the answer at a level is rounded.
+
+        >>> PlanarRelease([0, 0]).grid_at(epsilon=1), PlanarRelease([0, 0], grid="0.1").grid_at(epsilon=1)
+        (Fraction(1, 64), Fraction(1, 10))
+        """
+        return self._law(level(epsilon)).grid
+
+    def _law(self, asked: Level) -> PlanarLaw:
+        return PlanarLaw(asked, self.dimensions, self._per, self._declared)
+
+    def _cells(self, law: PlanarLaw) -> Integers:
+        """The cells at a level, which is spent from here on; the first one asked for begins the paths."""
+        if law.level not in self._levels and os.getpid() != self._process:
+            raise Unsupported(
+                "a release is relaxed by the process that made it: nobody would know what two have spent together",
+                where="PlanarRelease",
+                remedy="Ask for every level in one process, and pass the answers on.",
+            )
+        unit = law.level.scaled(1 / self._per)
+        paths = self._paths or HiddenPaths(PathBits(self._key), unit, self.dimensions)
+        cells = paths.cells(GridPoints(self._flat, self.dimensions, law.grid), unit)
+        self._paths = paths
+        self._levels = tuple(sorted({*self._levels, law.level}))
+        return cells
+
+    def __repr__(self) -> str:
+        return f"PlanarRelease({self._flat.size // self.dimensions} points, spent={self.spent})"
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "a release must not be copied: nobody would know what the copies have spent together",
+            where="PlanarRelease",
+            remedy="Share the object, or pass its answers on.",
+        )
+
+
+def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
+    """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
+
+    >>> written(np.array([3, -7]), Fraction(1, 10)).tolist()
+    [0.3, -0.7]
+    """
+    top, bottom = grid.numerator, grid.denominator
+    short = cells.dtype != object and max(top, bottom) <= _WHOLE
+    if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
+        return np.asarray(cells.astype(np.float64) * top / bottom)  # one rounding, of the quotient
+    flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
+    return np.array(flat, np.float64).reshape(cells.shape)
+
+
+_WHOLE = 1 << 53
+
+
+def _float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.nextafter(math.inf, 0), number)
+
+
+def _places(places: Any, dimensions: int) -> NDArray[np.float64]:
+    flat, shape = read_reals(places)
+    if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
+        raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")
+    return np.array([float(one) for one in flat.tolist()]).reshape(shape)
+
+
+def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The number of the place nearest to each answer, in floats: it happens to what is private already.
+
+    >>> nearest_places(np.array([[0.2, 0.0], [5.0, 5.0]]), np.array([[0.0, 0.0], [4.0, 4.0]])).tolist()
+    [0, 1]
+    """
+    rows = answers.reshape(-1, answers.shape[-1])
+    found = np.empty(len(rows), np.intp)
+    at_once = max(1, _PLACES_AT_ONCE // len(places))
+    for start in range(0, len(rows), at_once):
+        part = rows[start : start + at_once]
+        squared = sum((part[:, None, axis] - places[None, :, axis]) ** 2 for axis in range(rows.shape[1]))
+        found[start : start + at_once] = np.asarray(squared).argmin(axis=1)
+    return found.reshape(answers.shape[:-1])

@@ -1,0 +1,176 @@
+"""A gradual release behind a reading: a query before the noise, and any function of each answer after it."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
+from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.publish.releases.table_statements import promise, taken_for_granted
+from utmost.publish.tables.saving import Digest, Publication
+from utmost.version import __version__
+
+PROCESSED_KIND = "utmost processed release"
+NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
+
+Before = Callable[[Any], Any]
+After = Callable[[Any, Level], Any]
+
+
+class ProcessedRelease(Shown):
+    """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
+
+    The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
+    read once and its reading kept, so that a reading that tosses coins is not asked twice.
+
+    Args:
+        data: anything that ``before`` takes.
+        before: the query, evaluated once. It must not look at a level.
+        sensitivity: how much one individual can change one of its values. It cannot be checked here.
+        after: any function of the response and its level: clamp, round, a consumer's remap.
+        cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
+
+    Promise: the level `spent`, for all readings together: they are functions of the responses.
+
+    Source: [koufogiannis2015], Corollary 13.
+
+    >>> ages = [34, 51, 12, 29]
+    >>> adults = ProcessedRelease(
+    ...     ages, before=lambda a: sum(x >= 18 for x in a), sensitivity=1, after=lambda y, _: min(max(y, 0), 4)
+    ... )
+    >>> 0 <= adults.at(epsilon="1/10") <= 4, adults.at(epsilon=60)
+    (True, 3)
+    """
+
+    __slots__ = ("_after", "_lock", "_raw", "_read")
+
+    @checked
+    def __init__(
+        self,
+        data: Any,
+        *,
+        before: Before,
+        after: After,
+        sensitivity: Number | Mapping[Any, Number] | None = None,
+        cells: Number | None = None,
+        unit: Unit | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+    ) -> None:
+        for name, function in (("before", before), ("after", after)):
+            if not callable(function):
+                raise wrong_kind(name, "a function", function)
+        self._raw = GradualRelease(
+            before(data),
+            sensitivity,
+            cells=cells,
+            unit=unit,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
+        )
+        self._after, self._lock = after, threading.Lock()
+        self._read: dict[Level, Any] = {}
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
+        """The reading at a level; asked again, the same reading."""
+        asked = level(epsilon, alpha)
+        with self._lock:
+            if asked not in self._read:
+                self._read[asked] = self._after(self._raw.at(asked), asked)
+            return self._read[asked]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level asked for so far, strictest first."""
+        return self._raw.levels
+
+    @property
+    def spent(self) -> Level | None:
+        """The largest of them."""
+        return self._raw.spent
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
+
+        Args:
+            epsilon, alpha: the level; the loosest one asked for if left out. A new one is answered and read,
+                and so spent before it is known what the reading is: where it makes no table, or public columns are not
+                as long, it is kept, and costs nothing when it is asked for again.
+            name, public: as for `GradualRelease.save`.
+            path, format, sign, overwrite: as for `saved`.
+
+        Raises:
+            NotALevel: where no level is named and none was asked for.
+            Unsupported: for a reading that is no number, array or table, and as `GradualRelease.save`.
+            BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
+                columns of another length than the reading.
+        """
+        how = Saving.of(path, public=public, format=format, sign=sign, overwrite=overwrite, name=name)
+        asked, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
+        laid = LaidOut.of(self.at(asked), how.public)
+        answered = answered_facts(how.title, 1, self.levels, self.spent)
+
+        def said(digest: Digest | None) -> dict[str, Any]:
+            return (
+                processed_statement(asked, unit, list(laid.released), list(laid.public), laid.rows, digest) | answered
+            )
+
+        return how.write(Publication(laid.with_radii({}), said))
+
+    def __repr__(self) -> str:
+        return f"ProcessedRelease(spent={self.spent})"
+
+
+def processed_statement(
+    at: Level, unit: Unit, released: Sequence[str], public: Sequence[str], rows: int, digest: Digest | None
+) -> dict[str, Any]:
+    """What is said publicly of a reading: the promise that it inherits, and that nothing is known of its error.
+
+    Args:
+        at: the level of the reading.
+        unit: what one individual changes, before the noise.
+        released: the columns of the reading.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        digest: of the table.
+    """
+    promised = promise(at, unit, "what was read of the noisy values", "value before the noise")
+    return {
+        "kind": PROCESSED_KIND,
+        "format": 1,
+        "utmost": __version__,
+        "guarantee": f"{promised} {taken_for_granted(public, 'declared')}",
+        **level_facts(at),
+        "neighbours": unit.neighbours,
+        "sensitivity": str(unit.sensitivity),
+        "cells": unit.cells,
+        "charged": unit.charged,
+        "error_bars": NO_BARS,
+        "released": list(released),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": "declared",
+        "table": None if digest is None else dict(digest),
+    }

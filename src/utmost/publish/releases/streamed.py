@@ -1,0 +1,215 @@
+"""Files larger than memory: checked in one pass and released in another, a piece of the rows at a time.
+
+What is released is what `release_table` releases; a piece is noised when it is written, and no other copy is made of
+it. The second pass reads and checks every cell again, and must find as many rows in files of the same size and time: a
+file that changes meanwhile is not released, and nothing of it is left on the disk.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
+from utmost.laws.sampling.random_bits import entropy, secure
+from utmost.publish.counting.counted import Laid
+from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
+from utmost.publish.releases.table import (
+    TableRelease,
+    check_radii_free,
+    check_size,
+    chosen_columns,
+    copied,
+    declared_columns,
+    rows_origin,
+    same_cells,
+)
+from utmost.publish.releases.values import noised_by
+from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.columns import integer_column, not_distinct, real_column
+from utmost.publish.tables.file_pieces import Columns, FilePieces
+from utmost.publish.tables.set_aside import SetAside
+
+State = tuple[tuple[int, int, int], ...]
+"""Of each file its size, when it was written last, and which one it is."""
+
+_BUCKETS = 256
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StreamedTable:
+    """A released file that is yet to be written, once.
+
+    Attributes:
+        source: the file it is released from.
+        cells: the columns that are released.
+        left_out: those that are not written.
+        plan: what is promised.
+        rows: how many there are.
+        state: of the files when they were checked.
+        randomness: from where the noise comes.
+        shown: the first released rows as text, once they are written.
+    """
+
+    source: FilePieces
+    cells: tuple[str, ...]
+    left_out: tuple[str, ...]
+    plan: Plan
+    rows: int
+    state: State
+    randomness: Randomness
+    shown: list[list[str]] = field(default_factory=list)
+
+    @property
+    def after(self) -> dict[str, str]:
+        """The columns of radii, each behind its own."""
+        return {f"{name}_radius": name for name in self.cells}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns as they are written."""
+        behind = {name: [name, f"{name}_radius"] if name in self.cells else [name] for name in self.source.names}
+        return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
+
+    def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+        """Draw and write, piece by piece; of each piece how many rows it had.
+
+        Raises:
+            BadTable: where the file is not what it was when it was checked.
+        """
+        radius = "float" if isinstance(self.plan.radius, float) else "int"
+        value = "int" if self.plan.exponent is None else "float"
+        kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, radius)}
+        return self.source.write(file, self._released(), self.after, self.left_out, kinds)
+
+    def _released(self) -> Iterator[tuple[Any, Columns]]:
+        read, before = _reader(self.plan), 0
+        for piece in self.source.pieces():
+            found: dict[str, NDArray[Any]] = {}
+            for name in self.cells:
+                true = read(piece.column(name), name, partial(_place, self.source.path, before))
+                found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
+            for name in self.after:
+                found[name] = np.full(piece.rows, self.plan.radius)
+            self._show(piece, found)
+            before += piece.rows
+            yield piece, found
+        if before != self.rows or _state(self.source) != self.state:
+            came = f"{before} rows" if before != self.rows else "another file"
+            raise BadTable("the file must not change while it is released", came=came, where=str(self.source.path))
+
+    def _show(self, piece: Any, found: Columns) -> None:
+        few = range(min(piece.rows, _SHOWN - len(self.shown)))
+        if few:
+            columns = [found[name] if name in found else piece.column(name) for name in self.names]
+            self.shown.extend(["" if column[row] is None else str(column[row]) for column in columns] for row in few)
+
+
+def streamed_release(
+    source: FilePieces,
+    *,
+    columns: str | Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    randomness: Randomness | None = None,
+    rehearsed: bool = False,
+    **promise: Any,
+) -> TableRelease:
+    """The release of a file, checked in one pass; its table is drawn while it is written, see `StreamedTable`.
+
+    Args:
+        source: the file.
+        columns, public, drop, rows, id_column, randomness: as for `release_table`.
+        rehearsed: whether nothing is to be drawn.
+        promise: the remaining arguments of `release_table`.
+
+    Raises:
+        as `release_table`.
+
+    Cost: memory for one piece; 16 bytes on the disk for each identifier.
+    """
+    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
+    laid = Laid.of(source, columns, public, drop, **unit)
+    plan, origin = plan_release(unit=laid.unit, **promise), rows_origin(rows)
+    chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
+    published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
+    check_radii_free(chosen, tuple(source.names))
+    state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
+    check_size(plan.unit, count, len(chosen))
+    warn_of_level(plan.level, plan.law)
+    warn_of_rows(origin)
+    table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
+    return TableRelease(table, chosen, plan, count, published, origin)
+
+
+def _state(source: FilePieces) -> State:
+    return tuple((one.st_size, one.st_mtime_ns, one.st_ino) for one in map(os.stat, source.files))
+
+
+def _reader(plan: Plan) -> Callable[..., NDArray[Any]]:
+    return integer_column if plan.law.numbers == "integers" else real_column
+
+
+def _place(path: Path, before: int, row: int) -> str:
+    return f"{path.name}, row {before + row + 1}"
+
+
+def _checked_rows(
+    source: FilePieces, plan: Plan, chosen: Sequence[str], public: Sequence[str], id_column: str | None
+) -> int:
+    """How many rows there are, every released cell of them a number, every identifier there once, no column a copy."""
+    read, rows = _reader(plan), 0
+    copies = {(name, released) for name in public for released in chosen}
+    with SetAside(_BUCKETS) as aside:
+        seen = _SeenOnce(aside, id_column)
+        for piece in source.pieces():
+            check_there(chosen, source.names)
+            true = {name: read(piece.column(name), name, partial(_place, source.path, rows)) for name in chosen}
+            copies = {pair for pair in copies if same_cells(piece.column(pair[0]), true[pair[1]])}
+            seen.add(piece)
+            rows += piece.rows
+        seen.check(source.path)
+    for name, released in copies if rows else ():
+        raise copied(name, released)
+    return rows
+
+
+class _SeenOnce:
+    """Whether identifiers come once: their tags wait on the disk in parts, each of which fits into memory."""
+
+    def __init__(self, aside: SetAside, name: str | None) -> None:
+        self._aside, self._name, self._secret = aside, name, entropy(SECRET_BYTES)
+
+    def add(self, piece: Any) -> None:
+        if self._name is None:
+            return
+        tags = item_tags(self._secret, [piece.identifiers(self._name)])
+        buckets = (tags[:, 0] % _BUCKETS).astype(np.int64)
+        order = np.argsort(buckets, kind="stable")
+        ends = np.cumsum(np.bincount(buckets, minlength=_BUCKETS))
+        for bucket, part in enumerate(np.split(tags[order], ends[:-1])):
+            if len(part):
+                self._aside.add(bucket, part.tobytes())
+
+    def check(self, path: Path) -> None:
+        """Check that no two are equal.
+
+        Raises:
+            BadTable: where two are; they are on the disk by their tags alone, so nobody can say in which rows.
+        """
+        for bucket in range(_BUCKETS):
+            tags: Tags = np.frombuffer(b"".join(self._aside.of(bucket)), np.uint64).reshape(-1, 2)
+            try:
+                check_unique(tags)
+            except BadTable:
+                raise not_distinct("one in two rows", f"{path.name}, column {self._name!r}") from None

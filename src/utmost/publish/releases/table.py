@@ -1,0 +1,439 @@
+"""Releasing a table: every cell of the chosen columns noised once, the whole table at one level."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, NotDeclared, OutOfRange
+from utmost.laws.exact import Level, Number
+from utmost.laws.noise import Law
+from utmost.laws.noise.costs import Cost
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.counted import Laid
+from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
+from utmost.publish.releases.table_statements import cells_digest, statement
+from utmost.publish.releases.values import noised_by
+from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
+from utmost.publish.tables.columns import check_distinct, integer_column, real_column
+from utmost.publish.tables.saving import SavedTable
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableRelease(SavedTable):
+    """A released table and what was promised about it.
+
+    Attributes:
+        table: of the kind that came in, with the released and the public columns alone; released values stand under
+            their columns' own names, and ``<name>_radius`` behind.
+        columns: the released columns.
+        plan: level, unit, law, radius.
+        rows: how many rows there are.
+        public: the columns that were declared public, and are published without noise.
+        rows_from: where the list of rows comes from, "declared" or "observed".
+    """
+
+    _shown = ("columns", "rows", "spent", "law", "radius")
+
+    table: Any = field(repr=False)
+    columns: tuple[str, ...]
+    plan: Plan
+    rows: int
+    public: tuple[str, ...]
+    rows_from: str
+
+    @property
+    def law(self) -> Law:
+        """The noise of each released cell."""
+        return self.plan.law
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.plan.unit
+
+    @property
+    def radius(self) -> int | float:
+        """The distance within which a released cell lies of the true one, with confidence ``plan.confidence``."""
+        return self.plan.radius
+
+    @property
+    def spent(self) -> Level:
+        """What the whole release cost."""
+        return self.plan.level
+
+    @property
+    def sidecar(self) -> dict[str, Any]:
+        """The statement to publish beside the table, see `statement`; its digest is that of the table's cells.
+
+        A frame that an engine evaluates has none: write it to a file, and see `said`.
+        """
+        later = self.table is None or engine_door(self.table) is not None
+        return self.said(None if later else cells_digest(self.table))
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
+
+
+def release_table(
+    table: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    id_column: str | Sequence[str] | None = None,
+    grid: Number | None = None,
+    randomness: Randomness | None = None,
+) -> TableRelease:
+    """Noise every cell of the chosen columns, so that the whole table costs one level; publish no other unasked.
+
+    If one individual changes at most ``cells`` of the released cells, each by at most ``sensitivity``, independent
+    noise of level epsilon/cells on every cell makes the table epsilon-private. That noise is the least for each cell at
+    its share, and for the table as a whole where ``cells`` is 1 under add-remove. Everything is checked before any
+    draw: a table with one bad cell is not released at all, and nothing is spent.
+
+    Args:
+        table: a dict of columns, a dataframe of any library, a table read from a file, or one that `count_table` made:
+            then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
+            (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
+            its kind, not evaluated yet; each evaluation gives the same values.
+        columns: the columns to release; of a counted table the name of its counts, "count" if left out.
+        public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
+            any individual: the names of departments, and not the number of those who applied to them.
+        drop: the columns to leave out. Each column is in one of the three lists.
+        rows: "declared" where the list of rows was fixed before anybody was counted; "observed" where it was found in
+            the data, so that the promise does not cover which rows there are. The statement says which.
+        epsilon, alpha: what the whole table may spend, one of the two; alpha = exp(-epsilon).
+        unit: what one individual changes; or, instead of it, the three that follow. Never less than what was proved.
+        sensitivity: the most by which one individual changes one cell.
+        cells: how many of the released cells one individual changes, over all of ``columns``.
+        neighbours: "add-remove", or "change-one", under which the level is divided by twice the cells; see `Unit`.
+        cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
+        numbers: "integers" (every released cell must be an integer) or "reals" (released on a grid).
+        relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
+        confidence: of the radius that stands beside each released column.
+        id_column: a column whose cells must all be there and distinct; published only if it is public, too. For a
+            frame of an engine also several columns, that are so together.
+        grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
+        randomness: the operating system's when None; a seeded source is refused.
+
+    Returns:
+        The table of the kind that came in, with released values and radii in it, and its statement.
+
+    Raises:
+        NotDeclared: for a column that is neither released, nor public, nor dropped.
+        BadTable: for a column that is missing, a cell that cannot be released, with its row and column, a table without
+            rows, and a public column that repeats a released one.
+        NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+
+    Warns:
+        LittleProtection: at a level so large that practically nobody is protected.
+        RowsObserved: for rows that were observed in the data.
+
+    Cost: a few nanoseconds a cell beyond reading the table.
+    Source: [geng2012], Theorems 4, 6, 11 and 12, for the law; composition over cells for the table.
+
+    >>> release = release_table(
+    ...     {"department": ["A", "B"], "admitted": [601, 370]},
+    ...     columns="admitted",
+    ...     public="department",
+    ...     alpha="1/2",
+    ...     sensitivity=1,
+    ...     cells=1,
+    ... )
+    >>> list(release.table), release.law, release.radius
+    (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 4)
+    """
+    laid = Laid.of(table, columns, public, drop, unit, sensitivity, cells, neighbours)
+    plan = plan_release(
+        epsilon,
+        alpha=alpha,
+        unit=laid.unit,
+        cost=cost,
+        numbers=numbers,
+        relaxable=relaxable,
+        confidence=confidence,
+        grid=grid,
+    )
+    bits = secure(randomness)
+    door = engine_door(laid.table)
+    if door is not None:
+        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
+        evaluated: TableRelease = door.release_frame(laid, plan, **asked, randomness=bits)
+        return evaluated
+    checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
+    noised = {
+        name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
+    }
+    return checked.released(noised)
+
+
+def rehearse_table(
+    table: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | Sequence[str] | None = None,
+    **promise: Any,
+) -> TableRelease:
+    """Everything that `release_table` does up to the first draw: the same checks, law, radius and statement, no table.
+
+    Args:
+        table, columns, public, drop, rows, id_column: as for `release_table`.
+        promise: the remaining arguments of `release_table`.
+
+    Returns:
+        A release whose ``table`` is None.
+
+    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).radius
+    3
+    """
+    unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
+    laid = Laid.of(table, columns, public, drop, **unit)
+    plan, door = plan_release(unit=laid.unit, **promise), engine_door(laid.table)
+    if door is not None:
+        asked: dict[str, Any] = {"drop": drop, "rows_from": rows, "id_column": id_column}
+        rehearsed: TableRelease = door.release_frame(laid, plan, **asked, randomness=None)
+        return rehearsed
+    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column).released(None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedTable:
+    """A table that can be released: every chosen cell read and found to be a number, every other column declared."""
+
+    table: Any
+    adapter: TableAdapter
+    cells: dict[str, NDArray[Any]]
+    public: tuple[str, ...]
+    dropped: tuple[str, ...]
+    rows_from: str
+    plan: Plan
+    rows: int
+
+    @classmethod
+    def of(cls, laid: Laid, plan: Plan, *, drop: str | Sequence[str], rows_from: str, id_column: Any) -> "CheckedTable":
+        """The table, with every check that a release makes before it draws."""
+        origin, table = rows_origin(rows_from), laid.table
+        adapter = adapter_of(table)
+        names = tuple(adapter.names(table))
+        chosen = chosen_columns(laid.columns, names, id_column)
+        published, dropped = declared_columns(names, chosen, laid.public, drop)
+        kept = tuple(name for name in published if name not in laid.labels)
+        check_radii_free(chosen, names)
+        if id_column is not None:
+            check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
+        read = integer_column if plan.law.numbers == "integers" else real_column
+        cells = {
+            name: read(adapter.column(table, name), name, lambda row: adapter.place(table, row)) for name in chosen
+        }
+        rows = len(cells[chosen[0]])
+        check_size(plan.unit, rows, len(chosen))
+        for name in kept:
+            check_no_copy(name, partial(adapter.column, table, name), cells)
+        warn_of_level(plan.level, plan.law)
+        warn_of_rows(origin)
+        return cls(table, adapter, cells, published, dropped, origin, plan, rows)
+
+    def released(self, noised: dict[str, NDArray[Any]] | None) -> TableRelease:
+        """The release with these noised columns, or without a table."""
+        chosen = tuple(self.cells)
+        table = None
+        if noised is not None:
+            radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
+            after = {f"{name}_radius": name for name in chosen}
+            bare = self.adapter.without(self.table, self.dropped)
+            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
+        return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
+
+
+def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
+    """The columns to release: at least one, each in the table, none twice, none an identifier.
+
+    Raises:
+        BadTable, OutOfRange: for columns that are not so.
+    """
+    chosen = _listed(columns, "columns")
+    if not chosen:
+        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
+    if id_column is not None and not isinstance(id_column, str):
+        raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
+    check_there((*chosen, *(() if id_column is None else (id_column,))), names)
+    for name in chosen:
+        if chosen.count(name) > 1:
+            raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
+        if name == id_column:
+            raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
+    return chosen
+
+
+def declared_columns(
+    names: tuple[str, ...], chosen: tuple[str, ...], public: str | Sequence[str], drop: str | Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The public columns and the dropped ones, in the table's order: together with the released ones, all there are.
+
+    Raises:
+        NotDeclared: for a column that is in none of the three lists.
+        OutOfRange: for one that is in two.
+        BadTable: for one that is not in the table.
+
+    >>> declared_columns(("ward", "name", "visits"), ("visits",), "ward", ["name"])
+    (('ward',), ('name',))
+    """
+    kept, dropped = _listed(public, "public"), _listed(drop, "drop")
+    check_there((*kept, *dropped), names)
+    for name in names:
+        lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
+        if len(lists) > 1:
+            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
+    silent = [name for name in names if name not in (*chosen, *kept, *dropped)]
+    if silent:
+        raise NotDeclared(
+            "every column must be released, declared public or dropped",
+            came=", ".join(map(repr, silent)),
+            remedy="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
+        )
+    return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
+
+
+def declared(
+    table: Any, columns: str | Sequence[str], public: str | Sequence[str], drop: str | Sequence[str]
+) -> tuple[str, ...]:
+    """The public columns of a table, every column of which must be declared, see `declared_columns`."""
+    names = tuple(adapter_of(table).names(table))
+    return declared_columns(names, chosen_columns(columns, names, None), public, drop)[0]
+
+
+RowsFrom = Literal["declared", "observed"]
+"""Where a list of rows comes from: it was fixed before anybody was counted, or it was found in the data."""
+
+
+def rows_origin(value: str) -> RowsFrom:
+    """Where the list of rows comes from.
+
+    Raises:
+        OutOfRange: for anything but "declared" and "observed".
+    """
+    for name in get_args(RowsFrom):
+        if isinstance(value, str) and value == name:
+            return name  # type: ignore[no-any-return]
+    raise OutOfRange('rows must be "declared" or "observed"', came=value)
+
+
+def check_size(unit: Unit, rows: int, columns: int) -> None:
+    """Check that there is something to release, and that one individual changes no more cells than there are.
+
+    Raises:
+        BadTable: for a table without rows.
+        OutOfRange: for more cells than the table has.
+    """
+    if rows == 0:
+        raise BadTable(
+            "a table must have at least one row", came="none", remedy="Release it once there is something in it."
+        )
+    if unit.cells > rows * columns:
+        raise OutOfRange(
+            f"cells must be at most {rows * columns}, the number of released cells",
+            came=unit.cells,
+            where="cells",
+            remedy="Give how many of the released cells one individual changes, over all released columns.",
+        )
+
+
+_FIRST = 64
+
+
+def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
+    """Check that a public column does not hold the true values of a released one.
+
+    Args:
+        name: the public column.
+        column: gives its cells, or the first ``most`` of them: most columns differ there, and are not read on.
+        cells: the true values of each released column.
+
+    Raises:
+        BadTable: where it does in every row.
+    """
+    first = _plain(column(most=_FIRST))
+    for released, true in cells.items():
+        if all(map(_same, first, _plain(true[:_FIRST]))) and all(map(_same, _plain(column()), _plain(true))):
+            raise copied(name, released)
+
+
+def copied(name: str, released: str) -> BadTable:
+    """The refusal of a public column that holds the true values of a released one."""
+    return BadTable(
+        f"a public column must not repeat the released column {released!r}",
+        came="the same value in every row",
+        where=f"column {name!r}",
+        remedy="Drop it: beside it, noise protects nobody.",
+    )
+
+
+def same_cells(column: Column, true: Column) -> bool:
+    """Whether a column holds the true values in every row, as numbers or as text."""
+    if len(column) != len(true) or not all(map(_same, _plain(column[:_FIRST]), _plain(true[:_FIRST]))):
+        return False
+    return all(map(_same, _plain(column), _plain(true)))
+
+
+def _plain(column: Column) -> list[Any]:
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+def _same(cell: Any, value: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip() == str(value)
+    return isinstance(cell, Real | Decimal) and bool(cell == value)
+
+
+def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
+    if isinstance(names, str | int) and not isinstance(names, bool):
+        names = (str(names),)
+    listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
+    if not all(isinstance(name, str) and name for name in listed):
+        remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
+        required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
+        raise OutOfRange(required, came=names, remedy=remedy)
+    return listed
+
+
+def _as_text(name: Any) -> Any:
+    """The name of a column as text, where it is an integer or a tuple of names; anything else as it is."""
+    return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
+
+
+def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Check that the columns of radii have names of their own.
+
+    Raises:
+        BadTable: where a column has such a name.
+    """
+    for name in chosen:
+        if f"{name}_radius" in names:
+            raise BadTable(
+                f"the radius of {name!r} needs the name '{name}_radius'",
+                came="a column of that name",
+                remedy="Rename it.",
+            )

@@ -1,0 +1,107 @@
+"""Error bars of a table in which nearly every sum has a law of its own, as where tents are measured on its axis.
+
+One inversion of a characteristic function for each sum would take minutes. The laws are much alike; so few of them are
+inverted, and each other one is taken for the nearest of these, with what they differ by on top (`near_laws`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Floats, Level
+from utmost.laws.noise.combination import Combination
+from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
+from utmost.publish.workloads import Family
+from utmost.publish.workloads.forms import ProductForm, group_of
+from utmost.publish.workloads.tent_reconstruction import TentReconstruction
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
+
+FEW = 12
+"""So many laws are inverted one by one."""
+
+_WIDER = 0.04  # of a standard deviation, that a bar may be wider than by an inversion of its own
+_MISS = 0.05 / 32  # at which spreads are compared
+_AT_ONCE = 1 << 22
+
+
+def laws_of_groups(
+    reconstruction: LeastSquares,
+    family: Family,
+    ratios: Mapping[Family, Level],
+    noise: Callable[[ProductForm], Combination],
+) -> tuple[NDArray[np.intp], dict[int, Combination]]:
+    """Of each group of a family the number of a law whose bars hold for its estimate, and these laws.
+
+    Args:
+        reconstruction: least squares.
+        family: whose sums are asked for.
+        ratios: of each measured family the level of one unit of its noise.
+        noise: the exact law of an answer's error.
+    """
+    domain = reconstruction.domain
+    shape = domain.group_shape(family)
+    numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
+    kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
+    places = [tuple(map(int, place)) for place in zip(*np.unravel_index(first, shape), strict=True)]
+
+    def law(kind: int) -> Combination:
+        return noise(group_of(domain, family, places[kind]))
+
+    if not isinstance(reconstruction, TentReconstruction) or len(places) <= FEW:
+        return kinds, {kind: law(kind) for kind in range(len(places))}
+    known: list[Combination] = []
+    number = np.zeros(len(places), dtype=np.intp)
+    for others, members in _by_others(places, reconstruction.place).items():
+        terms = reconstruction.coefficients(family, others)
+        which, laws = _near_laws(terms, ratios, lambda one, members=members: law(members[one]))  # type: ignore[misc]
+        number[members] = which + len(known)
+        known += laws
+    return number[kinds], dict(enumerate(known))
+
+
+def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
+    """The kinds that lie in one group of the other axes, in the order of the axis of tents."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for kind in sorted(range(len(places)), key=lambda one: places[one][along]):
+        found.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
+    return found
+
+
+def _near_laws(
+    terms: Sequence[tuple[Family, Floats, int]], ratios: Mapping[Family, Level], law: Callable[[int], Combination]
+) -> tuple[NDArray[np.intp], list[Combination]]:
+    """Of each sum the number of a law whose bars hold for it, and these laws.
+
+    Noises of one level are exchangeable, and so are their signs: coefficients are compared in the order of their sizes.
+    """
+    sizes = np.concatenate([np.sort(np.abs(one), axis=1) for _, one, _ in terms], axis=1)
+    epsilons = np.concatenate([np.full(one.shape[1], ratios[family].epsilon_float) for family, one, _ in terms])
+    counts = np.concatenate([np.full(one.shape[1], float(count)) for _, one, count in terms])
+    # beyond a level of 600 there is hardly any noise, and an order of magnitude is all that is wanted here
+    deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
+    which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)
+    laws: list[Combination] = []
+    while (which < 0).any():
+        left = np.flatnonzero(which < 0)
+        first = int(left[deviations[left].argmax()])
+        found = _spreads(sizes, left, first, epsilons, counts)
+        wider = np.array([one.reach(_MISS) for one in found]) + 2 * (deviations[first] - deviations[left])
+        near = (wider <= _WIDER * deviations[first]) | (left == first)
+        which[left[near]] = len(laws)
+        laws.append(_law([one for one, on in zip(found, near, strict=True) if on], law(first)))
+    return which, laws
+
+
+def _law(members: Sequence[Spread], exactly: Combination) -> Combination:
+    if len(members) == 1:
+        return exactly
+    return NearLaw(exactly, Spread(max(one.square for one in members), min(one.steepest for one in members)))
+
+
+def _spreads(sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats) -> list[Spread]:
+    step = max(1, _AT_ONCE // sizes.shape[1])
+    found: list[Spread] = []
+    for start in range(0, len(places), step):
+        found += spreads(sizes[places[start : start + step]] - sizes[first], epsilons, counts)
+    return found

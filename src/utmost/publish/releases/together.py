@@ -1,0 +1,308 @@
+"""Releasing columns of which one individual changes the cells of one row together, and no other cell.
+
+Where that is so, the sum and the difference of two columns are released in their place: an individual who changes both
+cells by at most s changes |sum| + |difference| by at most 2s, where two cells taken by themselves cost 2s each. What is
+then read off for a column is (sum + difference)/2, a multiple of 1/2, and everything that geometric noise can do is
+done on sum and difference: relaxed, tightened, asked at any level in any order.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise import Geometric, JointCells, RotatedPair
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling import Randomness, sample, sample_joint_cells
+from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.counted import Laid
+from utmost.publish.releases.plan import plan_release
+from utmost.publish.releases.table import CheckedTable
+from utmost.publish.releases.table_statements import cells_digest, promise_text, taken_for_granted
+from utmost.publish.releases.turning import Halves, one_of, turned, turned_back
+from utmost.publish.tables.saving import SavedTable
+from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
+from utmost.version import __version__
+
+KIND, FORMAT = "utmost release of cells changed together", 1
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TogetherPlan(Shown):
+    """What a release of columns changed together promises, and how.
+
+    Attributes:
+        level: of the whole release.
+        unit: what one individual changes: the cells of one row in all released columns, and no other cell.
+        way: the kind of noise, and its law for each group of columns.
+        columns: the released columns, in the order of the groups.
+        halves: what becomes of multiples of 1/2.
+        confidence: the probability with which a released cell lies within its radius of the true one.
+        radii: for each column.
+    """
+
+    level: Level
+    unit: Unit
+    way: CellsTogether
+    columns: tuple[str, ...]
+    halves: Halves
+    confidence: Fraction
+    radii: tuple[int | float, ...]
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in plain words."""
+        where = f"only the {self.unit.cells} released cells of one row, each by at most {self.unit.sensitivity}"
+        return promise_text(self.level, self.unit.neighbours, "the released columns", where)
+
+    @property
+    def is_relaxable(self) -> bool:
+        """Whether it can later be relaxed without loss: coins that were tossed on top of the noise are in the way."""
+        return self.way.is_relaxable and (self.way.kind != "rotated" or self.halves == "keep")
+
+    @property
+    def drawn(self) -> str:
+        """What was drawn, in plain words."""
+        law = self.way.laws[0]
+        if self.way.kind == "joint":
+            return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
+        if self.way.kind == "independent":
+            return f"noise of its own for each cell: {law!r}"
+        ends = {
+            "toss": "rounded to an integer by a fair coin",
+            "keep": "multiples of 1/2; it can be relaxed later without loss",
+        }[self.halves]
+        pairs = " and ".join(" with ".join(pair) for pair in self._groups if len(pair) == 2)
+        alone = "".join(f", and on {group[0]} by itself" for group in self._groups if len(group) == 1)
+        return (
+            f"geometric noise on the sum and on the difference of each pair of columns ({pairs}), from which the "
+            f"columns are read{alone}, {ends}"
+        )
+
+    @property
+    def _groups(self) -> list[tuple[str, ...]]:
+        return grouped(self.columns, self.way.groups)
+
+
+def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The columns, cut into groups of these sizes.
+
+    >>> grouped("abc", (2, 1))
+    [('a', 'b'), ('c',)]
+    """
+    ends = list(accumulate(groups))
+    return [tuple(columns[end - n : end]) for end, n in zip(ends, groups, strict=True)]
+
+
+@checked
+def plan_together(
+    columns: Sequence[str],
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    neighbours: str | None = None,
+    noise: TogetherKind | None = None,
+    relaxable: bool = False,
+    halves: Halves | None = None,
+    confidence: Number = "0.95",
+) -> TogetherPlan:
+    """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
+
+    Args:
+        columns: at least two; pairs are taken in this order, and an odd one is left by itself.
+        epsilon, alpha: what the whole release spends, one of the two.
+        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
+        noise: "joint", "rotated" or "independent"; the one of least mean error if left out.
+        relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
+        halves: for "rotated", "toss" or "keep"; if left out they are kept where the release is to be relaxable.
+        confidence: of the radii.
+
+    Raises:
+        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer, and
+            noise that is not relaxable where that is asked for.
+
+    >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
+    >>> plan.way.kind, plan.radii
+    ('rotated', (8.0, 8.0))
+    """
+    names, spent = tuple(columns), level_of(epsilon, alpha)
+    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    if len(names) < 2 or whom.cells != len(names):
+        raise OutOfRange(
+            f"an individual must change the cells of one row, as many as there are columns, {len(names)}, two at least",
+            came=f"cells={whom.cells}",
+            remedy="Release columns that individuals change apart from each other with release_table.",
+        )
+    ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable)}
+    kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
+    if kind not in ways:
+        raise OutOfRange("noise that is relaxable is rotated or independent", came=noise)
+    sure = read_confidence(confidence)
+    ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
+    if relaxable and ends == "toss" and kind == "rotated":
+        raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
+    way = ways[kind]
+    radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in [_radius(law, sure, ends)] * n]
+    return TogetherPlan(spent, whom, way, names, ends, sure, tuple(radii))
+
+
+def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
+    radius: int | float = law.radius(sure)
+    if isinstance(law, RotatedPair) and halves == "toss":  # a coin moves only odd halves, by one half
+        return ceil(radius)
+    return radius
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TogetherRelease(SavedTable):
+    """A released table and what was promised about it.
+
+    Attributes:
+        table: of the kind that came in, with the released and the public columns alone, and the radii.
+        plan: the promise.
+        rows: how many rows there are.
+        public: the columns that were declared public.
+        rows_from: where the list of rows comes from, "declared" or "observed".
+    """
+
+    _shown = ("rows", "plan")
+
+    table: Any = field(repr=False)
+    plan: TogetherPlan
+    rows: int
+    public: tuple[str, ...]
+    rows_from: str
+
+    @property
+    def spent(self) -> Level:
+        """What the whole release cost."""
+        return self.plan.level
+
+    @property
+    def sidecar(self) -> dict[str, Any]:
+        """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
+        return self.said(cells_digest(self.table))
+
+    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
+        """The statement, with the digest of the table as it is published."""
+        return together_statement(self.plan, self.public, self.rows, rows_from=self.rows_from, digest=digest)
+
+
+def together_statement(
+    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """What is said publicly about a release of columns changed together.
+
+    Args:
+        plan: the promise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`.
+    """
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
+        **level_facts(plan.level),
+        "neighbours": plan.unit.neighbours,
+        "sensitivity": str(plan.unit.sensitivity),
+        "cells": plan.unit.cells,
+        "charged": plan.unit.charged,
+        "noise": plan.way.kind,
+        "drawn": plan.drawn,
+        "laws": [repr(law) for law in plan.way.laws],
+        "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
+        "shares": [str(share) for share in plan.way.shares],
+        "relaxable": plan.is_relaxable,
+        "halves": plan.halves,
+        "confidence_exactly": str(plan.confidence),
+        "radii": dict(zip(plan.columns, plan.radii, strict=True)),
+        "released": list(plan.columns),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": rows_from,
+        "table": None if digest is None else dict(digest),
+    }
+
+
+def release_together(
+    table: Any,
+    *,
+    columns: Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    randomness: Randomness | None = None,
+    **promise: Any,
+) -> TogetherRelease:
+    """Noise columns of counts of which one individual changes the cells of one row, and no other cell, together.
+
+    Applicants and admitted of a department: who applies is counted in one row, in one of the columns or in both. Beside
+    `release_table` with as many cells, at epsilon 1 and two columns, the error is a quarter less.
+
+    Args:
+        table, public, drop, rows, id_column, randomness: as for `release_table`.
+        columns: at least two columns of integers; pairs are taken in this order.
+        promise: the level, the unit, and how, as for `plan_together`.
+
+    Raises:
+        As `release_table` and `plan_together`.
+
+    Source: docs/theory/cells-together.md.
+
+    >>> release = release_together(
+    ...     {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]},
+    ...     columns=["applicants", "admitted"],
+    ...     public="department",
+    ...     epsilon=1,
+    ...     sensitivity=1,
+    ... )
+    >>> list(release.table)
+    ['department', 'applicants', 'applicants_radius', 'admitted', 'admitted_radius']
+    >>> release.plan.way.kind, release.plan.radii
+    ('joint', (4, 4))
+    """
+    plan = plan_together(columns, **promise)
+    bits = secure(randomness)
+    plain = plan_release(plan.level, unit=plan.unit)  # for the checks alone
+    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
+    read = CheckedTable.of(laid, plain, drop=drop, rows_from=rows, id_column=id_column)
+    noised = _noised(plan, [read.cells[name] for name in plan.columns], bits)
+    radii = {f"{name}_radius": np.full(read.rows, r) for name, r in zip(plan.columns, plan.radii, strict=True)}
+    after = {f"{name}_radius": name for name in plan.columns}
+    bare = read.adapter.without(read.table, read.dropped)
+    whole = read.adapter.with_columns(bare, {**dict(zip(plan.columns, noised, strict=True)), **radii}, after)
+    return TogetherRelease(whole, plan, read.rows, read.public, read.rows_from)
+
+
+def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomness) -> list[Any]:
+    """The columns with their noise, group by group."""
+    found: list[Any] = []
+    for group, law in zip(grouped(cells, plan.way.groups), plan.way.laws, strict=True):
+        rows = len(group[0])
+        if isinstance(law, JointCells):
+            noise = sample_joint_cells(law, rows, randomness=randomness)
+            found += [add(column, noise[:, i]) for i, column in enumerate(group)]
+        elif isinstance(law, RotatedPair):
+            one = Geometric(law.ratio)
+            sums = [add(column, sample(one, rows, randomness=randomness)) for column in turned(*group)]
+            found += turned_back(*sums, halves=plan.halves, randomness=randomness)
+        else:
+            found += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+    return found

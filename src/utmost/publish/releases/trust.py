@@ -1,0 +1,244 @@
+"""Trust: each recipient sees a response at its own level, and no coalition learns more than its most trusted member."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.exact import round_up as up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.gradual import largest_ratio
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.releases.gradual_release import GradualRelease
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Coalitions(Shown):
+    """What was found of all coalitions of some recipients.
+
+    Attributes:
+        coalitions: how many there are, 2^n - 1.
+        laws: how many joint laws they have between them, 2^k - 1 for k different levels.
+        exact: whether every loss was computed in rationals and found equal to the largest level.
+        discrepancy: the largest relative difference between exp(loss) and 1/alpha of the largest level; 0 where exact.
+    """
+
+    coalitions: int
+    laws: int
+    exact: bool
+    discrepancy: float
+
+
+@checked
+def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 1) -> Coalitions:
+    """Compute the loss of every coalition from the joint law of its views, and compare it with its largest level.
+
+    Recipients of one level see one response, so a coalition's views are those of the set of its levels. For each set
+    the law of the noise at these levels is enumerated, and with it the largest likelihood ratio under a shift of the
+    value by one; by the Markov property it is attained at any noise, so a small ``reach`` sees it.
+
+    Args:
+        levels: {recipient: epsilon or Level}, per unit of the value.
+        reach: noise from -reach to reach at each level.
+
+    Cost: (2 reach + 1)^k probabilities for the set of all k levels.
+
+    Source: [koufogiannis2015], Section 4.2.
+
+    >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
+    Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
+    """
+    read = {recipient: level(given) for recipient, given in levels.items()}
+    different = sorted(set(read.values()))
+    sets = [some for size in range(1, len(different) + 1) for some in combinations(different, size)]
+    exact, worst = True, 0.0
+    for some in sets:
+        found, top = largest_ratio(some, reach), max(some)
+        if isinstance(found, Fraction):
+            exact = exact and found == 1 / top.alpha_fraction()
+            worst = max(worst, abs(float(found * top.alpha_fraction() - 1)))
+        else:
+            exact = False
+            worst = max(worst, float(abs(found * float(top.alpha) - 1)))
+    return Coalitions(2 ** len(read) - 1, len(sets), exact, worst)
+
+
+@checked
+def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
+    """exp of what *independent* geometric noise gives away: the product of 1/alpha over a coalition, rational alphas.
+
+    >>> independent_loss({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
+    Fraction(9, 2)
+    """
+    return prod((1 / level(given).alpha_fraction() for given in levels.values()), start=Fraction(1))
+
+
+Recipient = Hashable
+
+
+class TrustRelease(Shown):
+    """One value, or table, shown to many recipients, to each at the level of its trust.
+
+    All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn
+    independently, they would be private at the sum of the levels only.
+
+    Args:
+        values: as for `GradualRelease`.
+        levels: {recipient: epsilon or Level}.
+        sensitivity, cells, unit, numbers, grid, half_step, randomness: as for `GradualRelease`.
+
+    Raises:
+        NotALevel: for a level that is none.
+
+    Source: [koufogiannis2015], Section 4.2.
+
+    >>> shared = TrustRelease(1984, sensitivity=1, levels={"friend": 1, "colleague": "1/2", "stranger": "1/10"})
+    >>> shared.loss(["colleague", "stranger"]), shared.naive_loss(["colleague", "stranger"])
+    (Level(epsilon=1/2), Fraction(3, 5))
+    """
+
+    __slots__ = ("_levels", "_release")
+
+    @checked
+    def __init__(
+        self,
+        values: Any,
+        sensitivity: Number | Mapping[Any, Number] | None = None,
+        *,
+        levels: Mapping[Recipient, Number | Level],
+        cells: Number | None = None,
+        unit: Unit | None = None,
+        numbers: str | Mapping[Any, str] = "integers",
+        grid: Number | None = None,
+        half_step: bool = False,
+        randomness: Randomness | None = None,
+    ) -> None:
+        self._levels = {recipient: level(given) for recipient, given in levels.items()}
+        self._release = GradualRelease(
+            values,
+            sensitivity,
+            cells=cells,
+            unit=unit,
+            numbers=numbers,
+            grid=grid,
+            half_step=half_step,
+            randomness=randomness,
+        )
+
+    def __repr__(self) -> str:
+        return f"TrustRelease({len(self._levels)} recipients)"
+
+    @property
+    def levels(self) -> dict[Recipient, Level]:
+        """The level of each recipient."""
+        return dict(self._levels)
+
+    @checked
+    def view(self, recipient: Recipient) -> Any:
+        """What a recipient sees; seen again, the same."""
+        return self._release.at(self._level(recipient))
+
+    def views(self) -> dict[Recipient, Any]:
+        """What each recipient sees."""
+        return {recipient: self.view(recipient) for recipient in self._levels}
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        recipient: Recipient,
+        *,
+        name: str | None = None,
+        public: Mapping[Any, Any] | None = None,
+        confidence: Number = "0.95",
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write what a recipient sees, with its error bars and its statement; see `GradualRelease.save`.
+
+        Raises:
+            BadTable: for a recipient without a level. Others: as `GradualRelease.save`.
+        """
+        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
+        at = self._level(recipient)
+        return self._release.save(path, epsilon=at, name=name, public=public, confidence=confidence, **how)
+
+    @checked
+    def loss(self, coalition: Iterable[Recipient]) -> Level | None:
+        """The level that holds for all views of a coalition together: its largest. None for nobody."""
+        return max((self._level(recipient) for recipient in coalition), default=None)
+
+    @checked
+    def naive_loss(self, coalition: Iterable[Recipient]) -> Fraction | float:
+        """The sum of the coalition's epsilons: what independent noise would cost; rounded up where irrational."""
+        epsilons = [self._level(recipient).epsilon for recipient in coalition]
+        exact = sum(Fraction(epsilon) for epsilon in epsilons)
+        return Fraction(exact) if all(isinstance(epsilon, Fraction) for epsilon in epsilons) else up(exact)
+
+    def _level(self, recipient: Recipient) -> Level:
+        if not isinstance(recipient, Hashable) or recipient not in self._levels:
+            raise BadTable("a recipient needs a level", came="one without", remedy="Name it in levels=.")
+        return self._levels[recipient]
+
+
+@checked
+def levels_by_distance(
+    graph: Any, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
+) -> dict[Recipient, Level]:
+    """A level for each member of a network by its distance from the owner: 1/d, or any decreasing function of d.
+
+    Args:
+        graph: edges, as pairs; or anything with an ``edges`` attribute, such as a networkx graph. Taken undirected.
+        owner: whose value is shared. It gets no level; nor do members that no path reaches.
+        epsilon: the level at distance d = 1, 2, ...
+
+    Raises:
+        BadTable: when the owner is not in the network, or an edge is no pair.
+        OutOfRange: when a more distant member would get a larger level.
+
+    Source: [koufogiannis2015], equation (47).
+
+    >>> levels_by_distance([("ann", "bo"), ("bo", "cy"), ("cy", "di")], owner="ann")
+    {'bo': Level(epsilon=1), 'cy': Level(epsilon=1/2), 'di': Level(epsilon=1/3)}
+    """
+    distances = _distances(_neighbours(graph), owner)
+    chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
+    ordered = list(chosen.values())
+    if any(near < far for near, far in pairwise(ordered)):
+        raise OutOfRange("the level must not grow with the distance", came=chosen)
+    return {member: chosen[d] for member, d in distances.items() if d}
+
+
+def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
+    found: dict[Recipient, list[Recipient]] = {}
+    edges = getattr(graph, "edges", graph)
+    if isinstance(edges, type) or not isinstance(edges, Iterable):
+        raise wrong_kind("graph", "a list of edges", graph)
+    for at, edge in enumerate(edges):
+        if not isinstance(edge, tuple | list) or len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
+            raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
+        for one, other in (edge, reversed(edge)):
+            found.setdefault(one, []).append(other)
+    return found
+
+
+def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:
+    """Shortest paths from the owner, breadth first."""
+    if not isinstance(owner, Hashable) or owner not in neighbours:
+        raise BadTable("the owner must be in the network", came="one who has no edge", where="owner")
+    distances, waiting = {owner: 0}, deque([owner])
+    while waiting:
+        member = waiting.popleft()
+        for other in neighbours[member]:
+            if other not in distances:
+                distances[other] = distances[member] + 1
+                waiting.append(other)
+    return distances

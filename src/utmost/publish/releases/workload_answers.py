@@ -1,0 +1,109 @@
+"""Answers from a workload release: a number, its error bar, and with how many decimals both are printed.
+
+An estimate is an exact rational of the noisy sums. How it is rounded for printing follows from the law of its error
+alone, never from its value, and the radius that stands beside it has the rounding in it.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination
+from utmost.laws.sampling.integers import narrowed
+
+_FINE = 100  # a step of the printed number is at most this part of the standard deviation
+_MOST_DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Printing:
+    """With how many decimals estimates are printed.
+
+    Attributes:
+        decimals: how many.
+        whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
+    """
+
+    decimals: int
+    whole: bool
+
+    @classmethod
+    def of(cls, noises: Iterable[Combination]) -> "Printing":
+        """The decimals for sums with these errors.
+
+        >>> Printing.of([Combination([1], 1)]), Printing.of([Combination(["1/3", "2/3"], 1)])
+        (Printing(decimals=0, whole=True), Printing(decimals=2, whole=False))
+        """
+        listed = list(noises)
+        steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
+        if steps <= 2:  # the estimates are sums of these multiples of integers
+            return cls(steps - 1, True)
+        least = min(float(noise.variance) for noise in listed)
+        if least <= 0:
+            return cls(_MOST_DECIMALS, False)
+        return cls(min(_MOST_DECIMALS, max(0, math.ceil(math.log10(_FINE) - math.log10(least) / 2))), False)
+
+    def estimate(self, exactly: Fraction) -> int | float:
+        """A rational as it is printed: an int without decimals, else the float nearest to the decimal, half up."""
+        steps = math.floor(exactly * 10**self.decimals + Fraction(1, 2))
+        return steps if self.decimals == 0 else float(Fraction(steps, 10**self.decimals))
+
+    def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
+        """The same of integers over one divisor, as an array."""
+        scale = 10**self.decimals
+        if divisor == 1 and self.whole and sums.dtype != object:
+            return sums
+        steps = (sums.astype(object) * (2 * scale) + divisor) // (2 * divisor)
+        return narrowed(steps) if self.decimals == 0 else (steps / scale).astype(np.float64)
+
+    def radius(self, exactly: int | float) -> int | float:
+        """A radius as it is printed: rounded up, with the rounding of the estimate in it."""
+        if self.whole:
+            return exactly
+        scale = 10**self.decimals
+        steps = math.ceil(Fraction(exactly) * scale + Fraction(1, 2))
+        return steps if self.decimals == 0 else float(Fraction(steps, scale))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Shown):
+    """A sum as it is estimated, and how far it may be off.
+
+    Attributes:
+        value: the estimate as it is printed.
+        radius: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
+        variance: of the estimate; it is unbiased.
+        confidence: of the radius.
+        exact: the estimate before it was rounded for printing.
+    """
+
+    value: int | float
+    radius: int | float
+    variance: float
+    confidence: Fraction
+    exact: Fraction = field(repr=False)
+
+    @property
+    def interval(self) -> tuple[int | float, int | float]:
+        """From ``value - radius`` to ``value + radius``."""
+        return self.value - self.radius, self.value + self.radius
+
+    def __str__(self) -> str:
+        return f"{self.value} +- {self.radius}"
+
+
+def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction) -> Answer:
+    """The answer of an estimate whose error has a law.
+
+    >>> print(answer_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
+    17 +- 3
+    """
+    printing = Printing.of([noise])
+    radius = printing.radius(noise.radius(confidence))
+    return Answer(printing.estimate(exactly), radius, float(noise.variance), confidence, exactly)

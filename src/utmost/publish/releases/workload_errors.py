@@ -1,0 +1,120 @@
+"""The errors of what is answered from a workload release: the law of each answer, of each family, and of ratios.
+
+They follow from the reconstruction and from the levels of the noise alone, so they are known before anything is drawn.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Level
+from utmost.laws.noise import Combination, simultaneous_radii
+from utmost.publish.releases.table_bars import laws_of_groups
+from utmost.publish.workloads import Family
+from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
+
+FamilyLaws = tuple[NDArray[np.intp], dict[int, Combination]]
+"""Of each group of a family the number of its law, and the laws."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AnswerErrors:
+    """The laws of the errors of all answers.
+
+    Attributes:
+        reconstruction: least squares from the measured families.
+        ratios: of each measured family the level of one unit of its noise.
+    """
+
+    reconstruction: LeastSquares
+    ratios: Mapping[Family, Level]
+    _known: dict[Family, FamilyLaws] = field(default_factory=dict)
+
+    def of(self, form: ProductForm) -> Combination:
+        """The law of an answer's error.
+
+        Raises:
+            NotDetermined: for an answer that the measured families do not determine.
+        """
+        return _combined((u, level, count) for (u,), level, count in self._terms(form))
+
+    def of_difference(self, one: ProductForm, other: ProductForm) -> Combination:
+        """The law of the error of an answer less another, which may overlap.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
+        return _combined((u - v, level, count) for (u, v), level, count in self._terms(one, other))
+
+    def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:
+        """The joint law of two answers' errors, as `fieller` takes it.
+
+        Args:
+            over, under: the two answers.
+            errors: those of the release that the second one is of; another release has noise of its own.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
+        if errors is self:
+            listed = [(u, v, level, count) for (u, v), level, count in self._terms(over, under)]
+        else:
+            nothing = Fraction(0)
+            listed = [(u, nothing, level, count) for (u,), level, count in self._terms(over)]
+            listed += [(nothing, v, level, count) for (v,), level, count in errors._terms(under)]
+        return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
+
+    def of_family(self, family: Family) -> FamilyLaws:
+        """Of each group of a family the number of its law, and the laws: one for each kind of groups that have one law.
+
+        Raises:
+            NotDetermined: as `of`.
+        """
+        if family not in self._known:
+            self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
+        return self._known[family]
+
+    def by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
+        """Of each group of a family, what was found for its law."""
+        kinds, _ = self.of_family(family)
+        if len(found) == 1:
+            return np.full(kinds.size, next(iter(found.values())))
+        return np.array([found[kind] for kind in kinds.tolist()])
+
+    def widest(self, families: Iterable[Family], sure: Fraction, *, together: bool) -> dict[Family, int | float]:
+        """Of each family its largest radius.
+
+        Args:
+            sure: with which chance each sum lies within its radius; where ``together``, *all* sums of all families.
+        """
+        laws = {family: self.of_family(family)[1] for family in families}
+        if together:
+            listed = [law for family, of in laws.items() for law in self.by_group(of, family).tolist()]
+            alone = len(self.ratios) == 1 and len(laws) == 1
+            radii = dict(zip(map(id, listed), simultaneous_radii(listed, sure, independent=alone), strict=True))
+        else:
+            radii = {id(law): law.radius(sure) for of in laws.values() for law in of.values()}
+        return {family: max(radii[id(law)] for law in of.values()) for family, of in laws.items()}
+
+    def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
+        """The noises in some answers: the coefficients in each of these, the level, and how many noises have them."""
+        for form in forms:
+            self.reconstruction.check_determined(form)
+        return [
+            (key, self.ratios[family], count)
+            for family, terms in self.reconstruction.terms(*forms).items()
+            for key, count in terms.items()
+        ]
+
+
+def _combined(listed: Iterable[tuple[Fraction, Level, int]]) -> Combination:
+    return Combination(*_columns(list(listed), 3))
+
+
+def _columns(listed: list[Any], width: int) -> list[tuple[Any, ...]]:
+    return list(zip(*listed, strict=True)) if listed else [()] * width

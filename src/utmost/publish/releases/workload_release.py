@@ -1,0 +1,453 @@
+"""Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from os import fsdecode
+from pathlib import Path as PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.laws.exact import Level, Number, checked, frozen, level, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination, Geometric, RatioBar, fieller
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.clean_release import CleanRelease, cleaned
+from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.releases.values import noised_by
+from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
+from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_statements import (
+    check_stated,
+    noise_laws,
+    sums_digest,
+    workload_facts,
+    workload_parts,
+    workload_statement,
+    workload_table_statement,
+)
+from utmost.publish.tables.adapters import table_of
+from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads.forms import ProductForm, selected
+from utmost.publish.workloads.measured_families import is_tents, measured_family
+from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.workload import narrowed
+
+Families = str | Sequence[str] | Family
+"""A family by the names of its levels, or as the domain has it."""
+
+
+@checked
+def release_workload(
+    table: CountedTable | NDArray[Any],
+    strategy: Strategy,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> "WorkloadRelease":
+    """Noise every sum over the groups of the strategy's families, so that all of them together cost one level.
+
+    Each sum gets geometric noise of its own, at its family's share of the level. Everything else is made of these sums
+    and costs nothing: every other sum by least squares, exactly unbiased; error bars that are certified. Everything is
+    checked before any draw.
+
+    Args:
+        table: a table counted from people, or integers of the domain's shape, one for each atom.
+        strategy: which families to measure, with which shares; its domain and its unit are the release's.
+        epsilon, alpha: what the whole release may spend, one of the two; alpha = exp(-epsilon).
+        confidence: of the radii that tables and answers show unless asked for another.
+        randomness: the operating system's when None; a seeded source is refused.
+
+    Raises:
+        OutOfRange: for a table over another domain, a strategy whose unit is smaller than what the counting proved, and
+            a sensitivity that is no integer.
+        Unsupported: for a measured level whose groups differ in size.
+        PromiseBroken: for a source of randomness that is not secure.
+        BadTable: for atoms that are no integers, or of another shape.
+        NotALevel, NotANumber: for a level that is none.
+
+    Warns:
+        LittleProtection: at a level so large that practically nobody is protected.
+
+    Cost: a draw for each measured sum.
+    Source: composition over the groups of a family, in parallel, and over families by their shares; [geng2012].
+
+    >>> domain = Domain(department=list("AB"), sex=["men", "women"])
+    >>> strategy = Strategy(domain, Unit(1, 1), {"department sex": 1})
+    >>> released = release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)
+    >>> released["department"]["radius"].tolist(), released.total({"sex": "men"}).radius
+    ([4, 4], 4)
+    """
+    spent, sure = level(epsilon, alpha), read_confidence(confidence)
+    return noised_workload(table, strategy, spent, sure, secure(randomness))
+
+
+def noised_workload(
+    table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level, confidence: Fraction, randomness: Randomness
+) -> "WorkloadRelease":
+    """`release_workload`, with whatever randomness is given."""
+    counted, laws, weights = checked_workload(table, strategy, spent)
+    sums = strategy.sums(counted.summable)
+    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
+    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+
+
+def checked_workload(
+    table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level
+) -> tuple[CountedTable, dict[Family, Geometric], dict[Family, int]]:
+    """All that `release_workload` checks before it draws; the table, and each family's noise and weight.
+
+    Raises:
+        OutOfRange, Unsupported, BadTable: as `release_workload`.
+    """
+    taken = strategy.unit, "columns:", None, strategy.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
+    counted.check_fits(strategy)
+    laws = noise_laws(strategy, spent)
+    weights = precision_weights({family: law.ratio for family, law in laws.items()})
+    reconstruction_of(strategy.domain, weights, strategy.pair)
+    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=6)
+    return counted, laws, weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkloadRelease(Shown):
+    """The noisy sums of a workload, and what follows from them; made by `release_workload`.
+
+    Attributes:
+        strategy: the families that were measured and their shares, with domain and unit.
+        level: what the whole release spent.
+        confidence: of the radii that are shown unless another is asked for.
+        measured: of each measured family its noisy sums, integers of shape ``strategy.measured_shape``: all that
+            was said of the data. What else this class gives is computed from them.
+        kind: of what kind the tables made of it are, as an adapter names it.
+        part: where individuals were split into parts that share nobody, the partition and this part of it.
+        weights: of each measured family its weight in least squares; chosen by the noise when left out.
+    """
+
+    _shown = ("domain", "spent", "confidence")
+
+    strategy: Strategy
+    level: Level
+    confidence: Fraction
+    measured: Mapping[Family, NDArray[Any]] = field(repr=False)
+    kind: str = "columns:"
+    part: tuple[str, str] | None = None
+    weights: Mapping[Family, int] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if set(self.measured) != set(self.strategy.shares):
+            raise OutOfRange("the measured families must be those of the strategy", came="others")
+        shaped = {
+            family: frozen(np.array(self.measured[family]).reshape(self.strategy.measured_shape(family)))
+            for family in self.strategy.shares
+        }
+        object.__setattr__(self, "measured", shaped)
+        if not self.weights:
+            object.__setattr__(self, "weights", precision_weights(self._ratios))
+        reconstruction_of(self.domain, self.weights, self.strategy.pair)  # refuses what cannot be reconstructed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
+        return WorkloadRelease, kept
+
+    @property
+    def domain(self) -> Domain:
+        """The declared domain."""
+        return self.strategy.domain
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes, in atoms."""
+        return self.strategy.unit
+
+    @property
+    def spent(self) -> Level:
+        """What the whole release cost."""
+        return self.level
+
+    @cached_property
+    def reconstruction(self) -> LeastSquares:
+        """Least squares from the measured families."""
+        return reconstruction_of(self.domain, self.weights, self.strategy.pair)
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """What is said publicly: the promise, the domain, the families and their noise, see `workload_statement`."""
+        return workload_statement(self)
+
+    def facts(self) -> dict[str, Any]:
+        """The whole release as JSON values, which `of_facts` reads: the statement, and the noisy sums."""
+        return workload_facts(self)
+
+    @checked
+    def save(
+        self,
+        path: PathLike | str,
+        *,
+        family: Families | None = None,
+        format: str | None = None,
+        sign: PathLike | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write the whole release as one .json document, or one family's table with the release beside it.
+
+        Args:
+            path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
+            family: the levels of the table; those of the atoms if left out.
+            format, sign, overwrite: as for `saved`.
+
+        Returns:
+            The document; or what stands beside the table: the document, the family, and the digest of the table.
+
+        Raises:
+            NotDetermined, OutOfRange: for a family that the release does not have.
+            Unsupported, KeyRefused: as `saved`.
+        """
+        if family is None and format is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
+            made = Publication(self.measured, lambda _: self.facts(), self.facts)
+        else:
+            chosen = self.domain.level_names(self.domain.finest) if family is None else family
+            made = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
+        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
+        """The release that JSON values describe; its digest and its statement are checked.
+
+        Raises:
+            BadTable: for what describes none.
+        """
+        parts = workload_parts(facts)
+        try:
+            release = cls(**parts)
+        except (UtmostError, ValueError) as error:
+            raise BadTable("the document's parts must make a workload release", came=str(error)) from None
+        check_stated(facts, release)
+        return release
+
+    def __getitem__(self, family: Families) -> Any:
+        """One family as a table: its labels, the estimates, and behind them their radii, of the release's confidence.
+
+        Args:
+            family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
+
+        Raises:
+            NotDetermined: for a family that the measured ones do not determine.
+            OutOfRange: for names that the domain has not.
+        """
+        chosen, narrow = narrowed(self.domain, family)
+        sums, divisor = self.reconstruction.estimates(self.measured, chosen)
+        laws = self._laws(chosen)
+        printing = Printing.of(laws.values())
+        radii = {kind: printing.radius(law.radius(self.confidence)) for kind, law in laws.items()}
+        columns = {
+            "estimate": printing.estimates(sums, divisor).ravel(),
+            "radius": self._errors.by_group(radii, chosen),
+        }
+        return self._table(chosen, columns, narrow)
+
+    def raw(self, family: Families) -> Any:
+        """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
+
+        Raises:
+            OutOfRange: for a family that was not measured.
+        """
+        chosen = measured_family(self.domain, family)
+        if chosen not in self.measured:
+            names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
+            raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
+        pair = self.strategy.pair
+        labelled = chosen if pair is None else pair.of_rows(chosen)
+        return self._table(labelled, {"measured": self.measured[chosen].ravel()})
+
+    @checked
+    def total(
+        self, where: Where | None = None, *, along: Mapping[str, Any] | None = None, confidence: Number | None = None
+    ) -> Answer:
+        """The sum over a selection of atoms, with its error bar.
+
+        Args:
+            where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
+                left out.
+            along: by the name of a level, a number for each of its labels that its atoms count with.
+            confidence: of the radius; the release's when left out.
+
+        Raises:
+            NotDetermined: for an answer that the measured families do not determine.
+            OutOfRange: for names and labels that the domain has not.
+        """
+        form = selected(self.domain, {} if where is None else where, along)
+        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), self._sure(confidence))
+
+    @checked
+    def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
+        """The sum over a selection less the sum over another, with the error bar of the difference's own law.
+
+        Args:
+            one, other: two selections, which may overlap, as for `total`.
+            confidence: of the radius; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`.
+        """
+        forms = selected(self.domain, one), selected(self.domain, other)
+        noise = self._errors.of_difference(*forms)
+        value, less = (self.reconstruction.value(self.measured, form) for form in forms)
+        return answer_of(value - less, noise, self._sure(confidence))
+
+    @checked
+    def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
+        """The ratio of two sums, with an interval that holds the true one; "not determined" where nothing is said.
+
+        Args:
+            numerator, denominator: two selections, which may overlap.
+            confidence: of the interval; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`.
+        """
+        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence)
+
+    @checked
+    def mean(
+        self,
+        name: str | None = None,
+        *,
+        where: Where | None = None,
+        values: Any = "midpoints",
+        sums: "WorkloadRelease | None" = None,
+        confidence: Number | None = None,
+    ) -> RatioBar:
+        """The mean of a number over the individuals of a selection: a sum over a count, with its interval.
+
+        Args:
+            name: a level whose labels stand for numbers; left out where ``sums`` is given.
+            where: the selection; everything when left out.
+            values: a number for each label, in order or by label; for bins, their midpoints.
+            sums: another release, of the sums of the number, over a domain in which the selection can be said.
+            confidence: of the interval; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`.
+        """
+        if (name is None) == (sums is None):
+            remedy = "Pass the name of a level whose labels are numbers, or a release of sums."
+            raise OutOfRange(
+                "a mean is of one of name and sums", came="neither" if name is None else "both", remedy=remedy
+            )
+        chosen: Where = {} if where is None else where
+        counts = selected(self.domain, chosen)
+        if sums is not None:
+            if not isinstance(sums, WorkloadRelease):
+                raise wrong_kind("sums", "a WorkloadRelease", sums)
+            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
+        return self._ratio(selected(self.domain, chosen, {str(name): values}), self, counts, confidence)
+
+    @checked
+    def bars(
+        self, *families: Families, confidence: Number | None = None, together: bool = False
+    ) -> dict[str, int | float]:
+        """The radii of families, by name; of several sizes of groups the largest.
+
+        Args:
+            families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
+            confidence: of each radius; the release's when left out.
+            together: whether *all* sums of all these families lie within the radii at once with that confidence.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`.
+        """
+        chosen = [self.domain.family(one) for one in families] or self._wanted()
+        widest = self._errors.widest(chosen, self._sure(confidence), together=together)
+        return {
+            self.domain.family_name(family): Printing.of(self._laws(family).values()).radius(radius)
+            for family, radius in widest.items()
+        }
+
+    def clean(self) -> CleanRelease:
+        """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
+
+        Raises:
+            NotDetermined: where the measured families do not determine the atoms.
+            SolverFailed: where a program was not solved.
+
+        Cost: seconds for 10^5 atoms.
+        """
+        self.reconstruction.check_family_determined(self.domain.finest)
+        atom = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
+        squares, measured = self.reconstruction, self.measured
+        if isinstance(squares, TurnedReconstruction):
+            squares, measured = squares.on_atoms(measured)
+        return cleaned(squares, measured, atom, self.kind, sums_digest(self))
+
+    def noise(self, form: ProductForm) -> Combination:
+        """The law of an answer's error.
+
+        Raises:
+            NotDetermined: for an answer that the measured families do not determine.
+        """
+        if not isinstance(form, ProductForm):
+            raise wrong_kind("form", "a ProductForm", form)
+        return self._errors.of(form)
+
+    @cached_property
+    def _ratios(self) -> dict[Family, Level]:
+        return {family: law.ratio for family, law in noise_laws(self.strategy, self.level).items()}
+
+    @cached_property
+    def _errors(self) -> AnswerErrors:
+        return AnswerErrors(self.reconstruction, self._ratios)
+
+    def _laws(self, family: Family) -> dict[int, Combination]:
+        """The laws of the errors of a family's sums."""
+        return self._errors.of_family(family)[1]
+
+    def _sure(self, confidence: Number | None) -> Fraction:
+        return self.confidence if confidence is None else read_confidence(confidence)
+
+    def _ratio(
+        self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Number | None
+    ) -> RatioBar:
+        law = of._errors.of_pair(over, under, self._errors)
+        top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
+        return fieller(top, bottom, **law, confidence=self._sure(confidence))
+
+    def _wanted(self) -> list[Family]:
+        """The families of the wanted parts that are families; the measured ones where there is none."""
+        workload = self.strategy.workload
+        found = []
+        for part in () if workload is None else workload.parts:
+            try:
+                found.append(narrowed(self.domain, part.name)[0])
+            except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
+                continue
+        return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
+
+    def _table(
+        self, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Mapping[int, int] | None = None
+    ) -> Any:
+        """A table of a family's groups; of an axis that is narrowed, the groups of one label alone."""
+        labels = {name: np.array(values) for name, values in self.domain.group_labels(family).items()}
+        for name in columns:
+            if name in labels:
+                raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
+        kept = np.ones(self.domain.group_shape(family), dtype=bool)
+        for axis, place in ({} if narrow is None else narrow).items():
+            kept &= np.indices(kept.shape, sparse=True)[axis] == place
+        whole = {name: column[kept.ravel()] for name, column in {**labels, **columns}.items()}
+        return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)

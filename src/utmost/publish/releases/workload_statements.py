@@ -1,0 +1,282 @@
+"""A workload release as JSON: the statement of what was promised, and the noisy sums that everything follows from.
+
+The document holds no true value. Whoever has it can compute every estimate, radius and ratio that the publisher can;
+the weights of least squares stand in it, so that all compute the same numbers.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.laws.exact import Level, wrong_kind
+from utmost.laws.exact.written_levels import level_facts, stated_level
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling.integers import narrowed
+from utmost.publish.releases.table_statements import promise
+from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
+from utmost.version import __version__
+
+WORKLOAD_KIND = "utmost workload release"
+WORKLOAD_FORMAT = 1
+WORKLOAD_TABLE_KIND = "utmost workload table"
+
+_THEOREM = (
+    "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
+    "charged, each atom lies in one group of a family, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
+)
+
+
+_TENT_THEOREM = (
+    "each sum of a family is noised at the family's share of the level, the tents of spacing s at 1/s of that for one "
+    "unit of their sum; one individual changes no more atoms than are charged, an atom lies in one group of a family, "
+    "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
+    "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
+)
+
+
+_TURNED_THEOREM = (
+    "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
+    "one individual changes sums and differences together by no more than independent noise would pay for the atoms. "
+    "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
+    "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
+    "unbiased exactly; lossless to relax with these shares"
+)
+
+
+class Noised(Protocol):
+    """What a statement speaks of; a `WorkloadRelease` is one."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """The families and their shares."""
+        ...
+
+    @property
+    def level(self) -> Level:
+        """What the whole spent."""
+        ...
+
+    @property
+    def confidence(self) -> Fraction:
+        """Of the radii."""
+        ...
+
+    @property
+    def measured(self) -> Mapping[Family, NDArray[Any]]:
+        """The noisy sums."""
+        ...
+
+    @property
+    def weights(self) -> Mapping[Family, int]:
+        """Of least squares."""
+        ...
+
+    @property
+    def part(self) -> tuple[str, str] | None:
+        """The part of a partition."""
+        ...
+
+
+def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
+    """The noise of each sum of each measured family when the whole may spend a level.
+
+    Raises:
+        OutOfRange: for a sensitivity that is no integer.
+    """
+    wide = strategy.unit.sensitivity
+    if wide.denominator != 1:
+        remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
+        raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
+    return {family: Geometric(one, wide.numerator * load_of(family)) for family, one in strategy.levels(spent).items()}
+
+
+def workload_statement(release: Noised) -> dict[str, Any]:
+    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
+    unit, strategy = release.strategy.unit, release.strategy
+    assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+    return {
+        "kind": WORKLOAD_KIND,
+        "format": WORKLOAD_FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
+        **level_facts(release.level),
+        "neighbours": unit.neighbours,
+        "sensitivity": str(unit.sensitivity),
+        "cells": unit.cells,
+        "charged": unit.charged,
+        "theorem": _theorem(strategy),
+        "confidence": float(release.confidence),
+        "confidence_exactly": str(release.confidence),
+        "domain": release.strategy.domain.facts(),
+        "atoms": release.strategy.domain.size,
+        "families": _family_facts(release),
+        **({} if strategy.together is None else {"together": strategy.together}),
+        "part": None if release.part is None else list(release.part),
+        "domain_from": "declared",
+        "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
+        "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
+    }
+
+
+def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
+    """What stands beside one table of a workload release: the whole release, from which the table can be computed.
+
+    Args:
+        release: the release.
+        family: which table, as the release takes it.
+        digest: of the table.
+    """
+    names: Any = family
+    if isinstance(family, tuple) and family and all(isinstance(level, int) for level in family):
+        names = release.strategy.domain.level_names(family)
+    return {
+        "kind": WORKLOAD_TABLE_KIND,
+        "format": 1,
+        "utmost": __version__,
+        "guarantee": workload_statement(release)["guarantee"],
+        "family": names if isinstance(names, str) else [one if isinstance(one, str) else list(one) for one in names],
+        "table": None if digest is None else dict(digest),
+        "release": workload_facts(release),
+    }
+
+
+def _assumed(strategy: Strategy) -> str:
+    """What is taken for granted beside the unit where sums and differences are measured."""
+    if strategy.pair is None:
+        return ""
+    rows = strategy.unit.cells // 2
+    which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
+    return (
+        f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
+        f"{strategy.together!r}, and that no other atom changes. "
+    )
+
+
+def _of(strategy: Strategy, family: Family) -> dict[str, str]:
+    """Of what a family's sums are, where they are not of groups alone."""
+    pair = strategy.pair
+    if pair is not None:
+        return {"of": f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"}
+    return {"of": strategy.family_words(family)} if is_tents(family) else {}
+
+
+def _theorem(strategy: Strategy) -> str:
+    if strategy.pair is not None:
+        return _TURNED_THEOREM
+    return _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
+
+
+def _family_facts(release: Noised) -> list[dict[str, Any]]:
+    laws = noise_laws(release.strategy, release.level)
+    return [
+        {
+            "family": release.strategy.domain.family_name(family),
+            "sums": int(np.prod(release.strategy.measured_shape(family))),
+            **_of(release.strategy, family),
+            "share": str(release.strategy.shares[family]),
+            "per_sum": level_facts(law.level),
+            "law": type(law).__name__,
+            "sensitivity": law.sensitivity,
+            "radius": law.radius(release.confidence),
+            "weight": release.weights[family],
+        }
+        for family, law in laws.items()
+    ]
+
+
+def sums_digest(release: Noised) -> str:
+    """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
+
+    Where sums and differences of an axis of two values were measured, its name follows the domain.
+    A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
+    come in the order of the statement.
+    """
+    pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    together = [] if release.strategy.together is None else [release.strategy.together]
+    named = [release.strategy.domain.facts(), *together, *pairs]
+    text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def workload_facts(release: Noised) -> dict[str, Any]:
+    """A workload release as JSON values: its statement, and the noisy sums of each measured family, in one row each."""
+    return {**workload_statement(release), "sums": _sums(release)}
+
+
+def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the `WorkloadRelease` that `workload_facts` wrote.
+
+    Raises:
+        WrongKind: for what is no mapping.
+        BadTable: for a document of another kind or format, and one that lacks a field.
+    """
+    if not isinstance(facts, Mapping):
+        raise wrong_kind("facts", "a mapping", facts)
+    if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
+        came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
+        remedy = "It is what a release by a plan, or by a strategy, is written as."
+        required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
+        raise BadTable(required, came=came, remedy=remedy)
+    try:
+        return _read(facts)
+    except BadTable:
+        raise
+    except (UtmostError, LookupError, TypeError, ValueError, AttributeError) as error:
+        came = f"{type(error).__name__}: {error}"
+        raise BadTable("the document must have all parts of a workload release", came=came) from None
+
+
+def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
+    """Check that a document says of a release what the release says of itself, its digest among it.
+
+    Raises:
+        BadTable: where it does not.
+    """
+    said = workload_statement(release)
+    for name in sorted(set(said) - {"utmost", "guarantee", "theorem"}):
+        if facts.get(name) != said[name]:
+            raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
+
+
+def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
+    domain = Domain.of_facts(facts["domain"])
+    unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
+    sums, weights = {}, {}
+    for one in facts["families"]:
+        family, row = measured_family(domain, one["family"]), facts["sums"][one["family"]]
+        if not all(type(number) is int for number in row):
+            raise BadTable("the noisy sums must be integers", came="others", where=repr(one["family"]))
+        sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
+        weights[family] = one["weight"]
+    return {
+        "strategy": strategy,
+        "level": stated_level(facts),
+        "confidence": read_confidence(facts["confidence_exactly"]),
+        "measured": sums,
+        "part": _part(facts["part"]),
+        "weights": weights,
+    }
+
+
+def _part(found: Any) -> tuple[str, str] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
+        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
+    return found[0], found[1]
+
+
+def _sums(release: Noised) -> dict[str, list[int]]:
+    domain = release.strategy.domain
+    return {domain.family_name(family): sums.ravel().tolist() for family, sums in release.measured.items()}

@@ -1,0 +1,233 @@
+"""The one form of documents: how evidence is written as JSON, and read back as what it says and nothing more.
+
+A document is a JSON object with its kind, the number of its format and the version that wrote it, and then the fields
+of its kind. Exact numbers stand as text, floats as JSON numbers, which give the same float back. A format never
+changes: a field that is added, renamed or read otherwise makes its number grow, and an unknown number is refused.
+
+A reader takes from a document what does not follow from the rest of it, computes the rest again, writes the document
+of what it found, and compares: a field that is missing, unknown, or says something else is refused.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO, Generic, NoReturn, TextIO, TypeVar
+
+import numpy as np
+
+from utmost.errors import BadTable, PromiseBroken, Unsupported, UtmostError
+from utmost.version import __version__
+
+Value = TypeVar("Value")
+
+_WRONG_FIELDS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+# Another machine may round another way in the last places; what is further off was not written by a computation.
+_ROUNDING = 2.0**-46
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[Value]):
+    """How the documents of one kind are written and read.
+
+    Attributes:
+        kind: what stands in the field ``kind``.
+        format: the number of its format.
+        noun: what messages call it: "a design".
+        facts: from a value to the fields of its kind.
+        value: from the fields of a document to the value, with everything that can be computed computed again.
+        rounded: the names of computed floats, which another machine may round another way in the last places.
+    """
+
+    kind: str
+    format: int
+    noun: str
+    facts: Callable[[Value], dict[str, Any]]
+    value: Callable[[Mapping[str, Any]], Value]
+    rounded: frozenset[str] = frozenset()
+
+    def document(self, value: Value) -> dict[str, Any]:
+        """The document of a value, as plain data."""
+        return {**header(self.kind, self.format), **self.facts(value)}
+
+    def read(self, path: Path) -> Value:
+        """The value in a file: see `of`."""
+        return self.of(read_json(path, f"{self.noun} must"), str(path))
+
+    def of(self, found: Any, where: str) -> Value:
+        """The value of which a document tells.
+
+        Raises:
+            BadTable: for another kind, and naming a field that is missing, unknown, or does not follow from the others.
+            Unsupported: for another format.
+            PromiseBroken: for evidence that proves nothing.
+        """
+        check_header(found, self.kind, self.format, self.noun, where=where)
+        with fields(self.noun, where):
+            value = self.value(found)
+            expected = self.document(value) | {"utmost": str(found["utmost"])}
+        for name in differing(found, expected, self.rounded):
+            required = f"what {self.noun} says must follow from the rest of it"
+            raise BadTable(required, came="something else", where=f"{where}, {name!r}")
+        return value
+
+
+def header(kind: str, form: int) -> dict[str, Any]:
+    """The fields with which every document begins."""
+    return {"kind": kind, "format": form, "utmost": __version__}
+
+
+def check_header(found: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
+    """Check that this is a document of a kind, in a format that is known.
+
+    Raises:
+        BadTable: for another kind, and a format that is no integer from 1 on.
+        Unsupported: for a format above ``newest``, or below ``oldest`` (as ``newest`` when left out).
+    """
+    kept = found.get("kind") if isinstance(found, Mapping) else None
+    if kept != kind:
+        raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
+    form, place = found.get("format"), f"{where}, 'format'" if where else "format"
+    if type(form) is not int or form < 1:
+        raise BadTable(f"{noun} must have a format, an integer from 1 on", came=type(form).__name__, where=place)
+    if form > newest:
+        remedy = "It was written by a later version of utmost: read it with that."
+        raise Unsupported(f"the format of {noun} must be at most {newest}", came=form, where=place, remedy=remedy)
+    if form < (newest if oldest is None else oldest):
+        remedy = "It was written by an earlier version of utmost: make it anew."
+        raise Unsupported(f"the format of {noun} must be {newest}", came=form, where=place, remedy=remedy)
+
+
+def differing(
+    found: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
+) -> list[str]:
+    """The names of the fields that two documents do not both have, or in which they are not alike.
+
+    >>> differing({"a": 1, "b": "1/2", "x": 0}, {"a": True, "b": "1/2", "y": 0})
+    ['a', 'y', 'x']
+    """
+    return [
+        name
+        for name in dict.fromkeys([*expected, *found])
+        if name not in found or name not in expected or not _alike(found[name], expected[name], rounded, name)
+    ]
+
+
+def _alike(one: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
+    """Equal, and of the same kinds: 1, 1.0 and true are three things."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key], rounded, key) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(_alike(a, b, rounded, name) for a, b in zip(one, other, strict=True))
+    if isinstance(one, float) and name in rounded:
+        return bool(abs(one - other) <= _ROUNDING * abs(other))
+    return bool(one == other)
+
+
+def plain(value: Any) -> Any:
+    """Numbers, and arrays of them, as JSON has them: Fractions as text, arrays as nested lists.
+
+    >>> plain(np.array([[Fraction(1, 3), Fraction(2)]], dtype=object)), plain(0.5)
+    ([['1/3', '2']], 0.5)
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(x) for x in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def write(document: Mapping[str, Any], file: BinaryIO) -> None:
+    """Write a document as JSON."""
+    file.write(encoded(document))
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """A document as the bytes of its file."""
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def write_list(head: Mapping[str, Any], name: str, items: Iterable[Any], file: TextIO) -> None:
+    """Write an object with the fields of ``head`` and then the list ``name``, one item a line.
+
+    >>> import sys
+    >>> write_list({"kind": "numbers"}, "items", iter([[1, 2], [3]]), sys.stdout)
+    {
+    "kind": "numbers",
+    "items": [
+    [1, 2],
+    [3]
+    ]
+    }
+    """
+    file.write("{\n")
+    for key, value in head.items():
+        file.write(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n")
+    file.write(f"{json.dumps(name)}: [")
+    separator = "\n"
+    for item in items:
+        file.write(separator + json.dumps(item, ensure_ascii=False))
+        separator = ",\n"
+    file.write("\n]\n}\n")
+
+
+def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """What a JSON file holds.
+
+    Args:
+        path: the file, UTF-8.
+        what: what it should hold, for the message: "a design must".
+        parse_float: makes a number of the text of one with a point or an exponent.
+
+    Raises:
+        BadTable: for what is no JSON or holds a name twice, for NaN and infinities, for a nest too deep to read, and
+            for a number of more than 4300 digits.
+    """
+    try:
+        return json.loads(
+            path.read_text(encoding="utf-8"),
+            parse_float=parse_float,
+            object_pairs_hook=_once,
+            parse_constant=_no_number,
+        )
+    except UnicodeDecodeError:
+        raise BadTable(f"{what} be JSON", came="bytes that are no text in UTF-8", where=str(path)) from None
+    except RecursionError:
+        raise BadTable(f"{what} be JSON", came="brackets nested too deep to read", where=str(path)) from None
+    except json.JSONDecodeError as error:
+        came = f"text that is none, at line {error.lineno}, column {error.colno}" if error.doc.strip() else "nothing"
+        raise BadTable(f"{what} be JSON", came=came, where=str(path)) from None
+    except ValueError as error:
+        raise BadTable(f"{what} be JSON", came=str(error), where=str(path)) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name that stands twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"the number {name}")
+
+
+@contextmanager
+def fields(noun: str, where: str) -> Iterator[None]:
+    """Whatever is not as it should be in the fields of a document is a `BadTable` or `PromiseBroken` that names it."""
+    try:
+        yield
+    except PromiseBroken as error:
+        required = f"{noun} must prove what it states: {error.required}"
+        raise PromiseBroken(required, came=error.came, where=where) from None
+    except UtmostError:
+        raise
+    except KeyError as error:
+        raise BadTable(f"{noun} must have all its fields", came=f"none called {error}", where=where) from None
+    except _WRONG_FIELDS as error:
+        raise BadTable(f"{noun} must have all its fields", came=type(error).__name__, where=where) from None

@@ -1,0 +1,74 @@
+"""Files that a count needs and makes: a declared domain, and a counted table, which holds true values."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable, Unsupported
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.statements.codec import Form, read_json
+from utmost.publish.tables import files
+from utmost.publish.workloads import Domain
+
+
+def read_domain(path: Path) -> Domain:
+    """The domain in a JSON file, as `Domain.of_facts` reads it.
+
+    Raises:
+        BadTable: for what is no JSON.
+        OutOfRange, WrongKind: for what declares no domain.
+    """
+    return Domain.of_facts(read_json(path, "a domain must"))
+
+
+def _facts(counted: CountedTable) -> dict[str, Any]:
+    unit = counted.unit
+    return {
+        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "part": None if counted.part is None else list(counted.part),
+        **({} if counted.together is None else {"together": counted.together}),
+        "domain": counted.domain.facts(),
+        "atoms": counted.atoms.ravel().tolist(),
+    }
+
+
+def _value(facts: Mapping[str, Any]) -> CountedTable:
+    domain, unit, part, atoms = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"], facts["atoms"]
+    if not all(type(atom) is int for atom in atoms) or len(atoms) != domain.size:
+        raise BadTable("there must be an integer for each atom of the domain", came=f"{len(atoms)} values")
+    whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
+    proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
+    pair = None if part is None else (str(part[0]), str(part[1]))
+    return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
+
+
+COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
+"""Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order."""
+
+
+def read_table(path: Path, column: str = "count") -> Any:
+    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name.
+
+    Raises:
+        BadTable, Unsupported: for what is no such file.
+    """
+    if path.suffix.lower() != ".json":
+        return files.read(path)
+    counted = COUNTED_FORM.read(path)
+    return counted.table(counted.domain.finest, column)
+
+
+def measured_table(path: Path) -> CountedTable:
+    """The counted table in a file, for a release by a plan.
+
+    Raises:
+        Unsupported: for another kind of file.
+        BadTable: for what is no counted table.
+    """
+    if path.suffix.lower() != ".json":
+        remedy = "Bring the .json that was published, as utmost count wrote it."
+        raise Unsupported("a release by a plan measures a counted table", came=path.name, remedy=remedy)
+    return COUNTED_FORM.read(path)

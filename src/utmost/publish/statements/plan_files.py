@@ -1,0 +1,51 @@
+"""Plans as JSON files: which families a release is to measure, their shares of the level, and what is wanted of it."""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+from utmost.errors import BadTable
+from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.privacy import Unit
+from utmost.publish.statements.codec import Form
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.sums_in_words import read_wanted
+from utmost.publish.workloads.workload import Workload
+
+
+def _facts(chosen: Strategy) -> dict[str, Any]:
+    unit, workload, deviations = chosen.unit, chosen.workload, chosen.variances
+    assert workload is not None
+    assert chosen.level is not None
+    assert chosen.tuned_at is not None
+    return {
+        "level": level_text(chosen.level),
+        "tuned_at": level_text(chosen.tuned_at),
+        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        **chosen.facts(),
+        "wanted": [
+            {
+                "sums": part.name,
+                "weight": str(part.weight),
+                "answers": part.answers,
+                "standard_deviation": sqrt(deviations[part.name]),
+            }
+            for part in workload.parts
+        ],
+    }
+
+
+def _value(facts: Mapping[str, Any]) -> Strategy:
+    unit, wanted, domain = facts["unit"], facts["wanted"], Domain.of_facts(facts["domain"])
+    if not isinstance(wanted, list) or not wanted:
+        raise BadTable("a plan must say what is wanted", came="nothing", where="wanted")
+    named = read_wanted(domain, [one["sums"] for one in wanted])
+    workload: Workload = named.reweighted({one["sums"]: one["weight"] for one in wanted})
+    proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
+    said = Strategy.of_facts(facts, proved)
+    levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])
+    return Strategy(domain, proved, said.shares, workload, *levels, said.together)
+
+
+PLAN_FORM = Form("workload plan", 1, "a plan", _facts, _value, frozenset({"standard_deviation"}))
+"""Plans as documents: level, unit, domain, shares, and of each part that is wanted the standard deviation."""

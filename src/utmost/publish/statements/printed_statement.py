@@ -1,0 +1,153 @@
+"""A release on one page of HTML, to read on a screen, to print or to keep as PDF: no script, no other file or host."""
+
+from collections.abc import Iterable
+from html import escape
+
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.written_levels import level_name, level_text
+from utmost.publish.statements.registry_entries import Deployment, sentence_of
+from utmost.publish.statements.stated_words import StatedRelease
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8886; --soft: #8882; }
+* { box-sizing: border-box; }
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 48rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .2rem; }
+h2 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
+p { margin: .3rem 0; }
+.promise { font-size: 1.1rem; border-left: .3rem solid #2a78b5; padding: .4rem .8rem; background: var(--soft); }
+table { border-collapse: collapse; width: 100%; margin: .3rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
+thead th { border-bottom: 2px solid var(--line); white-space: nowrap; }
+tbody th { font-weight: 600; width: 11rem; }
+td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td, th, p, li { overflow-wrap: anywhere; }
+ul { margin: .3rem 0; padding-left: 1.2rem; }
+small, footer { opacity: .75; font-size: .85rem; }
+code { font-size: .85em; overflow-wrap: anywhere; }
+@media (max-width: 30rem) { tbody th { width: auto; } }
+@page { size: A4; margin: 14mm 16mm; }
+@media print {
+  :root { color-scheme: light; }
+  body { font-size: 9.5pt; line-height: 1.3; max-width: none; margin: 0; padding: 0; color: #000; background: #fff; }
+  h1 { font-size: 15pt; } h2 { font-size: 10.5pt; margin: 2.2mm 0 .6mm; } .promise { font-size: 11pt; }
+  table, .promise, ul { break-inside: avoid; } h2 { break-after: avoid; } footer { font-size: 7.5pt; }
+}
+"""
+
+
+def statement_page(stated: StatedRelease, deployment: Deployment | None = None) -> str:
+    """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
+
+    Args:
+        stated: what the statement says.
+        deployment: what the curator says, for the head of the page.
+
+    Returns:
+        A whole HTML document; every word of the statement in it is escaped.
+
+    >>> from utmost.publish.statements.stated_words import stated_release
+    >>> from utmost.publish.releases import release_table
+    >>> made = release_table({"a<b": [7]}, columns="a<b", epsilon="1/2", sensitivity=1, cells=1)
+    >>> page = statement_page(stated_release(made.sidecar))
+    >>> "a&lt;b" in page, "a<b" in page
+    (True, False)
+    """
+    if not isinstance(stated, StatedRelease):
+        raise wrong_kind("stated", "a StatedRelease", stated)
+    said = Deployment() if deployment is None else deployment
+    title = said.title or str(stated.said.get("name", "")) or "What this release promises"
+    by = ", ".join(said.curators)
+    head = " · ".join(text for text in (by, said.published, said.region) if text)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p><small>{escape(head)}</small></p>" if head else "",
+        _paragraph(said.description),
+        f'<p class="promise">{escape(stated.line)}</p>',
+        _paragraph(str(stated.said["guarantee"])),
+        _section("Whom it protects, and at which level", _facts(_levels(stated))),
+        _section("Noise and error bars", _noises(stated)) if stated.noises else "",
+        _section("How it was drawn", _paragraph(sentence_of(stated.mechanism))) if stated.mechanism else "",
+        _section("What is public, and what was done to the numbers", _facts(_handling(stated))),
+        _section("Taken on trust", f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in stated.on_trust)}</ul>"),
+        _footer(stated),
+    ]
+    body = "\n".join(part for part in parts if part)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _levels(stated: StatedRelease) -> Iterable[tuple[str, str]]:
+    yield "protected", stated.unit
+    yield "alike are", stated.neighbours
+    pure = "pure differential privacy" if stated.delta is None else "approximate differential privacy"
+    yield "variant", pure if stated.per is None else "metric privacy (geo-indistinguishability)"
+    each = "" if stated.per is None else f" for each {stated.per} of distance"
+    yield "level", f"{level_name(stated.own_level)}{each}"
+    if stated.delta is not None:
+        yield "delta", f"{stated.delta}, what the bound of epsilon does not cover"
+    if stated.answered:
+        yield "answered at", "epsilon = " + ", ".join(stated.answered)
+        yield "together", f"epsilon = {level_text(stated.level)}{each}, whatever answers are put together"
+    yield "how it adds up", stated.composition
+
+
+def _handling(stated: StatedRelease) -> Iterable[tuple[str, str]]:
+    yield "without noise", stated.public
+    yield "not covered", stated.unprotected
+    yield "before the noise", stated.before
+    yield "after the noise", stated.after
+    yield "why this noise", stated.why
+
+
+def _noises(stated: StatedRelease) -> str:
+    confidences = [sure for sure, _ in stated.noises[0].bars]
+    top = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure in confidences)
+    rows = "".join(
+        f"<tr><td>{escape(noise.of)}</td><td><code>{escape(noise.law)}</code><br>{escape(noise.level)}</td>"
+        + "".join(f'<td class="number">{escape(_shown(radius))}</td>' for _, radius in noise.bars)
+        + "</tr>"
+        for noise in stated.noises
+    )
+    words = "A released value lies within the error bar of the true one with at least this probability, each by itself."
+    return (
+        f"<table><thead><tr><th>of</th><th>noise drawn, and its level</th>{top}</tr></thead><tbody>{rows}</tbody>"
+        f"</table>{_paragraph(words)}"
+    )
+
+
+def _shown(radius: int | float) -> str:
+    """A radius to six digits, never rounded below itself."""
+    if isinstance(radius, int) or float(radius).is_integer():
+        return str(int(radius))
+    text = f"{radius:.6g}"
+    return text if float(text) >= radius else f"{radius:.17g}"
+
+
+def _footer(stated: StatedRelease) -> str:
+    said = stated.said
+    digest = said.get("table") or said.get("measured") or {}
+    of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
+    lines = [
+        f"Made from a statement by utmost {said['utmost']}, whose figures were computed again before this page was."
+    ]
+    if digest:
+        lines.append(f"SHA-256 of {of}: {digest['sha256']}.")
+    lines.append("Check the release: utmost verify FILE.")
+    return f"<footer>{''.join(f'<p>{escape(line)}</p>' for line in lines)}</footer>"
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section><h2>{escape(title)}</h2>{content}</section>"
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    lines = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f"<table><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>" if text else ""

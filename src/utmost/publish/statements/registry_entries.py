@@ -1,0 +1,259 @@
+"""A release as an entry of the OpenDP deployments registry, in which practitioners disclose how they deployed.
+
+The registry's public schema is schemas/deployments-schema.yaml of https://github.com/opendp/deployments-registry-data;
+the registry is read at https://registry.opendp.org. What a statement holds is filled in, as much as its third tier asks
+for; what nobody can compute, who publishes and why, is the curator's to say.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_name, level_text
+from utmost.publish.statements.stated_words import StatedNoise, StatedRelease
+
+TO_FILL_IN = "To be filled in"
+"""What stands where only the curator knows what to write."""
+
+SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
+PRODUCTS = (
+    "Summary statistics",
+    "Machine learning model",
+    "Dataset",
+    "Synthetic data",
+    "Interactive API",
+    "SQL queries",
+)
+_NO_DATE = "1900-01-01"  # what the registry's own template has before it is filled in
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Deployment(Shown):
+    """What the curator says of a release, in the registry's terms; what is left out remains to be filled in.
+
+    Attributes:
+        title: the name of the data product.
+        curators: who publishes it.
+        intended_use: what it is for.
+        region: what region the data describe, or whose laws apply.
+        description: what it is, in brief.
+        published: the date of publication, YYYY-MM-DD.
+        sector: one of `SECTORS`, or None.
+        product: one of `PRODUCTS`.
+        authors: who fills in the entry.
+        sources: links to the product and to what was written about it.
+
+    Raises:
+        WrongKind: for what is no text.
+        OutOfRange: for a date that is none, and a sector or product that the registry has not.
+    """
+
+    title: str = ""
+    curators: tuple[str, ...] = ()
+    intended_use: str = ""
+    region: str = ""
+    description: str = ""
+    published: str = ""
+    sector: str | None = None
+    product: str = "Summary statistics"
+    authors: tuple[str, ...] = ()
+    sources: str = ""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            many = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+            if one.name in ("curators", "authors"):
+                if not many or not all(isinstance(text, str) and text.strip() for text in value):
+                    raise wrong_kind(one.name, "texts", value)
+                object.__setattr__(self, one.name, tuple(value))
+            elif not isinstance(value, str) and not (one.name == "sector" and value is None):
+                raise wrong_kind(one.name, "a text", value)
+        for name, allowed in (("sector", SECTORS), ("product", PRODUCTS)):
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise OutOfRange(f"the registry's {name}s are {', '.join(allowed)}", came=value, where=name)
+        if self.published:
+            _check_date(self.published)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is still to be filled in, of what the registry requires."""
+        asked = ("title", "curators", "intended_use", "region", "description", "published", "authors")
+        return tuple(name for name in asked if not getattr(self, name))
+
+
+def _check_date(text: str) -> None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.isoformat() != text:
+        raise OutOfRange("the date of publication must be YYYY-MM-DD", came=text, where="published")
+
+
+def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) -> dict[str, Any]:
+    """The registry's entry of a release, as plain data; `yaml_text` writes it.
+
+    Args:
+        stated: what the statement says.
+        deployment: what the curator says.
+
+    Returns:
+        An entry that is valid by the registry's schema, with the status "Draft": publishing it is the curator's act.
+
+    Raises:
+        OutOfRange: for a level that no float is above: the registry's epsilon is one.
+
+    >>> from utmost.publish.statements.stated_words import stated_release
+    >>> from utmost.publish.releases import release_table
+    >>> made = release_table({"n": [7]}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
+    >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")
+    >>> entry = registry_entry(stated_release(made.sidecar), said)
+    >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
+    ('counts-an-office-2026', {'epsilon': 0.5})
+    """
+    if not isinstance(stated, StatedRelease):
+        raise wrong_kind("stated", "a StatedRelease", stated)
+    said = Deployment() if deployment is None else deployment
+    if not isinstance(said, Deployment):
+        raise wrong_kind("deployment", "a Deployment", deployment)
+    found = {
+        "basic": _basic(said),
+        "dp_variant": {
+            "variant_name": stated.variant,
+            "data_domain": _domain(stated),
+            "unprotected_quantities": f"{sentence_of(stated.unprotected)} Published without noise: {stated.public}.",
+        },
+        "privacy_loss": _loss(stated),
+        "deployment_model": _model(stated),
+        "accounting": {"post_processing": sentence_of(stated.after), "composition": sentence_of(stated.composition)},
+        "implementation": _implementation(stated),
+        "administrative": {
+            **({"sources": said.sources} if said.sources else {}),
+            "notes": _notes(stated),
+            "registry_authors": list(said.authors) or [TO_FILL_IN],
+        },
+    }
+    return {"url_slug": slug_of(found["basic"]), "status": "Draft", "tier": 3, "deployment": found}
+
+
+def slug_of(basic: Mapping[str, Any]) -> str:
+    """The name of an entry in addresses, made as the registry makes it: of title, curators and year.
+
+    >>> slug_of({"name": "A: B", "data_curators": ["C", "D"], "publication_date": "2026-01-31"})
+    'a-b-c-d-2026'
+    """
+    parts = (basic["name"], "-".join(basic["data_curators"]), basic["publication_date"].split("-")[0])
+    return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
+
+
+def _basic(said: Deployment) -> dict[str, Any]:
+    return {
+        "name": said.title or TO_FILL_IN,
+        "data_curators": list(said.curators) or [TO_FILL_IN],
+        "intended_use": said.intended_use or TO_FILL_IN,
+        "data_product_type": said.product,
+        "data_product_region": said.region or TO_FILL_IN,
+        "description": said.description or TO_FILL_IN,
+        "publication_date": said.published or _NO_DATE,
+        **({} if said.sector is None else {"data_product_sector": said.sector}),
+    }
+
+
+def _domain(stated: StatedRelease) -> str:
+    said = stated.said
+    if stated.domain:
+        return stated.domain
+    if "atoms" in said:
+        return f"Counts over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
+    numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
+    kind = "points" if stated.per is not None else numbers
+    return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."
+
+
+def _loss(stated: StatedRelease) -> dict[str, Any]:
+    from utmost.laws.exact import round_up, settled
+
+    epsilon = float(round_up(settled(stated.level.epsilon_interval)))
+    if epsilon == float("inf"):
+        raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
+    details = f"Exactly, epsilon = {level_text(stated.level)}"
+    if stated.per is not None:
+        details += f" for each {stated.per} of {'Euclidean ' if 'distance' in stated.said else ''}distance"
+    parameters: dict[str, float] = {"epsilon": epsilon}
+    if stated.delta is not None:
+        details += f", and delta = {stated.delta}"
+        parameters["delta"] = round_up(stated.delta)
+    details += "."
+    if stated.answered:
+        details += (
+            f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
+        )
+    return {
+        "privacy_unit": sentence_of(stated.unit),
+        "privacy_unit_details": f"Adjacent are {stated.neighbours}.",
+        "privacy_parameters": parameters,
+        "privacy_parameters_details": f"{details} {stated.said['guarantee']}",
+    }
+
+
+def _model(stated: StatedRelease) -> dict[str, Any]:
+    kept = bool(stated.answered)
+    releases = (
+        "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
+        "a smaller one nothing. "
+        if kept
+        else "One release. "
+    )
+    version = stated.said.get("data_version", 1)
+    return {
+        "model_name": "Central",
+        "actors": "- The curator holds the true data, draws the noise, and must be trusted with both.\n"
+        "- Readers, and anyone who attacks, see what is published, and need not be trusted.",
+        "release_type": "Many releases" if kept else "One release",
+        "release_type_details": f"{releases}Any further release of the same data that is not counted here adds up.",
+        "data_source_type": "Static" if version == 1 else "Dynamic",
+        "data_source_type_details": f"This is version {version} of the data.",
+        "access_type": "Non-interactive",
+    }
+
+
+def _implementation(stated: StatedRelease) -> dict[str, str]:
+    lines = [f"- {_noise_line(noise)}" for noise in stated.noises]
+    lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
+    lines += [
+        f"- Implementation: utmost {stated.said['utmost']}.",
+        "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
+        "the bits and a released value.",
+        "- Random bits come from the operating system, through AES-256.",
+    ]
+    return {
+        "preprocessing_and_hyperparameter_tuning": sentence_of(stated.before),
+        "mechanisms": "\n".join(lines),
+        "justification": f"Why this noise: {stated.why}.",
+    }
+
+
+def _noise_line(noise: StatedNoise) -> str:
+    bars = ", ".join(f"± {radius} at {float(100 * sure):g} %" for sure, radius in noise.bars)
+    return f"{sentence_of(noise.of)[:-1]}: {noise.law}, at {noise.level}; error bars {bars}."
+
+
+def _notes(stated: StatedRelease) -> str:
+    trust = "\n".join(f"- {line}" for line in stated.on_trust)
+    return f"Anyone can compute again what the statement says, with `utmost verify`. Taken on trust remain:\n{trust}"
+
+
+def sentence_of(words: str) -> str:
+    """Words with a capital at their beginning and a full stop at their end.
+
+    >>> sentence_of("none")
+    'None.'
+    """
+    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}"

@@ -1,0 +1,278 @@
+"""A released table with its statement, to be read: cells with their error bars, and what is computed of them.
+
+Nothing here needs more than what was published, and nothing costs privacy. Rows are selected by public columns alone: a
+choice made by noisy values would make an error bar hold less often than it says.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from os.path import isfile
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, exact, round_up, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import RatioBar
+from utmost.laws.noise.law import read_confidence
+from utmost.publish.releases import together
+from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.places_statements import PLACES_KIND
+from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.table_statements import KIND
+from utmost.publish.statements import statement_files
+from utmost.publish.statements.statement_check import check_statement, plan_at, stated_plan
+from utmost.publish.tables import files
+from utmost.publish.tables.adapters import adapter_of, no_column
+from utmost.publish.tables.columns import integer_column, real_column
+from utmost.publish.tables.text_files import TextFile
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfCells:
+    """A sum, a difference or a mean of released cells, and how far it may be off.
+
+    Attributes:
+        value: of the released cells.
+        radius: the true one lies within it, with the chance ``confidence`` or more.
+        cells: how many cells have a part in it.
+        confidence: of the radius.
+    """
+
+    value: Fraction
+    radius: int | float
+    cells: int
+    confidence: Fraction
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReleasedTable(Shown):
+    """A table as it was released, and the plan that its statement is about.
+
+    Attributes:
+        table: of the kind that the file has.
+        said: the statement, checked.
+        plan: what it promises.
+        cells: the numbers of each released column.
+        labels: every public column, as text.
+    """
+
+    _shown = ("plan",)
+
+    table: Any
+    said: dict[str, Any]
+    plan: Plan
+    cells: dict[str, list[Fraction]]
+    labels: dict[str, list[str]]
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | str,
+        statement: Path | str | None = None,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+    ) -> "ReleasedTable":
+        """The released table in a file, checked against the statement beside it, or another.
+
+        Args:
+            path: of the table. statement: of its statement; the one beside it if left out.
+            separator, encoding: of a text file, where its header does not say it; else found there, and UTF-8.
+
+        Raises:
+            BadTable: where the statement does not follow from itself, or is about another table.
+            WrongKind: for what is no path. OSError: where the file cannot be read.
+            Unsupported: for a release of points, or of columns changed together, whose cells are not independent.
+        """
+        path = _path(path, "path")
+        beside = statement_files.sidecar_path(path) if statement is None else _path(statement, "statement")
+        if not isfile(beside) and path.suffix.lower() == ".json":
+            statement_files.read(path)  # says what it is, where it is no release
+        if not isfile(beside):
+            remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
+            raise BadTable(
+                "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
+            )
+        said = statement_files.read(beside)
+        if said["kind"] != KIND:
+            remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
+            came = {PLACES_KIND: "points", together.KIND: "columns changed together"}.get(said["kind"], said["kind"])
+            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+        spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
+        plan, table = stated_plan(said), files.read(spelled)
+        if said["format"] > 1:
+            if statement is None:
+                statement_files.check_unchanged(path, said)
+            check_statement(said, table, digested=False)
+        return cls(table, said, plan, _numbers(table, said["released"], plan), _texts(table, said["released"]))
+
+    @property
+    def bars(self) -> CellBars:
+        """The error bars of what is computed of the cells."""
+        return CellBars(self.plan)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.cells.values())))
+
+    def at(self, level: Level) -> Plan:
+        """What the same release would promise at another level."""
+        return plan_at(self.said, level)
+
+    def column(self, name: str | None) -> str:
+        """A released column; the only one where none is named.
+
+        Raises:
+            OutOfRange: where several could be meant, and for a column that has no noise.
+        """
+        if name is None and len(self.cells) == 1:
+            return next(iter(self.cells))
+        if name not in self.cells:
+            required = f"a released column must be named: {', '.join(self.cells)}"
+            raise OutOfRange(required, came=name or "none", remedy=f"Pass column={next(iter(self.cells))!r}, say.")
+        return name
+
+    def chosen(self, where: Iterable[str] = ()) -> frozenset[int]:
+        """The rows that a selection takes: of each public column that is named, one of the labels that are listed.
+
+        Args:
+            where: texts such as ``department=A,B``; all of them must hold.
+
+        Raises:
+            OutOfRange: for a column that is not public, a label that no row has, and a text that selects nothing.
+        """
+        rows = set(range(self.rows))
+        for text in where:
+            name, equals, listed = text.partition("=")
+            name = name.strip()
+            if not equals or not listed.strip():
+                raise OutOfRange("a selection must be COLUMN=LABEL,LABEL", came=repr(text))
+            if name in self.cells:
+                remedy = "Select by public columns: a choice made by noisy values makes error bars hold less often."
+                raise OutOfRange("rows must not be selected by what has noise", came=name, remedy=remedy)
+            if name not in self.labels:
+                raise no_column(name, list(self.labels))
+            wanted = {label.strip() for label in listed.split(",")} if listed not in self.labels[name] else {listed}
+            unknown = wanted - set(self.labels[name])
+            if unknown:
+                raise OutOfRange(f"a label must be one of the column {name!r}", came=", ".join(sorted(unknown)))
+            rows &= {row for row, label in enumerate(self.labels[name]) if label in wanted}
+        return frozenset(rows)
+
+    def total(
+        self,
+        rows: frozenset[int],
+        column: str | None = None,
+        *,
+        minus: frozenset[int] = frozenset(),
+        mean: bool = False,
+        confidence: Number = "0.95",
+    ) -> SumOfCells:
+        """The sum of the cells of some rows, less those of others; or their mean, the number of rows being public.
+
+        Args:
+            rows, minus: as of `chosen`; a cell in both has no part in it.
+            column: a released column.
+            mean: divide each sum by the number of its rows, of which there must be some.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            OutOfRange: for a mean of no rows, and of rows that both sums have.
+        """
+        cells, sure = self.cells[self.column(column)], read_confidence(confidence)
+        if mean:
+            return self._mean(cells, rows, minus, sure)
+        more, less = rows - minus, minus - rows
+        value = sum((cells[row] for row in more), Fraction(0)) - sum((cells[row] for row in less), Fraction(0))
+        count = len(more) + len(less)
+        return SumOfCells(value, self.bars.total(count, sure), count, sure)
+
+    def _mean(
+        self, cells: Sequence[Fraction], rows: frozenset[int], minus: frozenset[int], sure: Fraction
+    ) -> SumOfCells:
+        if not rows:
+            raise OutOfRange("a mean must be of at least one row", came="none")
+        value = _mean_of(cells, rows)
+        if not minus:
+            return SumOfCells(value, round_up(exact(self.bars.total(len(rows), sure)) / len(rows)), len(rows), sure)
+        if rows & minus:
+            raise OutOfRange("two means that are compared must be of different rows", came="a row in both")
+        radius = self.bars.means(len(rows), len(minus), sure)
+        return SumOfCells(value - _mean_of(cells, minus), radius, len(rows) + len(minus), sure)
+
+    def ratio(
+        self,
+        rows: frozenset[int],
+        over: frozenset[int],
+        column: str | None = None,
+        over_column: str | None = None,
+        confidence: Number = "0.95",
+    ) -> RatioBar:
+        """An interval that holds the true ratio of two sums, or "not determined", see `CellBars.ratio`."""
+        above = self.column(column)
+        below = above if over_column is None else self.column(over_column)
+        sums = [sum((self.cells[of][row] for row in some), Fraction(0)) for of, some in ((above, rows), (below, over))]
+        shared = len(rows & over) if above == below else 0
+        return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
+
+    def with_bars(self, confidence: Number = "0.95") -> Any:
+        """The table with the ends of each cell's interval behind it, by itself and all cells at once.
+
+        Raises:
+            BadTable: where a column has one of the new names.
+        """
+        adapter = adapter_of(self.table)
+        names = set(adapter.names(self.table))
+        alone = exact(self.bars.alone(confidence))
+        together = exact(self.bars.together(self.rows * len(self.cells), confidence))
+        laid: dict[str, Any] = {}
+        after: dict[str, str] = {}
+        for name, cells in self.cells.items():
+            ends = {"low": -alone, "high": alone, "all_low": -together, "all_high": together}
+            for end, distance in ends.items():
+                laid[f"{name}_{end}"] = _plain([cell + distance for cell in cells])
+                after[f"{name}_{end}"] = name
+        for name in laid:
+            if name in names:
+                remedy = "Rename that column."
+                raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
+        return adapter.with_columns(self.table, laid, after)
+
+
+def _path(given: Any, name: str) -> Path:
+    """A path that is, or is written as, one."""
+    if not isinstance(given, str | Path) or not str(given).strip() or "\0" in str(given) or not Path(given).name:
+        raise wrong_kind(name, "the path of a file", given)
+    return Path(given)
+
+
+def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[Fraction]]:
+    """The released cells, as the numbers that they are."""
+    adapter = adapter_of(table)
+    place: Callable[[int], str] = partial(adapter.place, table)
+    read = integer_column if plan.grid is None else real_column
+    columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
+    return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
+
+
+def _texts(table: Any, released: Sequence[str]) -> dict[str, list[str]]:
+    added = {*released, *(f"{name}_radius" for name in released)}
+    columns = files.columns(table)
+    return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
+
+
+def _plain(numbers: list[Fraction]) -> Any:
+    """Numbers as a column: integers where all are, else floats."""
+    import numpy as np
+
+    if all(number.denominator == 1 for number in numbers):
+        return np.array([int(number) for number in numbers])
+    return np.array([float(number) for number in numbers])
+
+
+def _mean_of(cells: Sequence[Fraction], rows: frozenset[int]) -> Fraction:
+    return sum((cells[row] for row in rows), Fraction(0)) / len(rows)

@@ -1,0 +1,170 @@
+"""What is said, in words, of what is no table of noisy cells: keys that were named, answers, and readings.
+
+Each function checks a statement, and gives the parts of a `StatedRelease` of it. None of them has error bars: which
+keys are named is a choice, an answer is one of a list, and a reading is whatever a function made of noisy values.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
+from utmost.laws.privacy import Unit
+from utmost.provided import provided
+from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND, keys_statement
+from utmost.publish.releases.naming import naming_law, read_delta
+from utmost.publish.releases.processed_release import NO_BARS, PROCESSED_KIND, processed_statement
+from utmost.publish.releases.table_statements import promise_line
+from utmost.publish.statements import codec
+from utmost.publish.statements.statement_check import (
+    ON_TRUST_OF_DRAWS,
+    digest_of,
+    does_not_follow,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_in_ledger,
+)
+
+
+def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys that were named at (epsilon, delta).
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+    """
+    codec.check_header(said, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
+    at, each = stated_level(said), stated_field(said, "keys_of_one_individual", int)
+    keys, column = stated_field(said, "keys", list), stated_field(said, "column", str)
+    with promise_that_holds():
+        delta = read_delta(stated_field(said, "delta", str))
+        expected = keys_statement(at, delta, each, [], column, None)
+        threshold = naming_law(at, delta, each).threshold
+    words = ("statement", "delta", "relaxable") + (() if said["format"] == 1 else ("guarantee", "epsilon", "alpha"))
+    for name in words:
+        if codec.differing({name: said.get(name)}, {name: expected[name]}):
+            raise does_not_follow(name)
+    if "threshold" in said and (said["threshold"] != threshold or len(said.get("noisy", ())) != len(keys)):
+        raise does_not_follow("threshold")
+    counted = (
+        "; with each of them a noisy count, which is above the threshold of "
+        f"{threshold}, so that rare keys look more frequent than they are"
+        if "noisy" in said
+        else ""
+    )
+    many = "1 key" if each == 1 else f"{each} keys, each"
+    line = (
+        f"With or without any one individual, no list of keys is more than {factor_text(at)} times as likely, but for "
+        f"a chance of {delta} ({level_name(at)}, delta = {delta})."
+    )
+    return {
+        "said": dict(said) | {"guarantee": said["statement"]},
+        "level": at,
+        "own_level": at,
+        "line": line,
+        "variant": "Approximate DP",
+        "per": None,
+        "delta": delta,
+        "domain": f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
+        "unit": f"one individual, who holds at most {each} key{'s' * (each > 1)}",
+        "neighbours": f"data sets that differ by one individual more or less, who holds at most {many} counted once",
+        "noises": (),
+        "mechanism": "each key is named when its count reaches a random threshold, drawn for each key by itself, at "
+        f"{'the whole' if each == 1 else f'1/{each}'} of epsilon and of delta{counted}",
+        "why": "at every count the chance of naming a key is the largest that any choice of this promise has",
+        "public": f"nothing: which keys are named ({len(keys)} here) is what is released",
+        "unprotected": f"with a chance of at most {delta} a key is named that one individual alone holds",
+        "before": f"each individual's keys were bounded to {each}, each counted once",
+        "after": "none",
+        "composition": "epsilon and delta of the choice add to those of every other release of the same individuals, "
+        "counts of these keys among them",
+        "on_trust": ("how many keys one individual holds, and that each was counted once", ON_TRUST_OF_DRAWS),
+    }
+
+
+def answers_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Answers drawn from a mechanism, one for each person."""
+    at, space = provided("check_answers")(said)
+    rows = said.get("rows")
+    digest_of(said)
+    apart = "1" if space.unit is None else f"1 {space.unit}"
+    adds = "each further answer about the same person adds its level"
+    if "together" in said and isinstance(said["together"], str):
+        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {said['together']}"
+    public = ", ".join(names_of(said, "public")) if "public" in said else ""
+    line = (
+        f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
+        f"({level_name(at)} for each {apart})."
+    )
+    return {
+        "said": said,
+        "level": at,
+        "own_level": at,
+        "line": line,
+        "variant": "Custom",
+        "per": apart,
+        "delta": None,
+        "domain": f"One secret of each person, of {space.size} possible ones with distances between them.",
+        "unit": "one person's secret",
+        "neighbours": "data sets that differ in one person's secret; for secrets at distance d the probabilities of "
+        "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
+        "noises": (),
+        "mechanism": f"an answer was drawn for each secret from a mechanism with SHA-256 "
+        f"{said['mechanism']['sha256']}; its level: {said['mechanism']['checked']}",
+        "why": "the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
+        "public": f"the columns {public}, and which persons were asked" if public else "which persons were asked",
+        "unprotected": "who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
+        "before": "none",
+        "after": "none: each answer is published as it was drawn",
+        "composition": adds,
+        "on_trust": ("what depends on nobody: the public columns, and the list of persons", ON_TRUST_OF_DRAWS),
+    }
+
+
+def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function made of noisy values."""
+    codec.check_header(said, PROCESSED_KIND, 1, "a statement of a reading")
+    at = stated_level(said)
+    with promise_that_holds():
+        unit = Unit(said["sensitivity"], said["cells"], said["neighbours"])
+        parts = names_of(said, "released"), names_of(said, "public"), stated_field(said, "rows", int)
+        expected = processed_statement(at, unit, *parts, digest_of(said)) | stated_in_ledger(said, at)
+    expected["utmost"] = stated_field(said, "utmost", str)
+    for name in codec.differing(said, expected):
+        raise does_not_follow(name)
+    total: Level = stated_level(said["together"])
+    answered = ", ".join(level_text(level_of_text(text)) for text in said["levels"])
+    cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
+    public = ", ".join(parts[1])
+    rows = "the list of rows, which was fixed beforehand"
+    return {
+        "said": said,
+        "level": total,
+        "own_level": at,
+        "line": promise_line(at, unit.neighbours),
+        "variant": "Pure DP",
+        "per": None,
+        "delta": None,
+        "domain": f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
+        "unit": f"one individual, who changes at most {cells}, each by at most {unit.sensitivity}, before the noise",
+        "neighbours": f"data sets that differ by one individual under {unit.neighbours}",
+        "noises": (),
+        "mechanism": "noise that can be relaxed without loss was added to a query of the data, and a function of the "
+        "noisy values alone was published",
+        "why": "a function of what is private is as private",
+        "public": f"the columns {public}, and {rows}" if public else rows,
+        "unprotected": "none: what is published without noise was declared to depend on no individual",
+        "before": "a query was computed, of which one individual changes no more than stated",
+        "after": f"a function of the noisy values was published. Error bars: {NO_BARS}",
+        "composition": f"answered at epsilon = {answered}: all answers put together cost the largest level",
+        "on_trust": (
+            "what one individual changes before the noise",
+            "that the function saw no level and no true value",
+        ),
+    }
+
+
+ANSWERS_KIND = "utmost answers"
+
+
+ANSWERS_FORMAT = 1

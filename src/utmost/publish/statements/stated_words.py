@@ -1,0 +1,385 @@
+"""What a statement says, in the words of people who fill in forms: for a registry's entry, and for a page to print.
+
+Every statement is checked before a word of it is repeated, as `utmost verify` does: its figures are computed again from
+its level, unit and noise, and it is refused where they differ.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact import Level, exact, round_up, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_name, level_of_text
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling.grid import reach
+from utmost.publish.releases import together
+from utmost.publish.releases.keys import KEYS_KIND
+from utmost.publish.releases.places_statements import PLACES_KIND, places_line
+from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.planar_law import PlanarLaw
+from utmost.publish.releases.processed_release import PROCESSED_KIND
+from utmost.publish.releases.table_statements import KIND, promise_line
+from utmost.publish.releases.together import TogetherPlan, plan_together
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.statements import codec
+from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
+from utmost.publish.statements.stated_choices import ANSWERS_KIND, answers_in_words, keys_in_words, reading_in_words
+from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
+from utmost.publish.statements.together_check import stated_together
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload
+
+CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
+"""How surely the error bars hold that a page shows, beside the statement's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNoise:
+    """One kind of noise in a release.
+
+    Attributes:
+        of: what it was added to: columns, or sums.
+        law: the law that was drawn.
+        level: of one of these cells, in words.
+        bars: confidence, and the distance that a released value lies within with that confidence.
+    """
+
+    of: str
+    law: str
+    level: str
+    bars: tuple[tuple[Fraction, int | float], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StatedRelease(Shown):
+    """A checked statement, in words.
+
+    Attributes:
+        said: the statement.
+        level: what is spent: of a ledger's answer, by all answers of the release put together.
+        own_level: of this release by itself.
+        line: the promise in one line.
+        variant: "Pure DP"; "Custom" where the promise is for a distance.
+        per: the distance that the level is for, where it is for one.
+        unit: whom the promise protects.
+        neighbours: which data sets are alike, and what may differ between them.
+        noises: the noise, of each kind.
+        why: the theorem for which the noise was chosen.
+        public: what is published without noise.
+        unprotected: what the promise does not cover.
+        before: what is done to the data before the noise.
+        after: what is done to noisy values before they are published, and what is computed of them.
+        composition: how the level is divided, and how releases add up.
+        on_trust: what no check can show.
+        delta: the chance that the bound of epsilon does not cover; None where there is none.
+        domain: of which data sets it speaks, where the statement's own fields do not say it.
+        mechanism: how it was drawn, where there is no noise with error bars.
+    """
+
+    said: Mapping[str, Any]
+    level: Level
+    own_level: Level
+    line: str
+    variant: str
+    per: str | None
+    unit: str
+    neighbours: str
+    noises: tuple[StatedNoise, ...]
+    why: str
+    public: str
+    unprotected: str
+    before: str
+    after: str
+    composition: str
+    on_trust: tuple[str, ...]
+    delta: Fraction | None = None
+    domain: str = ""
+    mechanism: str = ""
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The levels at which a ledger has answered; empty for a release that no ledger keeps."""
+        return tuple(self.said.get("levels", ()))
+
+
+def stated_release(said: Mapping[str, Any]) -> StatedRelease:
+    """Check a statement of any release, and say what it says in words.
+
+    Args:
+        said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
+            named, answers of `utmost respond`, a reading, or a whole workload release.
+
+    Raises:
+        BadTable: for a statement that does not follow from itself.
+        Unsupported: for the statement of something else, and a format that is not known.
+        WrongKind: for what is no mapping.
+
+    >>> from utmost.publish.releases import release_table
+    >>> found = stated_release(release_table({"n": [7, 9]}, columns="n", epsilon="1/2", sensitivity=1, cells=2).sidecar)
+    >>> found.unit
+    'one individual, who changes at most 2 released cells, each by at most 1'
+    >>> found.noises[0].law, found.noises[0].bars
+    ("Geometric(epsilon='1/4', sensitivity=1)", ((Fraction(1, 2), 3), (Fraction(19, 20), 12), (Fraction(99, 100), 18)))
+    """
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    kind = said.get("kind")
+    if not isinstance(kind, str) or kind not in _READERS:
+        known = ", ".join(name.removeprefix("utmost ") for name in _READERS)
+        raise Unsupported(f"a statement must be of one of these kinds: {known}", came=_came(kind))
+    return _READERS[kind](said)
+
+
+def _came(kind: Any) -> str:
+    return repr(kind[:60]) if isinstance(kind, str) else "a document without a kind"
+
+
+_NO_CHANGE = "none: every true value in the released columns got its noise as it was"
+_NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
+
+
+def _of_table(said: Mapping[str, Any]) -> StatedRelease:
+    plan = stated_plan(said)
+    if said["format"] == 1:
+        raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
+    if plan.grid is None:
+        before = _NO_CHANGE
+    else:
+        half = plan.grid * reach("nearest")
+        before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
+    noise = StatedNoise(
+        _listed("column", said["released"]) + ", in each cell",
+        repr(plan.drawn) + ("" if plan.grid is None else f" in steps of {plan.grid}"),
+        level_name(plan.law.level),
+        _bars(plan.confidence, lambda sure: _radius(plan, sure)),
+    )
+    total, shared = _in_ledger(said, plan.level)
+    divided = _divided(plan.unit.charged)
+    return StatedRelease(
+        **_common(said, total, plan.level, "released cell"),
+        noises=(noise,),
+        why=plan.theorem,
+        before=before,
+        after=shared[1] or _NEGATIVE,
+        composition=f"{divided} {shared[0]}".strip(),
+        on_trust=ON_TRUST,
+    )
+
+
+def _radius(plan: Plan, sure: Fraction) -> int | float:
+    steps = plan.drawn.radius(sure)
+    return steps if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+
+
+def _of_together(said: Mapping[str, Any]) -> StatedRelease:
+    plan = stated_together(said)
+    after = _NEGATIVE
+    if plan.way.kind == "rotated":
+        ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
+        after = f"columns are read off noisy sums and differences; {ends}"
+    noises = tuple(
+        StatedNoise(
+            _listed("column", [name]) + ", in each cell",
+            plan.drawn,
+            f"{level_name(plan.level)} for the cells of one row together",
+            _bars(plan.confidence, lambda sure, at=at: _together_radius(plan, sure, at)),
+        )
+        for at, name in enumerate(plan.columns)
+    )
+    total, shared = _in_ledger(said, plan.level)
+    divided = "the cells of one row are released together at the whole level; no individual is in two rows"
+    return StatedRelease(
+        **_common(said, total, plan.level, "released cell"),
+        noises=noises,
+        why="the noise of least mean error among those offered for cells that one individual changes together",
+        before=_NO_CHANGE,
+        after=after,
+        composition=f"{divided}. {shared[0]}".strip() if shared[0] else divided,
+        on_trust=(*ON_TRUST, "that no individual changes cells of two rows"),
+    )
+
+
+def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float:
+    names, way = list(plan.columns), plan.way
+    asked = plan_together(names, plan.level, unit=plan.unit, noise=way.kind, halves=plan.halves, confidence=sure)
+    return asked.radii[at]
+
+
+def _of_points(said: Mapping[str, Any]) -> StatedRelease:
+    law = stated_places(said)
+    total, shared = _in_ledger(said, law.level)
+    sure = exact(said["confidence_exactly"], "confidence")
+    noise = StatedNoise(
+        f"the points ({', '.join(said['released'])}), in each row",
+        f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}",
+        f"{level_name(law.level)} for each {law.per} of distance",
+        _bars(sure, law.radius),
+    )
+    about = _common(said, total, law.level, "")
+    return StatedRelease(
+        **about,
+        noises=(noise,),
+        why=str(said["theorem"]),
+        before="none",
+        after=shared[1] or f"noisy points are rounded to steps of {law.grid}",
+        composition=f"the distances of several rows of one individual add up. {shared[0]}".strip(),
+        on_trust=PLACES_ON_TRUST,
+    )
+
+
+def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
+    release = check_workload(said)
+    noises = tuple(
+        StatedNoise(
+            f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
+            f"{law!r}",
+            f"{level_name(law.level)}, {one['share']} of the whole",
+            _bars(release.confidence, law.radius),
+        )
+        for (family, law), one in zip(_laws(release), said["families"], strict=True)
+    )
+    part = ""
+    if release.part is not None:
+        axis, label = release.part
+        part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
+    return StatedRelease(
+        **_common(said, release.level, release.level, "atom"),
+        noises=noises,
+        why=str(said["theorem"]),
+        before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
+        after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
+        "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
+        composition="the families of sums share the level as stated, and the shares are together 1." + part,
+        on_trust=ON_TRUST_OF_SUMS,
+    )
+
+
+def _outside(release: WorkloadRelease) -> str:
+    """What became of values that the domain does not declare: a fact of the domain, not of the data."""
+    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in release.domain.axes if axis.other is not None]
+    counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    return f"whatever has a value outside the domain was left out of every sum{counted}"
+
+
+def _laws(release: WorkloadRelease) -> list[tuple[Any, Geometric]]:
+    from utmost.publish.releases.workload_statements import noise_laws
+
+    return list(noise_laws(release.strategy, release.level).items())
+
+
+def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dict[str, Any]:
+    """What all kinds say: level, promise, unit, what is public."""
+    per = said.get("per")
+    released = said.get("released", ())
+    if per is None:
+        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}"
+        line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
+        unit = f"one individual, who {changes}"
+        alike = {
+            "add-remove": f"data sets that differ by one individual more or less, who {changes}",
+            "change-one": f"data sets that differ in one individual's record, which counts in at most "
+            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged twice",
+        }[neighbours]
+    else:
+        law = stated_places(said)
+        line, unit = places_line(law), f"one row's point, moved by {per} of distance"
+        alike = _metric_words(law, released)
+    return {
+        "said": said,
+        "level": total,
+        "own_level": own,
+        "line": line,
+        "variant": "Pure DP" if per is None else "Custom",
+        "per": per,
+        "unit": unit,
+        "neighbours": alike,
+        **_public(said),
+    }
+
+
+def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
+    return (
+        f"data sets that differ in one row's point ({', '.join(released)}); for points a Euclidean distance d apart "
+        f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
+        "known as geo-indistinguishability)"
+    )
+
+
+def _many(cells: int, cell: str) -> str:
+    return f"1 {cell}," if cells == 1 else f"{cells} {cell}s, each"
+
+
+def _public(said: Mapping[str, Any]) -> dict[str, str]:
+    """What is published without noise, and what of it the promise does not cover."""
+    if said["kind"] == WORKLOAD_KIND:
+        names = ", ".join(said["domain"])
+        return {
+            "public": f"the declared domain ({names}), which depends on no individual",
+            "unprotected": "none: the domain was declared beforehand, and every sum over it has noise",
+        }
+    columns = _listed("column", said["public"])
+    if said["rows_from"] == "observed":
+        rows = "the list of rows, which was found in the data"
+        return {
+            "public": f"{columns}, and {rows}" if columns else rows,
+            "unprotected": "which rows there are: they were found in the data, and one individual may be the reason",
+        }
+    rows = "the list of rows, which was fixed beforehand"
+    return {
+        "public": f"{columns}, and {rows}" if columns else rows,
+        "unprotected": "none: what is published without noise was declared to depend on no individual",
+    }
+
+
+def _listed(noun: str, names: Sequence[str]) -> str:
+    return f"the {noun}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
+
+
+def _divided(charged: int) -> str:
+    if charged == 1:
+        return "each cell has the whole level, since one individual changes only one of them (parallel composition)."
+    return f"each cell has 1/{charged} of the level, since one individual is charged for {charged} (sequential)."
+
+
+def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
+    """What all answers of a release cost, how they add up, and how they are made; nothing without a ledger."""
+    if "name" not in said:
+        return own, ("", "")
+    total = level_of_text(said["together"]["epsilon"])
+    answered = ", ".join(said["levels"])
+    adds = (
+        f"The release is kept, and was answered at epsilon = {answered}: all answers put together cost the "
+        f"largest level, {level_name(total)}, since they have one joint law (gradual release, Koufogiannis, Han and "
+        "Pappas 2015)."
+    )
+    makes = "an answer below a larger level is that answer with more noise; noisy values are published as they are"
+    return total, (adds, makes)
+
+
+def _bars(stated: Fraction, radius: Any) -> tuple[tuple[Fraction, int | float], ...]:
+    """The distance for each confidence, the statement's own among them."""
+    return tuple((sure, radius(sure)) for sure in sorted({*CONFIDENCES, stated}))
+
+
+def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
+    codec.check_header(said, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
+    release = said.get("release")
+    if not isinstance(release, Mapping) or said.get("guarantee") != release.get("guarantee"):
+        raise BadTable("a statement of a table of sums must hold the release", came="another", where="release")
+    return _of_workload(release)
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], StatedRelease]] = {
+    KIND: _of_table,
+    together.KIND: _of_together,
+    PLACES_KIND: _of_points,
+    WORKLOAD_KIND: _of_workload,
+    WORKLOAD_TABLE_KIND: _of_workload_table,
+    KEYS_KIND: lambda said: StatedRelease(**keys_in_words(said)),
+    PROCESSED_KIND: lambda said: StatedRelease(**reading_in_words(said)),
+    ANSWERS_KIND: lambda said: StatedRelease(**answers_in_words(said)),
+}
+"""Of each kind of statement, what reads it."""

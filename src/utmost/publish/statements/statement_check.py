@@ -1,0 +1,306 @@
+"""What a statement says, read back and computed again: nothing in it is believed that follows from the rest of it.
+
+From level, unit, cost, domain, grid and confidence follow the share of each cell, the law with its parameters, the
+error bar and every sentence. What follows from nothing is on the curator's word, see `ON_TRUST`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import BadTable, Unsupported, UtmostError
+from utmost.laws.exact import Level, exact, wrong_kind
+from utmost.laws.exact.written_levels import (
+    level_facts,
+    level_of_text,
+    level_text,
+    stated_level,
+)
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.publish.releases.plan import Plan, plan_release
+from utmost.publish.releases.table import rows_origin
+from utmost.publish.releases.table_statements import (
+    FORMAT,
+    KIND,
+    cells_digest,
+    statement,
+)
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.tables.adapters import adapter_of
+
+ON_TRUST_OF_DRAWS = "that the noise was drawn as stated, by utmost"
+
+ON_TRUST = (
+    "what one individual changes: sensitivity and cells",
+    "what depends on nobody: the public columns, and a declared list of rows",
+    ON_TRUST_OF_DRAWS,
+)
+"""What no statement and no table can show."""
+
+_OF_A_LEDGER = ("name", "data_version", "levels", "together")
+_SENTENCES = ("guarantee", "theorem")
+
+
+def stated_plan(said: Mapping[str, Any]) -> Plan:
+    """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
+
+    Args:
+        said: a statement of any format so far. The sentences of format 1 are not compared.
+
+    Raises:
+        Unsupported: for a format that is not known, and a cost that has no name here.
+        BadTable: naming the first field that does not follow from the others.
+
+    >>> from utmost.publish.releases import statement
+    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> stated_plan(said).law
+    Geometric(epsilon='1/2', sensitivity=1)
+    >>> stated_plan(said | {"per_cell": said["per_cell"] | {"epsilon": "1/100"}})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: per_cell: what a statement says must follow from its level, unit and cost; ...
+    """
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    check_header(said, KIND, FORMAT, "a statement", oldest=1)
+    with promise_that_holds(Unsupported):
+        plan = _plan(said)
+        expected = _expected(said, plan)
+    for name in differing(said, expected):
+        raise does_not_follow(name)
+    return plan
+
+
+def plan_at(said: Mapping[str, Any], at: Level) -> Plan:
+    """The plan that the release of a statement would have at another level, all else being as it was.
+
+    Args:
+        said: a statement that `stated_plan` has checked.
+        at: the other level.
+
+    >>> from utmost.laws.exact import level
+    >>> from utmost.publish.releases import statement
+    >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
+    >>> stated_plan(said).radius, plan_at(said, level(2)).radius
+    (6, 3)
+    """
+    return _plan({**said, "epsilon": level_text(at)})
+
+
+def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
+    """Check that a statement follows from itself, and is about this table.
+
+    Args:
+        said: the statement.
+        table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
+
+    Returns:
+        The plan of the release.
+
+    Raises:
+        BadTable, Unsupported: as `stated_plan`; and where columns, rows, radii or digest are not the table's.
+
+    >>> from utmost.publish.releases import release_table
+    >>> release = release_table({"n": [7, 9]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    >>> check_statement(release.sidecar, release.table).radius
+    3
+    >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
+    """
+    plan = stated_plan(said)
+    radii = [f"{name}_radius" for name in said["released"]]
+    check_table(said, table, radii, float(plan.radius), _public(said), digested=digested)
+    return plan
+
+
+def check_table(
+    said: Mapping[str, Any], table: Any, radii: Sequence[str], radius: float, public: Sequence[str], *, digested: bool
+) -> None:
+    """Check that a table has the columns, rows and digest of a checked statement, and this radius in these columns.
+
+    Raises:
+        BadTable: where columns, rows, radii or digest are others.
+    """
+    adapter = adapter_of(table)
+    names = adapter.names(table)
+    if "name" in said and not set(radii) & set(names):
+        radii = []  # what a ledger wrote before its answers had error bars
+    if sorted(names) != sorted([*said["released"], *radii, *public]):
+        raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
+    columns = {name: adapter.column(table, name) for name in (*said["released"], *radii)}
+    if any(len(column) != said["rows"] for column in columns.values()):
+        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+    for name in radii:
+        if any(float(cell) != radius for cell in set(columns[name])):
+            raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
+    if digested and said["table"] != cells_digest(table):
+        remedy = "Get both again from where they were published."
+        came = "another SHA-256 than the statement's"
+        raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
+
+
+@contextmanager
+def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
+    """Whatever a promise that cannot be made raises is a `BadTable`, but for the refusals that are let through."""
+    try:
+        yield
+    except (UtmostError, KeyError, TypeError) as error:
+        if isinstance(error, (BadTable, *let_through)):
+            raise
+        came = error.required if isinstance(error, UtmostError) else type(error).__name__
+        raise BadTable("a statement must hold a promise that can be made", came=came) from None
+
+
+def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
+    """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
+
+    Where it is a level, alpha^|i - z| is what the release z says of count i.
+
+    Args:
+        said: the statement of a release of integers.
+        column: which must be one of the released ones.
+
+    Raises:
+        BadTable: for a statement that does not follow from itself, or is about other columns.
+        Unsupported: for another noise.
+
+    >>> from utmost.publish.releases import statement
+    >>> plan = plan_release(alpha="1/4", sensitivity=1, cells=2)
+    >>> reading_noise(statement(plan, ["admitted"], [], 12)).alpha
+    Fraction(1, 2)
+    >>> reading_noise(statement(plan_release(epsilon=1, sensitivity=5, cells=1), ["admitted"], [], 12))
+    DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
+    """
+    plan = stated_plan(said)
+    if column is not None and column not in said["released"]:
+        raise BadTable(
+            "the statement must be of the column that is read",
+            came=", ".join(said["released"]),
+            where=f"column {column!r}",
+            remedy="Only released columns have noise that can be read.",
+        )
+    law = plan.law
+    if plan.grid is not None or not isinstance(law, Geometric | DiscreteStaircase):
+        remedy = 'Releases with numbers="integers" have such noise.'
+        came = type(law).__name__
+        raise Unsupported(
+            "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
+        )
+    return law.ratio if isinstance(law, Geometric) else law
+
+
+def _plan(said: Mapping[str, Any]) -> Plan:
+    """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
+    at, confidence = level_of_text(_text(said, "epsilon")), stated_confidence(said)
+    unit = {
+        "sensitivity": _text(said, "sensitivity"),
+        "cells": stated_field(said, "cells", int),
+        "neighbours": _text(said, "neighbours"),
+    }
+    grid = None if said.get("grid") is None else _text(said, "grid")
+    if "name" in said:
+        from utmost.publish.ledger.promise import promised  # its room is for who has a ledger
+        from utmost.publish.ledger.verification import response_plan
+
+        numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
+        return response_plan(promised(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
+    return plan_release(
+        at,
+        cost=_text(said, "cost"),
+        numbers=_text(said, "domain"),
+        relaxable=stated_field(said, "relaxable", bool),
+        confidence=confidence,
+        grid=grid,
+        **unit,
+    )
+
+
+def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
+    rows, released, public = stated_field(said, "rows", int), names_of(said, "released"), _public(said)
+    if said["format"] == 1:
+        made = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
+        for name in ("public", "rows_from", "table", "confidence_exactly"):
+            del made[name]
+        made |= {name: _text(said, name) for name in _SENTENCES}
+    else:
+        origin, digest = rows_origin(_text(said, "rows_from")), digest_of(said)
+        made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
+    made["utmost"] = _text(said, "utmost")
+    if "name" in said:
+        made |= stated_in_ledger(said, plan.level)
+    found: dict[str, Any] = json.loads(json.dumps(made))
+    return found
+
+
+def stated_in_ledger(said: Mapping[str, Any], level: Level) -> dict[str, Any]:
+    """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
+    levels = [level_of_text(text) for text in names_of(said, "levels")]
+    together = stated_field(said, "together", dict)
+    total = stated_level(together)
+    if level not in levels:
+        raise does_not_follow("levels")
+    if total < max(levels) or differing(together, level_facts(total)):
+        raise does_not_follow("together")
+    _text(said, "name")
+    stated_field(said, "data_version", int)
+    return {name: said[name] for name in _OF_A_LEDGER}
+
+
+def stated_confidence(said: Mapping[str, Any]) -> Fraction:
+    """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
+    stated = stated_field(said, "confidence", float)
+    is_old = said["kind"] == KIND and said["format"] == 1
+    exactly = exact(repr(stated) if is_old else _text(said, "confidence_exactly"), "confidence")
+    if float(exactly) != stated:
+        raise does_not_follow("confidence")
+    return exactly
+
+
+def digest_of(said: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """The digest of the table, if the statement has one."""
+    digest = said.get("table")
+    if digest is None:
+        return None
+    found: Mapping[str, str] = stated_field(said, "table", dict)
+    if set(found) != {"of", "sha256"} or found["of"] not in ("file", "cells"):
+        raise does_not_follow("table")
+    if not isinstance(found["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", found["sha256"]):
+        raise does_not_follow("table")
+    return found
+
+
+def _public(said: Mapping[str, Any]) -> Sequence[str]:
+    return names_of(said, "as_they_are" if said["format"] == 1 else "public")
+
+
+def names_of(said: Mapping[str, Any], field: str) -> list[str]:
+    """The names of different columns, or texts, in a field."""
+    names: list[str] = stated_field(said, field, list)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise does_not_follow(field)
+    return names
+
+
+def _text(said: Mapping[str, Any], field: str) -> str:
+    text: str = stated_field(said, field, str)
+    return text
+
+
+def stated_field(said: Mapping[str, Any], field: str, kind: type) -> Any:
+    """What stands in a field, of this very kind."""
+    found = said.get(field)
+    if type(found) is not kind:
+        raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
+    return found
+
+
+def does_not_follow(field: str) -> BadTable:
+    """The refusal of a field that says something else."""
+    remedy = "Ask the curator for the statement as it was published."
+    required = "what a statement says must follow from its level, unit and cost"
+    return BadTable(required, came="something else", where=field, remedy=remedy)

@@ -1,0 +1,268 @@
+"""The statement as a JSON file beside the table, with its signature: all of them written, or none.
+
+Signatures are Ed25519 (RFC 8032), over the bytes of the statement's file, by a key that openssl makes:
+
+    openssl genpkey -algorithm ed25519 -out curator.pem      # keep it; mode 0600
+    openssl pkey -in curator.pem -pubout -out curator.pub    # publish it, where readers know you
+"""
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
+from utmost.publish.releases import together
+from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
+from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
+from utmost.publish.releases.processed_release import PROCESSED_KIND
+from utmost.publish.releases.table_statements import FORMAT, KIND
+from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
+from utmost.publish.statements import codec
+from utmost.publish.tables import files
+from utmost.publish.tables.atomic import Writer, check_free_name, write_together
+
+Said = Callable[[dict[str, str]], dict[str, Any]]
+"""From the digest of a table to the statement that stands beside it."""
+
+_KINDS = {
+    PLACES_KIND: (PLACES_FORMAT, PLACES_FORMAT),
+    together.KIND: (together.FORMAT, together.FORMAT),
+    KEYS_KIND: (KEYS_FORMAT, 1),
+    PROCESSED_KIND: (1, 1),
+    WORKLOAD_TABLE_KIND: (1, 1),
+    "utmost answers": (1, 1),
+}
+"""Kinds of statements beside those of tables: the newest and the oldest format that is read."""
+
+Signer = Callable[[bytes], bytes]
+"""From a message to its signature."""
+
+
+def sidecar_path(table: Path) -> Path:
+    """Where the statement of a table stands.
+
+    >>> sidecar_path(Path("released.csv")).name
+    'released.csv.json'
+    """
+    return table.with_name(table.name + ".json")
+
+
+def signature_path(statement: Path) -> Path:
+    """Where the signature of a statement stands.
+
+    >>> signature_path(Path("released.csv.json")).name
+    'released.csv.json.sig'
+    """
+    return statement.with_name(statement.name + ".sig")
+
+
+def check_free(source: Path, out: Path | None, sign: Path | None = None, *, overwrite: bool = False) -> None:
+    """Check, before anything is drawn, that the release of ``source`` can be written to ``out``.
+
+    Raises:
+        Unsupported: where the file, its statement or its signature exists, and for an ending of another kind.
+        OutOfRange: for a signature without a file.
+    """
+    if out is None:
+        if sign is not None:
+            raise OutOfRange("a statement is signed in a file", came="no --out", where="--sign")
+        return
+    files.check_same_kind(source, out)
+    for path in (out, sidecar_path(out), signature_path(sidecar_path(out))):
+        check_free_name(path, overwrite=overwrite)
+
+
+def publish(
+    table: Any,
+    said: Said,
+    out: Path,
+    watch: files.Watch | None = None,
+    signer: Signer | None = None,
+    *,
+    owner_only: bool = False,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write the table, its statement and the statement's signature: all files appear, or none.
+
+    Args:
+        table: what was released.
+        said: gives the statement, once the table is written and its digest known.
+        out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
+        watch: is shown the rows as they are written.
+        signer: signs the bytes of the statement's file.
+        owner_only: whether nobody but their owner may read the files.
+        overwrite: whether files of these names give way; a signature of an earlier statement goes with it.
+
+    Returns:
+        The statement.
+
+    Raises:
+        Unsupported: where one of them exists.
+        OSError: where the disk refuses.
+    """
+    statement: dict[str, Any] = {}
+    text = bytearray()
+
+    def write_table(file: BinaryIO) -> None:
+        files.write(table, file, out, watch)
+        file.seek(0)
+        digest = _sha256(file)
+        statement.update(said({"of": "file", "sha256": digest}))
+        text.extend(codec.encoded(statement))
+
+    # The statement gets its name first: a table never stands without it, whatever is cut off.
+    statement_path = sidecar_path(out)
+    writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
+    if signer is not None:
+        writers[signature_path(statement_path)] = lambda file: file.write(signer(bytes(text)))
+    write_together(writers, owner_only=owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
+        signature_path(statement_path).unlink(missing_ok=True)
+    return statement
+
+
+def check_repeated(table: Any, out: Path) -> dict[str, str]:
+    """Check that a file that is there already is the one that this table would be written as.
+
+    Returns:
+        The digest of the file.
+
+    Raises:
+        Unsupported: where it is another file.
+    """
+    with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
+        files.write(table, again, out)
+        again.seek(0)
+        digest = _sha256(again)
+        if digest != _sha256(there):
+            raise Unsupported(
+                "nothing is written over another file",
+                came="a file that exists, and is not what this request was answered",
+                where=str(out),
+                remedy="Choose another name, or remove it.",
+            )
+    return {"of": "file", "sha256": digest}
+
+
+def read(path: Path | str) -> dict[str, Any]:
+    """Read the statement of a release; what it says has yet to be checked, see `stated_plan` and `stated_places`.
+
+    Raises:
+        BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
+    """
+    found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    kind = found.get("kind") if isinstance(found, dict) else None
+    if isinstance(kind, str) and kind in _KINDS:
+        newest, oldest = _KINDS[kind]
+        codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
+    elif kind == KIND:
+        codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
+    else:
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
+        raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
+    return found
+
+
+def statement_beside(table: Path) -> Path:
+    """The statement beside a released table, which must be there.
+
+    Raises:
+        BadTable: where there is none.
+    """
+    beside = sidecar_path(table)
+    if not beside.is_file():
+        remedy = "Get it from where the table was published; or name it, where it is called otherwise."
+        raise BadTable(
+            "a released table has its statement beside it",
+            came=f"no {beside.name[-80:]}",
+            where=str(table),
+            remedy=remedy,
+        )
+    return beside
+
+
+def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
+    """Check that the file of a released table is the one that the statement is about.
+
+    Raises:
+        BadTable: where it is another, and where the statement does not say.
+    """
+    digest = statement.get("table")
+    if not isinstance(digest, dict) or digest.get("of") != "file":
+        raise BadTable("the statement must hold the digest of the file", came="none", where=str(sidecar_path(table)))
+    with table.open("rb") as file:
+        if _sha256(file) != digest.get("sha256"):
+            raise BadTable(
+                "the table must be as it was released",
+                came="another SHA-256 than the statement's",
+                where=str(table),
+                remedy="Get both files again from where they were published.",
+            )
+
+
+def _sha256(file: BinaryIO) -> str:
+    found = hashlib.sha256()
+    while block := file.read(1 << 20):
+        found.update(block)
+    return found.hexdigest()
+
+
+_MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"
+
+
+def signer_of(path: Path) -> Signer:
+    """Signs with the private key in a PEM file.
+
+    Raises:
+        KeyRefused: for a file that others may read, or that holds no such key.
+    """
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        remedy = f"Run chmod 600 {path}."
+        raise KeyRefused(
+            "only its owner may read a signing key", came="a file open to others", where=str(path), remedy=remedy
+        )
+    try:
+        key = load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyRefused(
+            "a signing key must be an Ed25519 key in PEM, without a password", where=str(path), remedy=_MAKE
+        )
+    return key.sign
+
+
+def check_signature(signature: bytes, message: bytes, public_key: Path, where: str) -> None:
+    """Check that the owner of a public key has signed a message.
+
+    Args:
+        public_key: a PEM file.
+        where: the signature's file, for the error.
+
+    Raises:
+        KeyRefused: for a file that holds no such key.
+        PromiseBroken: where it was not signed by that key, or has changed since.
+    """
+    try:
+        key = load_pem_public_key(public_key.read_bytes())
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyRefused("a public key must be an Ed25519 key in PEM", where=str(public_key))
+    try:
+        key.verify(signature, message)
+    except InvalidSignature:
+        raise PromiseBroken(
+            "the statement must be as the owner of the key signed it",
+            came="a signature of something else, or by somebody else",
+            where=where,
+        ) from None

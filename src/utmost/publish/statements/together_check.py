@@ -1,0 +1,84 @@
+"""Whether a statement on columns changed together follows from itself, and is about this table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact.written_levels import stated_level
+from utmost.laws.privacy.unit import Unit
+from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.releases.together import FORMAT, KIND, TogetherPlan, plan_together, together_statement
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.statement_check import promise_that_holds, stated_in_ledger
+from utmost.publish.tables.adapters import adapter_of
+
+
+def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
+    """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
+
+    Args:
+        said: the statement of `release_together`.
+        table: as it was released, of any kind.
+        digested: whether the digest is that of the cells; False where the file's own has been compared already.
+
+    Returns:
+        The plan of the release. That no individual changes cells of two rows is taken on trust, as is the draw.
+
+    Raises:
+        BadTable: naming the first field that does not follow, and where columns, rows or cells are others.
+        Unsupported: for a format that is not known.
+
+    >>> from utmost.publish.releases import release_together
+    >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
+    >>> check_together(made.sidecar, made.table).radii
+    (4, 4)
+    >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)
+    Traceback (most recent call last):
+    utmost.errors.BadTable: guarantee: ...
+    """
+    check_header(said, KIND, FORMAT, "a statement")
+    plan = stated_together(said, cells_digest(table) if digested else None)
+    _check_columns(plan, said, table)
+    return plan
+
+
+def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
+    """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
+
+    Args:
+        said: the statement.
+        digest: of the table; that of the statement where it is left out.
+
+    Raises:
+        BadTable, Unsupported: as `check_together`.
+    """
+    check_header(said, KIND, FORMAT, "a statement")
+    digest = digest or said.get("table", {})
+    with promise_that_holds(Unsupported):
+        plan = plan_together(
+            said["released"],
+            stated_level(said),
+            unit=Unit(said["sensitivity"], said["cells"], said["neighbours"]),
+            noise=said["noise"],
+            relaxable=bool(said["relaxable"]),
+            halves=said["halves"],
+            confidence=said["confidence_exactly"],
+        )
+        expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
+        if "name" in said:
+            expected |= stated_in_ledger(said, plan.level)
+    for name in differing(said, expected):
+        if name != "utmost":
+            raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
+    return plan
+
+
+def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:
+    adapter = adapter_of(table)
+    radii = {f"{name}_radius": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    if sorted(adapter.names(table)) != sorted([*plan.columns, *radii, *said["public"]]):
+        raise BadTable("the table must have the columns that were stated", came="others", where="released")
+    for name, radius in radii.items():
+        column = adapter.column(table, name)
+        if len(column) != said["rows"] or any(float(cell) != float(radius) for cell in set(column)):
+            raise BadTable("the radius must be the one stated, in each row", came="another", where=f"column {name!r}")

@@ -1,0 +1,132 @@
+"""Workload releases as JSON files."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact import checked
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.workload_statements import WORKLOAD_KIND
+from utmost.publish.statements import codec
+from utmost.publish.tables import table_formats
+
+ON_TRUST_OF_SUMS = (
+    "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
+    "what depends on nobody: the labels of the domain",
+    "that the noise was drawn as stated, by utmost, and the sums are those drawn",
+    "that parts of one partition share nobody",
+)
+"""What no release by a plan can show."""
+
+
+@checked
+def read_workload(path: Path | str) -> WorkloadRelease:
+    """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
+
+    Args:
+        path: the file, JSON.
+
+    Returns:
+        The release, which answers everything that the one did that was saved.
+
+    Raises:
+        BadTable: for a file that is none, or was changed.
+        OSError: where it cannot be read.
+
+    >>> import numpy as np
+    >>> import tempfile
+    >>> from utmost import Domain, Unit, release_workload
+    >>> from utmost.publish.workloads import Strategy
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> path = Path(tempfile.mkdtemp()) / "released.json"
+    >>> released = release_workload(np.array([5, 7]), strategy, epsilon=1)
+    >>> _ = released.save(path)
+    >>> read_workload(path).total() == released.total()
+    True
+    """
+    found = codec.read_json(Path(path) if isinstance(path, str) else path, "a workload release must")
+    if not isinstance(found, dict):
+        raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
+    return WorkloadRelease.of_facts(found)
+
+
+def is_workload(path: Path) -> bool:
+    """Whether a file is named as JSON and says that it is a workload release."""
+    if path.suffix.lower() != ".json":
+        return False
+    found = codec.read_json(path, "a release must")
+    return isinstance(found, Mapping) and found.get("kind") == WORKLOAD_KIND
+
+
+def check_workload_table(said: Mapping[str, Any], table: Any) -> WorkloadRelease:
+    """Check that a table is what the release beside it makes it, cell for cell.
+
+    Args:
+        said: what `WorkloadRelease.save` wrote beside the table.
+        table: as it was read from its file.
+
+    Raises:
+        BadTable: where a column or a cell is another, and for a release that does not follow from itself.
+    """
+    found, family = said.get("release"), said.get("family")
+    if not isinstance(found, Mapping):
+        raise BadTable("a table of sums must have its release beside it", came="none", where="release")
+    release = check_workload(found)
+    asked: Any = family
+    try:
+        if not isinstance(family, str):
+            asked = [tuple(one) if isinstance(one, list) else one for one in family or ()]
+        expected = table_formats.as_columns(release[asked])
+    except (UtmostError, TypeError) as error:
+        raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
+    columns = table_formats.as_columns(table)
+    if list(columns) != list(expected):
+        raise BadTable("the table must have the columns of its family", came="others", where="released")
+    for name, column in expected.items():
+        if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
+            raise BadTable("the table must be as its release makes it", came="another cell", where=f"column {name!r}")
+    return release
+
+
+def _as_text(cell: Any) -> str:
+    """A cell however its file spells it: numbers by their value."""
+    try:
+        return repr(float(cell))
+    except (TypeError, ValueError):
+        return str(cell)
+
+
+def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
+    """Check that a workload release follows from itself, field by field: sentences, levels, laws, radii, digest.
+
+    What it says is computed again from its domain, unit, shares, level, confidence and noisy sums, and the weights of
+    least squares from the noise. The sums themselves are held by the digest and, where it is signed, by the signature.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others, or that no release has.
+
+    >>> import numpy as np
+    >>> from utmost import Domain, Unit, release_workload
+    >>> from utmost.publish.workloads import Strategy
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> facts = json.loads(json.dumps(release_workload(np.array([5, 7]), strategy, epsilon=1).facts()))
+    >>> check_workload(facts).bars()
+    {'sex': 3}
+    >>> check_workload(facts | {"epsilon": "1/2"})
+    Traceback (most recent call last):
+    utmost.errors.BadTable: alpha: ...
+    """
+    release = WorkloadRelease.of_facts(facts)
+    computed = WorkloadRelease(
+        release.strategy, release.level, release.confidence, release.measured, release.kind, release.part
+    )
+    expected = json.loads(json.dumps(computed.facts())) | {"utmost": facts.get("utmost")}
+    for name in codec.differing(facts, expected):
+        remedy = "Ask the curator for the release as it was published."
+        required = "what a release says must follow from its level, unit, domain and sums"
+        raise BadTable(required, came="something else", where=name, remedy=remedy)
+    if not isinstance(facts.get("utmost"), str):
+        raise BadTable("a release must hold the version that made it", came=type(facts.get("utmost")).__name__)
+    return release

@@ -1,0 +1,90 @@
+"""Plain data as YAML, in the small part of it that every reader of YAML 1.1 and 1.2 reads alike.
+
+Mappings and lists stand in blocks, every text in double quotes (several lines as a literal block, small words joined by
+hyphens as they are); so no text is ever taken for a number, a date or a truth value.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from utmost.laws.exact import wrong_kind
+
+_PLAIN_KEY = re.compile(r"[a-z][a-z_]*")
+# Words that hyphens join and that hold a letter: no reader takes them for anything else, but for numbers such as 1e-5.
+_WORDS = re.compile(r"(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)+")
+_NUMBER = re.compile(r"[0-9]+e-[0-9]+")
+_TAKEN = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # by readers, for other things than names
+_SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_STEP = "  "
+
+
+def yaml_text(value: Mapping[str, Any]) -> str:
+    """A mapping as a YAML document.
+
+    Args:
+        value: mappings with keys of small letters and underscores, sequences, texts, integers and finite floats.
+
+    Raises:
+        WrongKind: for values and keys of other kinds.
+
+    >>> print(yaml_text({"name": "yes", "epsilon": 1e-06, "authors": ["A: B"], "notes": "one\\ntwo"}), end="")
+    name: "yes"
+    epsilon: 1.0e-06
+    authors:
+      - "A: B"
+    notes: |-
+      one
+      two
+    """
+    if not isinstance(value, Mapping):
+        raise wrong_kind("value", "a mapping", value)
+    return "".join(f"{line}\n" for line in _mapping(value, ""))
+
+
+def _mapping(value: Mapping[str, Any], margin: str) -> Iterator[str]:
+    for key, held in value.items():
+        if not isinstance(key, str) or not _PLAIN_KEY.fullmatch(key) or key in _TAKEN:
+            raise wrong_kind("a key", "a name of small letters and underscores", key)
+        if isinstance(held, Mapping) and held:
+            yield f"{margin}{key}:"
+            yield from _mapping(held, margin + _STEP)
+        elif isinstance(held, Sequence) and not isinstance(held, str | bytes) and held:
+            yield f"{margin}{key}:"
+            yield from (f"{margin}{_STEP}- {_scalar(item)}" for item in held)
+        elif isinstance(held, str) and _fits_a_block(held):
+            yield f"{margin}{key}: |-"
+            yield from (f"{margin}{_STEP}{line}" if line else "" for line in held.split("\n"))
+        else:
+            yield f"{margin}{key}: {_scalar(held)}"
+
+
+def _scalar(value: Any) -> str:
+    """A text, or a number, on one line."""
+    if isinstance(value, str):
+        if _WORDS.fullmatch(value) and not _NUMBER.fullmatch(value):
+            return value
+        return f'"{"".join(map(_escaped, value))}"'
+    if type(value) is int:
+        return str(value)
+    if type(value) is float and abs(value) < float("inf"):
+        digits, e, power = repr(value).partition("e")
+        return f"{digits}{'' if '.' in digits else '.0'}{e}{power}"
+    raise wrong_kind("a value", "a text or a finite number", value)
+
+
+def _escaped(character: str) -> str:
+    """A character between double quotes; whatever does not print is named by its code."""
+    if character in _SHORT:
+        return _SHORT[character]
+    if character.isprintable() and character != "\ufeff":
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 1 << 8 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
+def _fits_a_block(text: str) -> bool:
+    """Whether a text of several lines can stand as it is: it prints, and no blank at an end of a line would be lost."""
+    lines = text.split("\n")
+    printed = all(line.isprintable() and line == line.strip() and "\ufeff" not in line for line in lines)
+    return len(lines) > 1 and printed and bool(lines[0]) and bool(lines[-1])

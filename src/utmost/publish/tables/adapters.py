@@ -1,0 +1,251 @@
+"""Adapters: how a table of any kind gives up its columns, and gets released ones back in a table of the same kind."""
+
+from collections.abc import Mapping, Sequence, Set
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.provided import provided
+
+Column = Sequence[Any] | NDArray[Any]
+"""The cells of one column, in the order of the rows."""
+
+
+class TableAdapter(Protocol):
+    """One kind of table. What has these functions is an adapter; `register` makes it known."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether ``table`` is of this kind."""
+
+    def names(self, table: Any) -> list[str]:
+        """The names of its columns, in order."""
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        """One column, or its first ``most`` cells: a NumPy array, or a list whose missing cells are None."""
+
+    def label(self, table: Any, name: str) -> Column:
+        """One public column, cell for cell as it is published."""
+
+    def place(self, table: Any, row: int) -> str:
+        """How a user finds the row with this position, counted from 0."""
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        """A table of the same kind with ``columns`` in it: known names replaced, a new one behind ``after[name]``."""
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        """A table of the same kind without these columns, and without notes that such a table keeps beside them."""
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        """What `made` needs to know to make a table of this kind with columns of these names."""
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        """A table of a kind that `kind` returned, with these columns alone; None for a kind of another adapter."""
+
+
+class _Columns:
+    """The adapter of plain dicts, name to column: a list stays a list, an array an array."""
+
+    def knows(self, table: Any) -> bool:
+        """Whether the table is a mapping."""
+        return isinstance(table, Mapping)
+
+    def names(self, table: Any) -> list[str]:
+        for name, column in table.items():
+            check_column(column, name)
+        names = list(map(named, table))
+        lengths = dict(zip(names, map(len, table.values()), strict=True))
+        if len(set(lengths.values())) > 1:
+            raise BadTable("all columns must have the same number of rows", came=str(lengths))
+        if len(lengths) < len(names):
+            raise BadTable("column names must be distinct", came="one name twice")
+        return names
+
+    def column(self, table: Any, name: str, most: int | None = None) -> Column:
+        column: Column = table[_own_name(table, name)]
+        return column if most is None else list(islice(column, most))
+
+    def label(self, table: Any, name: str) -> Column:
+        return self.column(table, name)
+
+    def place(self, table: Any, row: int) -> str:
+        return f"row {row + 1} (index {row})"
+
+    def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
+        own = {named(name): name for name in table}
+        made = {}
+        for name in in_order(list(own), after):
+            known = own.get(name, name)
+            made[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
+        return made
+
+    def without(self, table: Any, names: Sequence[str]) -> Any:
+        return {name: column for name, column in table.items() if named(name) not in names}
+
+    def kind(self, table: Any, names: Sequence[str]) -> str:
+        marks = "".join("a" if isinstance(table[_own_name(table, name)], np.ndarray) else "l" for name in names)
+        return f"columns:{marks}"
+
+    def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
+        adapter, _, marks = kind.partition(":")
+        if adapter != "columns" or len(marks) != len(columns):
+            return None
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
+        return {name: a if mark == "a" else a.tolist() for mark, (name, a) in zip(marks, arrays.items(), strict=True)}
+
+
+def named(name: Any) -> str:
+    """The name of a column as text: a year as its digits, the pair of names of a crosstab with a comma.
+
+    >>> named(2020), named(("men", "admitted"))
+    ('2020', 'men, admitted')
+    """
+    return ", ".join(map(named, name)) if isinstance(name, tuple) else str(name)
+
+
+def _own_name(table: Mapping[Any, Any], name: str) -> Any:
+    """The key of a dict that this is the text of."""
+    return name if name in table else next((own for own in table if named(own) == name), name)
+
+
+_adapters: list[TableAdapter] = [_Columns()]
+
+
+def register(adapter: TableAdapter) -> None:
+    """Let tables of this adapter's kind in; the adapter registered last is asked last."""
+    if adapter not in _adapters:
+        _adapters.append(adapter)
+
+
+@cache
+def _load_dataframes() -> None:
+    """Let dataframes in: their room is downstream, and is loaded by its name when the first table but a dict comes."""
+    import_module("utmost.publish.tables.dataframes").register()
+
+
+def adapter_of(table: Any) -> TableAdapter:
+    """The adapter of this kind of table.
+
+    Raises:
+        BadTable: for a table of no known kind.
+    """
+    if not isinstance(table, Mapping):
+        _load_dataframes()
+    for adapter in _adapters:
+        if adapter.knows(table):
+            return adapter
+    raise BadTable(
+        "a table must be a dict of columns or a dataframe",
+        came=type(table).__name__,
+        remedy='Pass {"name": [values]}, a pandas, Polars or Arrow table, or a table read from a file.',
+    )
+
+
+def brought(table: Any) -> Any:
+    """The table that a caller brings: a path as the file's table, a reader of Arrow batches read, any other as it is.
+
+    >>> brought({"n": [1]})
+    {'n': [1]}
+    """
+    if isinstance(table, Path):
+        files = import_module("utmost.publish.tables.files")
+        return files.brought(table) if table.is_dir() else files.read(table)
+    if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
+        return table.read_all()
+    return table
+
+
+_ENGINES = ("polars", "duckdb", "_duckdb", "pyspark", "narwhals")
+
+
+def engine_door(table: Any, module: str = "engine_release") -> Any:
+    """The module that releases frames which an engine evaluates, where the table is one; None for any other table.
+
+    >>> engine_door({"n": [1]}) is None
+    True
+    """
+    if type(table).__module__.partition(".")[0] not in _ENGINES:
+        return None
+    found = import_module("utmost.publish.tables.engines").is_engine_frame(table)
+    return provided(module) if found else None
+
+
+def published_names(table: Any) -> list[str]:
+    """The names of the columns of a released table, also of a frame that an engine evaluates.
+
+    >>> published_names({"n": [1], "n_radius": [3]})
+    ['n', 'n_radius']
+    """
+    if engine_door(table) is not None:
+        return list(import_module("utmost.publish.tables.engines").engine_frame(table).schema().names)
+    return adapter_of(table).names(table)
+
+
+def table_of(kind: str, columns: Mapping[str, Column]) -> Any:
+    """A table of a kind that an adapter named; a dict of arrays where no adapter here can make it.
+
+    >>> table_of("columns:l", {"n": np.array([1, 2])})
+    {'n': [1, 2]}
+    """
+    _load_dataframes()
+    for adapter in _adapters:
+        table = adapter.made(kind, columns)
+        if table is not None:
+            return table
+    return {name: np.asarray(column) for name, column in columns.items()}
+
+
+def check_column(column: Any, name: str) -> None:
+    """Check that a column has rows in an order: a list, a tuple, an array or a series, and no text, set or iterator.
+
+    Raises:
+        BadTable: where it has not.
+    """
+    if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
+        raise BadTable("a column must be a list or an array", came=type(column).__name__, where=f"column {name!r}")
+
+
+def no_column(name: str, names: Sequence[Any]) -> BadTable:
+    """The refusal of a column that is not there; it names one only where that is nearly the one asked for.
+
+    The names of a file without a header are the cells of its first row.
+
+    >>> print(no_column("admited", ["ward", "admitted"]), no_column("n", ["9876543"]), sep=" ")
+    there is no column 'admited'. Did you mean 'admitted'? there is no column 'n'. None of the 1 columns has a name
+    like it: see whether the file begins with a header.
+    """
+    near = get_close_matches(name, [known for known in names if isinstance(known, str)], n=1)
+    hint = f"None of the {len(names)} columns has a name like it: see whether the file begins with a header."
+    return BadTable(f"there is no column {name!r}", remedy=f"Did you mean {near[0]!r}?" if near else hint)
+
+
+def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Check that a table has the columns that are wanted.
+
+    Raises:
+        BadTable: for the first that it has not.
+    """
+    for name in wanted:
+        if name not in names:
+            raise no_column(name, names)
+
+
+def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
+    """The names, with each new one behind the column it belongs to.
+
+    >>> in_order(["sex", "admitted", "year"], {"admitted_radius": "admitted"})
+    ['sex', 'admitted', 'admitted_radius', 'year']
+    """
+    return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
+
+
+def _like(column: Column, model: Any) -> Any:
+    """The column as an array where the table's own was one, else as a list of Python numbers."""
+    array = np.asarray(column)
+    return array if isinstance(model, np.ndarray) else array.tolist()

@@ -1,0 +1,178 @@
+"""Reading the cells of a column: every one a number that can be released, or an error that names row and column.
+
+A refusal says what kind of thing stands in the cell and never what: cells and identifiers are confidential, and
+messages end in logs. That there is a refusal depends on the data too, so it is for the curator alone.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable
+from utmost.laws.exact import objects
+from utmost.publish.tables.adapters import Column, check_column
+from utmost.publish.tables.cell_values import exactly, kind_of
+
+Place = Callable[[int], str]
+"""How a user finds a row by its position: "row 4 (line 5)"."""
+
+_INT64 = np.iinfo(np.int64)
+
+
+def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+    """The cells of an integer column: int64 where they fit, else an object array of Python ints.
+
+    A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
+
+    Args:
+        column: array or sequence, shape (rows,).
+        name: the column's name, for the message.
+        place: names a row, for the message.
+
+    Raises:
+        BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
+
+    >>> integer_column([3, 4.0], "admitted", str)
+    array([3, 4])
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "i":
+        return array.astype(np.int64)
+    cells = list(column) if array is None else array.tolist()
+    if set(map(type, cells)) <= {int}:
+        return _integers(cells)
+    return _integers([_integer(cell, row, name, place) for row, cell in enumerate(cells)])
+
+
+def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+    """The cells of a real column: float64 where all are floats, else an object array of Fractions.
+
+    Numbers that are not floats (ints, Decimals, Fractions: among them every number read from text) are kept exactly,
+    so that the difference of two cells is the one that was written.
+
+    Raises:
+        BadTable: at the first cell that is missing, NaN, infinite, text, boolean or anything else.
+
+    >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
+    [Fraction(1, 10), Fraction(2, 1)]
+    """
+    array = _plain(column, name, place)
+    if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
+        return array.astype(np.float64)
+    cells = column if array is None else array.tolist()
+    if set(map(type, cells)) == {float}:
+        floats = np.array(cells, dtype=np.float64)
+        if bool(np.isfinite(floats).all()):
+            return floats
+    return objects(_real(cell, row, name, place) for row, cell in enumerate(cells))
+
+
+def check_distinct(column: Column, name: str, place: Place) -> None:
+    """Check that no identifier is missing or stands in two rows.
+
+    Raises:
+        BadTable: at the first row whose identifier is missing or was there before.
+    """
+    seen: dict[Any, int] = {}
+    for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
+        if is_missing(key) or not is_hashable(key):
+            raise BadTable("every row must have an identifier", came=kind_of(key), where=_where(row, name, place))
+        if key in seen:
+            raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
+        seen[key] = row
+
+
+def not_distinct(came: str, where: str) -> BadTable:
+    """The refusal of an identifier that stands in two rows."""
+    remedy = "Give each group one row: an individual counted twice changes two cells."
+    return BadTable("identifiers must be distinct", came=came, where=where, remedy=remedy)
+
+
+def _plain(column: Any, name: str, place: Place) -> NDArray[Any] | None:
+    """The column where it is a plain one-dimensional NumPy array, None where it is another sequence."""
+    check_column(column, name)
+    if not isinstance(column, np.ndarray):
+        return None
+    if column.ndim != 1:
+        raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    masked = np.ma.getmaskarray(column)
+    if masked.any():
+        raise _refusal(None, int(masked.argmax()), name, place, "a number")
+    return np.asarray(column)
+
+
+def _integers(cells: list[int]) -> NDArray[Any]:
+    if not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max):
+        return np.array(cells, dtype=np.int64)
+    return np.array(cells, dtype=object)
+
+
+def _integer(cell: Any, row: int, name: str, place: Place) -> int:
+    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
+        return int(cell)
+    if isinstance(cell, float | np.floating | Decimal | Fraction):
+        number = exactly(cell)
+        if number is not None and number.denominator == 1:
+            return number.numerator
+    raise _refusal(cell, row, name, place, "an integer")
+
+
+def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
+    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
+        number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
+        if number is not None:
+            return number
+    raise _refusal(cell, row, name, place, "a finite number")
+
+
+def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
+    return BadTable(
+        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_remedy(cell)
+    )
+
+
+def _where(row: int, name: str, place: Place) -> str:
+    return f"{place(row)}, column {name!r}"
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds nothing: None, text without a letter, a number that is none, or what pandas puts there.
+
+    >>> [is_missing(cell) for cell in (None, " ", float("nan"), Decimal("NaN"), 0, "0")]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(cell, str):
+        return not cell.strip()
+    if isinstance(cell, float | np.floating):
+        return bool(cell != cell)
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def is_hashable(cell: Any) -> bool:
+    """Whether a cell is a value that stands for itself; a tuple of lists is none, whatever its type says.
+
+    >>> is_hashable((1, "a")), is_hashable((1, []))
+    (True, False)
+    """
+    try:
+        hash(cell)
+    except TypeError:
+        return False
+    return True
+
+
+def _remedy(cell: Any) -> str:
+    if is_missing(cell):
+        return "Fill it or drop the row: whether a value is missing is itself information about individuals."
+    if isinstance(cell, bool | np.bool_):
+        return "Count the individuals for whom it is true, and release the count."
+    if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
+        return 'Declare numbers="reals" to release real values; events are summed in whole units, such as cents.'
+    return "Correct the cell."

@@ -1,0 +1,209 @@
+"""Frames that an engine evaluates when it is asked to: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
+
+A release of such a frame is two things. A *map* takes each batch of rows to a batch of rows, in Arrow, by a pure
+function: the engine may evaluate it twice, on any batches, in any order, on any machine. An *aggregate* is computed by
+the engine, and a few numbers come here. Nothing else does: the rows of a frame are never gathered.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.publish.tables.bounding import Pairs
+from utmost.publish.tables.extra import extra
+
+Batches = Iterator[Any]
+"""Arrow record batches."""
+
+BatchMap = Callable[[Any], Any]
+"""From one Arrow record batch to another: a pure function that can be pickled, since workers get a copy of it."""
+
+RowsMap = Callable[[Batches], Batches]
+"""From the batches of some of the rows to the batches that are made of them; it can be pickled, too."""
+
+Constants = Mapping[str, int | float]
+"""Columns that hold one number, by name."""
+
+_DOORS = {
+    "polars.lazyframe": ("LazyFrame", "polars_engine", "LazyPolars"),
+    "duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
+    "_duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
+    "pyspark.sql": ("DataFrame", "spark_engine", "SparkRows"),
+}
+_FILE_ROWS = 10_000_000
+_REFUSED = ("dask", "ibis", "sqlframe")
+
+
+class EventReader(Protocol):
+    """How events are read into a tally, and which of a person's atoms are kept."""
+
+    @property
+    def person(self) -> str:
+        """The column that says whose event it is."""
+        ...
+
+    def placed(
+        self, batch: Mapping[str, Any], weight: str | None, before: int
+    ) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
+        """Of each event of a batch its cell, -1 outside the domain, and its amount; None where each counts as one."""
+        ...
+
+    def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
+        """What is kept of these persons, added up over them: an Arrow batch."""
+        ...
+
+
+class EngineFrame(Protocol):
+    """A frame of one engine, and what the engine can do with it."""
+
+    engine: str
+    kind: str
+    native: Any
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows; nothing is evaluated."""
+        ...
+
+    def select(self, names: Sequence[str]) -> "EngineFrame":
+        """The frame with these columns alone."""
+        ...
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The engine's own frame of this Arrow schema; not evaluated yet.
+
+        Args:
+            work: makes the batches of all columns but the constants.
+            schema: of all columns.
+            constants: columns that are the same in each row.
+        """
+        ...
+
+    def batches(self) -> Batches:
+        """All rows, in their order where they have one, a batch at a time.
+
+        Raises:
+            Unsupported: for an engine whose rows are on other machines.
+        """
+        ...
+
+    def written(self, folder: Path) -> None:
+        """Write the rows as Parquet files into a folder that is there, and empty."""
+        ...
+
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """What ``work`` makes of the rows, in any parts and any order, added up: batches of few rows.
+
+        Args:
+            schema: of what is made: in its first column the keys, none twice in a batch, and sums in the others.
+                Sums of one key that come in two batches are still to be added up.
+        """
+        ...
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """Of rows that are events what a reader keeps of all persons, added up: as `added_up`.
+
+        Each person's events come to one place, however large the frame is.
+
+        Args:
+            reader: of the events.
+            schema: of the sums.
+            is_weighed: whether events have amounts; equal ones without may be grouped first.
+        """
+        ...
+
+
+def is_engine_frame(table: Any) -> bool:
+    """Whether a table is a frame of an engine, or narwhals' view of one.
+
+    >>> is_engine_frame({"n": [1]})
+    False
+    """
+    return _door(_bare(table)) is not None
+
+
+def engine_frame(table: Any) -> EngineFrame:
+    """A frame as its engine sees it.
+
+    Raises:
+        Unsupported: for a frame of no engine that is known here.
+    """
+    native = _bare(table)
+    door = _door(native)
+    if door is None:
+        raise Unsupported(
+            "a lazy frame must be one of Polars, DuckDB or Spark",
+            came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
+            remedy="Write it to Parquet, or collect it first.",
+        )
+    found: EngineFrame = getattr(import_module(f"utmost.publish.tables.{door[0]}"), door[1])(native)
+    return found
+
+
+def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:
+    """Write batches of rows, one at a time, into Parquet files of some ten million rows."""
+    writer, at = extra("pyarrow.parquet", "tables"), 0
+    batch = next(batches, None)
+    while batch is not None or at == 0:
+        with writer.ParquetWriter(folder / f"part-{at:05}.parquet", schema) as out:
+            rows = 0
+            while batch is not None and rows < _FILE_ROWS:
+                out.write_batch(batch.cast(schema))
+                rows, batch = rows + batch.num_rows, next(batches, None)
+        at += 1
+
+
+def _bare(table: Any) -> Any:
+    """The native frame of a narwhals frame that is lazy; any other table as it is."""
+    kind = type(table)
+    if kind.__module__.startswith("narwhals") and kind.__name__ == "LazyFrame":
+        return table.to_native()
+    return table
+
+
+def _door(native: Any) -> tuple[str, str] | None:
+    """The module and the class for a frame, found by the names of its classes: no engine is imported to ask."""
+    for kind in type(native).__mro__:
+        for place, (name, module, made) in _DOORS.items():
+            if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
+                return module, made
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WithConstants:
+    """A map of batches to which columns are added that are the same in each row.
+
+    Attributes:
+        work: makes the other columns.
+        schema: of all columns.
+        constants: the added ones.
+    """
+
+    work: BatchMap
+    schema: Any
+    constants: Constants
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch that the work makes, with the constants in their places."""
+        made = self.work(batch)
+        columns = [
+            _repeated(self.constants[field.name], field.type, made.num_rows)
+            if field.name in self.constants
+            else made.column(field.name)
+            for field in self.schema
+        ]
+        return extra("pyarrow", "tables").record_batch(columns, schema=self.schema)
+
+
+@lru_cache(maxsize=8)
+def _repeated(number: int | float, kind: Any, rows: int) -> Any:
+    """A constant column; most batches are of one length, and share it."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.repeat(arrow.scalar(number, kind), rows)

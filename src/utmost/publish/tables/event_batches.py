@@ -1,0 +1,143 @@
+"""Events of any kind, batch by batch: dicts of columns, frames of any library through narwhals, CSV and Parquet files.
+
+Only the columns that are counted by are read. Frames of engines do not come here: they are counted where they are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import BadTable
+from utmost.publish.tables import csv_table, dataframes, files
+from utmost.publish.tables.adapters import adapter_of, check_there
+from utmost.publish.tables.csv_table import CsvTable
+from utmost.publish.tables.engines import engine_frame
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.hive_folders import FolderColumns
+from utmost.publish.tables.parquet_pieces import ParquetPieces
+
+Batch = Mapping[str, Any]
+"""Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
+
+_ROWS = 1 << 20
+_RECORDS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """A table of events, to be read once.
+
+    Attributes:
+        kind: of what kind tables made from it are, as an adapter names it.
+        rows: how many rows come.
+        batches: reads them.
+        weight: the column that says for how many events a row stands; None where each stands for one.
+        folders: of a directory, the columns in the names of its folders.
+    """
+
+    kind: str
+    rows: int
+    batches: Callable[[], Iterator[Batch]]
+    weight: str | None = None
+    folders: FolderColumns | None = None
+
+
+def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -> Events:
+    """The columns wanted of a table of events.
+
+    Args:
+        events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file or of
+            a directory of Parquet files.
+        wanted: the names of the columns.
+        values: the one that holds amounts.
+
+    Raises:
+        BadTable: for what is no table, and a column that is not there.
+        Unsupported: where a package is missing.
+    """
+    if isinstance(events, Path):
+        if events.is_dir() or events.suffix.lower() in files.PARQUET:
+            return _from_parquet(events, wanted)
+        events = files.read(events)
+    if isinstance(events, CsvTable):
+        return _from_csv(events, wanted, values)
+    if isinstance(events, Mapping):
+        return _from_columns(events, wanted)
+    return _from_frame(events, wanted)
+
+
+def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
+    check_there(wanted, adapter_of(events).names(events))
+    chosen = {name: _sliceable(events[name]) for name in wanted}
+    rows = len(chosen[wanted[0]])
+    for name, column in chosen.items():
+        if isinstance(column, np.ndarray) and column.ndim != 1:
+            raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    return Events("columns:", rows, lambda: _slices(chosen, rows))
+
+
+def _sliceable(column: Any) -> Any:
+    """The column as an array or a list; a series of nullable integers as a list, since an array has floats for them."""
+    if isinstance(column, list | tuple | np.ndarray) or hasattr(column, "dictionary_encode"):
+        return column
+    listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
+    if listed is None or isinstance(getattr(column, "dtype", None), np.dtype):
+        return np.asarray(column)
+    return listed()
+
+
+def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
+    for start in range(0, rows, _ROWS):
+        yield {name: column[start : start + _ROWS] for name, column in columns.items()}
+
+
+def _from_csv(events: CsvTable, wanted: Sequence[str], values: str | None) -> Events:
+    check_there(wanted, events.header)
+    places = {name: events.header.index(name) for name in wanted}
+    return Events("columns:", events.rows, lambda: _csv_batches(events.path, places, values))
+
+
+def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> Iterator[Batch]:
+    records = csv_table.records(path)
+    next(records, None)
+    while batch := [record for _, record in islice(records, _RECORDS)]:
+        texts = {name: [record[place] for record in batch] for name, place in places.items()}
+        yield {name: csv_table.numbers_of(cells) if name == values else cells for name, cells in texts.items()}
+
+
+def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
+    whole = ParquetPieces.of(path)
+    check_there(wanted, whole.names)
+    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), folders=whole.folders)
+
+
+def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
+    nw = extra("narwhals", "tables")
+    frame = dataframes.through_narwhals(events, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
+    if not isinstance(frame, nw.DataFrame):
+        remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
+        raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
+    check_there(wanted, frame.columns)
+    frame = frame.select(*wanted)
+    columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
+    rows = len(frame)
+    return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
+
+
+def _arrow_or_list(series: Any, nw: Any) -> Any:
+    """The column as an Arrow array; as a list where it holds Python objects, or what Arrow cannot hold."""
+    arrow = extra("pyarrow", "tables")
+    if series.dtype != nw.Object:
+        try:
+            found = series.to_arrow()
+            return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
+        except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+            pass
+    gone = series.is_null().to_list()
+    return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]

@@ -1,0 +1,233 @@
+"""Counting persons whose events come in any order: a part of the persons at a time, chosen by a hash of their text.
+
+Events are read once. Where they are many they are set aside on the disk by a hash that the engine computes of the
+person: all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides
+nothing but where events wait: what is kept of a person is the choice of `count_table` on one machine.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.publish.tables.arrow_identifiers import is_text
+from utmost.publish.tables.bounding import Tally
+from utmost.publish.tables.engines import EventReader
+from utmost.publish.tables.event_codes import Persons, TextsInArrow
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.set_aside import SetAside
+
+BUCKETS = 256
+_PERSON, _CELL, _AMOUNT, _BUCKET = "person", "cell", "amount", "bucket"
+_AT_ONCE = 1 << 20
+_IN_MEMORY = 1 << 21
+_LARGEST = 1 << 24
+_SHORT = 1 << 31
+_BEYOND_ASCII = 0x80
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PersonsInBuckets:
+    """From batches of events in any order to what is kept of their persons, added up.
+
+    Attributes:
+        reader: of the events.
+        bucket: the column with the hash of each event's person, below `BUCKETS`.
+        in_memory: with no more events than so many nothing is written to the disk.
+        at_once: so many events are set aside at a time.
+        largest: of more events in one bucket not even the persons are gathered, but their sums.
+    """
+
+    reader: EventReader
+    bucket: str
+    in_memory: int = _IN_MEMORY
+    at_once: int = _AT_ONCE
+    largest: int = _LARGEST
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The sums, in Arrow batches.
+
+        Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
+
+        Raises:
+            BadTable: for what cannot be counted.
+        """
+        laid, first, rows = self._laid(batches), [], 0
+        for table in laid:
+            first.append(table)
+            rows += table.num_rows
+            if rows > self.in_memory:
+                break
+        else:
+            yield self._summed(iter(first), rows)
+            return
+        with SetAside(BUCKETS) as held:
+            aside = _Aside(held)
+            for part in _gathered(chain(first, laid), self.at_once):
+                aside.add(part)
+            first.clear()
+            for some in aside.parts(self.at_once):
+                yield self._summed(aside.tables(some), sum(int(aside.rows[one]) for one in some))
+
+    def _laid(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Of each batch the events inside the domain: whose they are, in which cell, how much they count."""
+        arrow, before = extra("pyarrow", "tables"), 0
+        for batch in batches:
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            persons = _checked_persons(columns[self.reader.person], self.reader.person)
+            cells, amounts = self.reader.placed(columns, None, before)
+            before += batch.num_rows
+            found = {_PERSON: persons, _CELL: arrow.array(cells), _BUCKET: columns[self.bucket]}
+            if amounts is not None:
+                found[_AMOUNT] = _amounts_in_arrow(amounts)
+            table = arrow.table(found)
+            inside = cells >= 0
+            yield table if inside.all() else table.filter(arrow.array(inside))
+
+    def _summed(self, tables: Iterator[Any], rows: int) -> Any:
+        """What is kept of the persons of these events, added up."""
+        if rows > self.largest:
+            return self._summed_on_the_way(tables)
+        arrow, tally = extra("pyarrow", "tables"), Tally()
+        found = list(tables)
+        if not rows:
+            return self.reader.summed(tally.pairs(), [])
+        whole = arrow.chunked_array([_wide(chunk) for table in found for chunk in table[_PERSON].chunks])
+        persons = whole.combine_chunks().dictionary_encode()
+        who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        cells = np.concatenate([_cells_of(table) for table in found])
+        amounts = np.concatenate([_amounts_of(table) for table in found]) if _AMOUNT in found[0].column_names else None
+        del found, whole
+        tally.add(who, cells, amounts)
+        return self.reader.summed(tally.pairs(), TextsInArrow(persons.dictionary))
+
+    def _summed_on_the_way(self, tables: Iterator[Any]) -> Any:
+        """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
+        persons, tally = Persons(self.reader.person), Tally()
+        for table in tables:
+            who = persons.codes(table[_PERSON])
+            tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
+        return self.reader.summed(tally.pairs(), persons.texts)
+
+
+class _Aside:
+    """Events on the disk by their bucket, a row of Arrow streams for each."""
+
+    def __init__(self, held: SetAside) -> None:
+        self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
+
+    def add(self, table: Any) -> None:
+        """Write events behind those of their buckets."""
+        arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
+        buckets = table[_BUCKET].combine_chunks().to_numpy(zero_copy_only=False).astype(np.uint8)
+        counts = np.bincount(buckets, minlength=BUCKETS)
+        order = np.argsort(buckets, kind="stable")
+        columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names if name != _BUCKET}
+        cells = columns[_CELL].to_numpy(zero_copy_only=False)
+        if cells.max(initial=0) < _SHORT:
+            columns[_CELL] = arrow.array(cells.astype(np.int32))
+        ordered = arrow.record_batch(columns).take(arrow.array(order))
+        options = ipc.IpcWriteOptions(compression="lz4")
+        for bucket, end in enumerate(np.cumsum(counts).tolist()):
+            count = int(counts[bucket])
+            if count:
+                written = arrow.BufferOutputStream()
+                with ipc.new_stream(written, ordered.schema, options=options) as out:
+                    out.write_batch(ordered.slice(end - count, count))
+                self._held.add(bucket, written.getvalue())
+        self.rows += counts
+
+    def parts(self, least: int) -> Iterator[list[int]]:
+        """The buckets that hold events, several together where they have few."""
+        some: list[int] = []
+        for bucket in np.flatnonzero(self.rows).tolist():
+            if some and int(self.rows[[*some, bucket]].sum()) > least:
+                yield some
+                some = []
+            some.append(bucket)
+        if some:
+            yield some
+
+    def tables(self, buckets: list[int]) -> Iterator[Any]:
+        """The events of some buckets, as they were written."""
+        arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
+        for bucket in buckets:
+            for written in self._held.of(bucket):
+                yield arrow.Table.from_batches(list(ipc.open_stream(written)))
+
+
+def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """The same rows in larger tables."""
+    arrow = extra("pyarrow", "tables")
+    waiting: list[Any] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(one.num_rows for one in waiting) >= rows:
+            yield arrow.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield arrow.concat_tables(waiting)
+
+
+def _checked_persons(column: Any, name: str) -> Any:
+    """The persons of some events, as integers or text; for any other column what `Persons` says of it.
+
+    Raises:
+        BadTable: for an event without a person, and persons that are neither.
+    """
+    arrow = extra("pyarrow", "tables")
+    if arrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if arrow.types.is_integer(column.type) and not column.null_count:
+        return column
+    if is_text(column.type) and not column.null_count and not _holds_blanks(_wide(column)):
+        return column
+    persons = Persons(name)
+    codes = persons.codes(column)
+    return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
+
+
+def _holds_blanks(texts: Any) -> bool:
+    """Whether some text is empty, or of white space alone; looked at closely only where its first byte leaves it open.
+
+    Args:
+        texts: an Arrow array of large strings, none missing.
+    """
+    arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    _, offsets, data = texts.buffers()
+    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    if (starts[1:] == starts[:-1]).any():
+        return True
+    if not len(texts):
+        return False
+    first = np.frombuffer(data, np.uint8)[starts[:-1]]
+    doubtful = np.flatnonzero((first <= ord(" ")) | (first >= _BEYOND_ASCII))
+    trimmed = compute.utf8_trim_whitespace(texts.take(arrow.array(doubtful)))
+    return bool(compute.min(compute.binary_length(trimmed)).as_py() == 0)
+
+
+def _wide(column: Any) -> Any:
+    """Text in offsets that no number of events overflows; integers as they are."""
+    return column.cast(extra("pyarrow", "tables").large_string()) if is_text(column.type) else column
+
+
+def _cells_of(table: Any) -> NDArray[np.int64]:
+    return np.asarray(table[_CELL].to_numpy()).astype(np.int64)
+
+
+def _amounts_in_arrow(amounts: NDArray[Any]) -> Any:
+    """Integers as they are; as text where some are too large for 64 bits."""
+    arrow = extra("pyarrow", "tables")
+    if amounts.dtype != object:
+        return arrow.array(amounts)
+    return arrow.array([str(int(amount)) for amount in amounts], arrow.string())
+
+
+def _amounts_of(table: Any) -> NDArray[Any]:
+    column = table[_AMOUNT]
+    if not is_text(column.type):
+        return np.asarray(column.to_numpy())
+    return np.array([int(text) for text in column.to_pylist()], dtype=object)

@@ -1,0 +1,107 @@
+"""Polars' lazy frames, evaluated by its streaming engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import Unsupported
+from utmost.publish.tables.engines import (
+    Batches,
+    BatchMap,
+    Constants,
+    EventReader,
+    RowsMap,
+    WithConstants,
+    write_parquet,
+)
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
+
+_CHUNK = 1 << 18
+_LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LazyPolars:
+    """A lazy frame of Polars."""
+
+    native: Any
+    engine: str = "polars"
+    kind: str = "dataframe:polars"
+
+    def __post_init__(self) -> None:
+        version = extra("polars", "tables").__version__
+        if int(version.partition(".")[0]) < _LEAST:
+            remedy = "Update Polars, or collect the frame first."
+            raise Unsupported(f"lazy frames are read by Polars {_LEAST} or later", came=version, remedy=remedy)
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows.
+
+        Raises:
+            Unsupported: for a column of a type that Arrow has not.
+        """
+        arrow, polars = extra("pyarrow", "tables"), extra("polars", "tables")
+        fields = []
+        for name, kind in self.native.collect_schema().items():
+            try:
+                fields.append(polars.DataFrame(schema={name: kind}).to_arrow().schema.field(0))
+            except (arrow.ArrowException, polars.exceptions.PolarsError):
+                raise Unsupported(
+                    "Arrow must have the type of each column",
+                    came=str(kind),
+                    where=f"column {name!r}",
+                    remedy="Cast it to Decimal(38, 0), to Int64 or to text, or leave it out.",
+                ) from None
+        return arrow.schema(fields)
+
+    def select(self, names: Sequence[str]) -> "LazyPolars":
+        """The frame with these columns alone; categories become text."""
+        polars = extra("polars", "tables")
+        kinds = self.native.collect_schema()
+        coded = (polars.Categorical, polars.Enum)  # they are ordered by their codes
+        wanted = (polars.col(name).cast(polars.String) if kinds[name] in coded else name for name in names)
+        return LazyPolars(self.native.select(*wanted))
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The lazy frame of the batches that are made."""
+        polars = extra("polars", "tables")
+        wanted = polars.from_arrow(schema.empty_table()).schema
+        whole = WithConstants(work, schema, constants)
+
+        def batch(frame: Any) -> Any:
+            made = [polars.from_arrow(whole(one)) for one in _arrow_batches(frame)]
+            return polars.concat(made) if made else polars.DataFrame(schema=wanted)
+
+        return self.native.map_batches(batch, schema=wanted, streamable=True)
+
+    def batches(self) -> Batches:
+        """The rows, in the order of the frame."""
+        frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")
+        return (batch for frame in frames for batch in _arrow_batches(frame))
+
+    def written(self, folder: Path) -> None:
+        """Files of the rows, in their order."""
+        write_parquet(self.batches(), self.schema(), folder)
+
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The rows pass by; the sums are made on the way."""
+        return work(_passing(self.native))
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """The rows pass by once, with a hash of their person."""
+        polars = extra("polars", "tables")
+        bucket = "_".join(("bucket", *self.native.collect_schema().names()))
+        hashed = (polars.col(reader.person).hash() % BUCKETS).cast(polars.UInt8).alias(bucket)
+        return PersonsInBuckets(reader, bucket)(_passing(self.native.with_columns(hashed)))
+
+
+def _passing(rows: Any) -> Batches:
+    """The rows in any order."""
+    frames = rows.collect_batches(chunk_size=_CHUNK, maintain_order=False, lazy=True, engine="streaming")
+    return (batch for frame in frames for batch in _arrow_batches(frame))
+
+
+def _arrow_batches(frame: Any) -> list[Any]:
+    return list(frame.to_arrow().to_batches())

@@ -1,0 +1,155 @@
+"""Spark's dataframes, classic and Connect: batches are mapped by `mapInArrow` on the workers.
+
+The workers import this package, so it must be installed where they run. A task that is run twice, by a retry or by
+speculation, evaluates the same pure function again.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost import errors
+from utmost.errors import Unsupported, UtmostError
+from utmost.publish.tables.engines import Batches, BatchMap, Constants, EventReader, RowsMap
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.persons_in_order import PersonsInOrder
+
+REFUSAL = "refusal"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SparkRows:
+    """A dataframe of Spark."""
+
+    native: Any
+    engine: str = "spark"
+    kind: str = "columns:"
+
+    def schema(self) -> Any:
+        """The Arrow schema of the rows."""
+        return extra("pyspark.sql.pandas.types", "spark").to_arrow_schema(self.native.schema)
+
+    def select(self, names: Sequence[str]) -> "SparkRows":
+        """The dataframe with these columns alone."""
+        return SparkRows(self.native.select(*map(_ticked, names)))
+
+    def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
+        """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
+        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
+        frame = self._in_arrow(_OneByOne(work), made)
+        return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
+
+    def batches(self) -> Batches:
+        """Refused.
+
+        Raises:
+            Unsupported: since the rows are on other machines.
+        """
+        raise Unsupported("rows of Spark are written by Spark", came="a dataframe", remedy="Call its write.parquet().")
+
+    def written(self, folder: Path) -> None:
+        """Files that the workers write; the folder must be one that they share."""
+        self.native.write.mode("append").parquet(folder.resolve().as_uri())
+
+    def added_up(self, work: RowsMap, schema: Any) -> Batches:
+        """The work is done on the workers, and Spark adds up its sums."""
+        functions = extra("pyspark.sql.functions", "spark")
+        keys, *sums = schema.names
+        made = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
+        totals = made.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
+        return iter([_gathered(totals, schema)])
+
+    def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
+        """The events of a person go to one partition, and pass by there in the order of the persons.
+
+        Raises:
+            Unsupported: for text in a collation under which different texts are equal.
+        """
+        names, weight, rows = self.native.columns, None, self.native
+        self._check_binary(names)
+        if not is_weighed:
+            weight = "_".join(("events", *names))
+            rows = rows.groupBy(*map(_ticked, names)).count().withColumnRenamed("count", weight)
+        by = _ticked(reader.person)
+        parted = SparkRows(rows.repartition(by).sortWithinPartitions(by))
+        return parted.added_up(PersonsInOrder(reader, weight), schema)
+
+    def _in_arrow(self, work: Any, schema: Any) -> Any:
+        types = extra("pyspark.sql.pandas.types", "spark")
+        return self.native.mapInArrow(work, types.from_arrow_schema(schema))
+
+    def _check_binary(self, names: Sequence[str]) -> None:
+        kinds = dict(self.native.dtypes)
+        for name in names:
+            if "collate" in kinds[name].lower():
+                raise Unsupported(
+                    "texts that are grouped must be equal only where they are the same",
+                    came=kinds[name],
+                    where=f"column {name!r}",
+                    remedy="Cast it to a string of the collation UTF8_BINARY.",
+                )
+
+
+class _OneByOne:
+    """A map of batches as Spark wants it, over the batches of a partition."""
+
+    def __init__(self, work: BatchMap) -> None:
+        self._work = work
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield self._work(batch)
+
+
+class _Refusing:
+    """Work of which a refusal comes to the driver as a row, and so as the error that it is."""
+
+    def __init__(self, work: RowsMap, schema: Any) -> None:
+        self._work, self._schema = work, schema
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        arrow = extra("pyarrow", "tables")
+        try:
+            for batch in self._work(batches):
+                yield batch.append_column(refusal_field(), arrow.nulls(batch.num_rows, arrow.string()))
+        except UtmostError as error:
+            nothing = [arrow.nulls(1, field.type) for field in self._schema]
+            facts = [type(error).__name__, error.required, error.came, error.where, error.remedy]
+            said = arrow.array([json.dumps([fact if fact is None else str(fact) for fact in facts])])
+            yield arrow.record_batch([*nothing, said], schema=self._schema.append(refusal_field()))
+
+
+def refusal_field() -> Any:
+    """The column that holds what an error says; null in every row that is none."""
+    arrow = extra("pyarrow", "tables")
+    return arrow.field(REFUSAL, arrow.string())
+
+
+def _gathered(frame: Any, schema: Any) -> Any:
+    """A small dataframe as one Arrow table.
+
+    Raises:
+        UtmostError: what the work on a worker has raised.
+    """
+    arrow = extra("pyarrow", "tables")
+    rows = frame.collect()
+    for said in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
+        kind, required, came, where, remedy = json.loads(said)
+        raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
+    columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
+    return arrow.table(columns)
+
+
+def _constant_or_column(field: Any, constants: Constants) -> Any:
+    functions = extra("pyspark.sql.functions", "spark")
+    if field.name not in constants:
+        return functions.col(_ticked(field.name))
+    kind = extra("pyspark.sql.pandas.types", "spark").from_arrow_type(field.type)
+    number = constants[field.name]
+    return functions.lit(str(number) if isinstance(number, int) else number).cast(kind).alias(field.name)
+
+
+def _ticked(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,49 @@
+"""What sums are wanted, and which strategy measures them."""
+
+from utmost.publish.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.publish.workloads.blocks import Blocks
+from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
+from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
+from utmost.publish.workloads.chosen_strategy import strategy
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.unequal_trees import (
+    TreeError,
+    UnequalTree,
+    least_tree_shares,
+    tree_estimate,
+    tree_variances,
+)
+from utmost.publish.workloads.workload import Part, Workload
+from utmost.publish.workloads.workload_bounds import bounds_of
+from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
+from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
+
+__all__ = [
+    "Alternatives",
+    "Axis",
+    "Blocks",
+    "CellsTogether",
+    "CertifiedShares",
+    "Domain",
+    "Family",
+    "LowerBound",
+    "Part",
+    "Strategy",
+    "TogetherKind",
+    "TreeError",
+    "UnequalTree",
+    "Workload",
+    "WorkloadBounds",
+    "bins",
+    "bounds_of",
+    "certified_shares",
+    "check_lower_bounds",
+    "hierarchy",
+    "least_tree_shares",
+    "pair_noise",
+    "plain",
+    "strategy",
+    "tree_estimate",
+    "tree_variances",
+    "ways_together",
+]

@@ -1,0 +1,101 @@
+"""The strategy to choose for a workload: the best that a search finds, of sums alone or of sums and differences."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from utmost.errors import NotALevel, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.least_error import AIMS
+from utmost.publish.workloads.planned_shares import planned_shares
+from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload_strategy import Strategy
+
+_EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
+
+
+@checked
+def strategy(
+    wanted: Workload,
+    unit: Unit,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    up_to: Number | Level | None = None,
+    candidates: Iterable[Any] | None = None,
+    aim: str = "mean",
+    together: str | None = None,
+    noise: str | None = None,
+    tents: bool | None = None,
+) -> Strategy:
+    """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
+
+    The search exchanges shares between pairs of families from several starts; the strategy is never worse than the
+    atoms alone, equal shares of the wanted families, and equal shares of all. It need not be the best there is: how far
+    it can be is what lower bounds say. Shares are multiples of 1/1000 (of finer steps for more than 50 families), or
+    equal ones.
+
+    Args:
+        wanted: the sums that are wanted, with the weights of their errors.
+        unit: what one individual changes, in atoms.
+        epsilon, alpha: exactly one of them: the level of the whole release.
+        up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
+            levels spread over many families cost most at high levels.
+        candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
+        aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
+            worst part.
+        together: an axis of two values, where one individual changes **both atoms of one row and no others** (of
+            ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
+            measured then where that has the smaller error, see `Strategy`.
+        noise: "independent" or "rotated", where the choice is not to be made by the error; with ``together`` alone.
+        tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
+            where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
+
+    Raises:
+        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here, and
+            ``together`` for an axis of other than two values or an odd number of cells.
+        NotALevel: for a level that is none, and up_to below the level.
+        Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
+            candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
+            serve; for tents=True beside these arguments, and on an axis of too many values.
+
+    Cost: independent of the number of atoms, seconds for 64 families; with tents, seconds for 1000 values.
+
+    >>> from utmost.publish.workloads import Domain
+    >>> domain = Domain(a=range(20), b=range(50))
+    >>> print(strategy(Workload(domain, {"a": 1, "b": 1}, per_answer=True), Unit(1, 1), epsilon=1))
+    epsilon=1
+    measured  share
+    a         0.423
+    b         0.577
+    wanted  answers  weight  standard deviation
+    a       20       20      3.283
+    b       50       50      2.403
+    """
+    now = level(epsilon, alpha)
+    highest = now if up_to is None else level(up_to)
+    if highest < now:
+        raise NotALevel("up_to must be at least the level of the release", came=up_to)
+    if aim not in AIMS:
+        raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
+    if noise not in (None, "independent", "rotated") or (noise == "rotated" and together is None):
+        remedy = "Name the axis of two values whose atoms one individual changes together: together=."
+        raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
+    pair = None if together is None else PairAxis.changed_by(unit, wanted.domain, together)
+    if tents and (together is not None or candidates is not None or aim != "mean"):
+        remedy = "Leave tents= out, or ask for the mean error over all families, of atoms alone."
+        raise Unsupported("tents are chosen for the mean error", remedy=remedy)
+    if pair is None or noise == "independent":
+        shares = planned_shares(wanted, unit, highest, candidates, aim, tents=tents if pair is None else False)
+        return Strategy(wanted.domain, unit, shares, wanted, now, highest)
+    if candidates is not None or aim != "mean":
+        remedy = 'Leave candidates= and aim= out, or pass noise="independent".'
+        raise Unsupported("shares of sums and differences have the least mean error, over all families", remedy=remedy)
+    shares = planned_shares(wanted, unit, highest, pair=pair)
+    turned = Strategy(wanted.domain, unit, shares, wanted, now, highest, together)
+    if noise == "rotated":
+        return turned
+    shares = planned_shares(wanted, unit, highest)
+    alone = Strategy(wanted.domain, unit, shares, wanted, now, highest)
+    return turned if turned.value < alone.value * (1 - _EQUAL) else alone

@@ -1,0 +1,339 @@
+"""The domain of a table: a few axes, and the atoms that are the cells of their product.
+
+A **family** is one level of each axis; its groups partition the atoms, and the sums over them are one table: counts by
+department, by department and sex, in total. Every sum that a table can answer is a sum of atoms.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import frozen, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.publish.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
+from utmost.publish.workloads.tents import tent_spread, tent_sums
+
+Family = tuple[int, ...]
+"""Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
+
+Where = Mapping[str, Any]
+"""Which atoms a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Domain(Shown):
+    """A product of declared axes.
+
+    Args:
+        axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
+            list of values, or what `plain`, `hierarchy` or `bins` make.
+
+    Raises:
+        OutOfRange: for no axes, axes that share the name of a level, and axes that are none.
+
+    Cost: no atom is stored.
+
+    >>> domain = Domain(department=list("AB"), sex=["men", "women"])
+    >>> domain.shape, domain.size, [domain.family_name(family) for family in domain.families()]
+    ((2, 2), 4, ['department sex', 'department', 'sex', ''])
+    """
+
+    axes: tuple[Axis, ...]
+
+    def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        if not isinstance(axes, Mapping | None):
+            raise wrong_kind("axes", "a mapping of axes by name", axes)
+        given = {**({} if axes is None else axes), **named}
+        made = tuple(_axis(name, axis) for name, axis in given.items())
+        names = [name for axis in made for name in axis.levels]
+        if not made or len(set(names)) < len(names):
+            came = "none" if not made else f"a name twice among {', '.join(names)}"
+            raise OutOfRange("a domain must have axes, each level of its own name", came=came)
+        object.__setattr__(self, "axes", made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _domain, (self.axes,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of events: the finest level of each axis."""
+        return tuple(axis.levels[0] for axis in self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """How many atoms there are."""
+        return prod(self.shape)
+
+    @property
+    def finest(self) -> Family:
+        """The family of the atoms themselves."""
+        return (0,) * len(self.axes)
+
+    def families(self) -> Iterator[Family]:
+        """Every family, from the atoms to the total."""
+        return product(*(range(len(axis.levels) + 1) for axis in self.axes))
+
+    def family(self, name: str | Sequence[str] | Family) -> Family:
+        """The family with these levels, in any order; other axes are summed over, and no name is the total.
+
+        Args:
+            name: names of levels, as a list or in one text with spaces between; or a family, which is returned.
+
+        Raises:
+            OutOfRange: for a name that no level has, and for two levels of one axis.
+
+        >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
+        >>> Domain(place=place, sex=["men", "women"]).family("sex region")
+        (1, 0)
+        """
+        if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
+            return name
+        found = [len(axis.levels) for axis in self.axes]
+        for word in name.split() if isinstance(name, str) and name not in self._levels else _words(name):
+            axis, level = self.level_named(word)
+            if found[axis] < len(self.axes[axis].levels):
+                raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+            found[axis] = level
+        return tuple(found)
+
+    def family_name(self, family: Family) -> str:
+        """The names of a family's levels, with spaces between; the empty text for the total."""
+        return " ".join(self.level_names(family))
+
+    def level_names(self, family: Family) -> tuple[str, ...]:
+        """The names of a family's levels, one for each axis that it does not sum over."""
+        return tuple(axis.level_name(level) for axis, level in self._kept(family))
+
+    def level_named(self, name: str) -> tuple[int, int]:
+        """The axis and the level of this name.
+
+        Raises:
+            OutOfRange: where there is none.
+        """
+        if not isinstance(name, str) or name not in self._levels:
+            near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
+            came = repr(name) if isinstance(name, str) else type(name).__name__
+            raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
+        return self._levels[name]
+
+    def group_shape(self, family: Family) -> tuple[int, ...]:
+        """The groups of a family, by axis: 1 where it sums over the axis."""
+        return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
+
+    def group_labels(self, family: Family) -> dict[str, list[Label]]:
+        """The labels of a family's groups as columns, in the order of the groups.
+
+        >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
+        {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
+        """
+        kept = self._kept(family)
+        rows = list(product(*(axis.group_labels(level) for axis, level in kept)))
+        return {name: [row[place] for row in rows] for place, name in enumerate(self.level_names(family))}
+
+    def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
+        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
+
+        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be.
+        """
+        found = atoms.reshape(self.shape)
+        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+            if level < 0:
+                found = tent_sums(_roomy(found, -level * self.size), -level, place)
+            elif level > 0:
+                found = np.add.reduceat(found, axis.group_starts(level), axis=place)
+        return found
+
+    def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
+        """The transpose of `sums`: of each atom, the number of its group."""
+        found = groups.reshape(self.group_shape(family))
+        for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
+            if level < 0:
+                found = tent_spread(found, axis.size, -level, place)
+            elif level > 0:
+                found = np.take(found, axis.group_of(level), axis=place)
+        return found
+
+    def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
+        """Of each axis which of its values a sum takes; all where nothing is said.
+
+        Args:
+            where: by the name of a level, a label of it, a list of labels, or for bins ``slice(low, high)`` with edges.
+
+        Raises:
+            OutOfRange: for a label that is not declared, and for edges that no bin has.
+
+        >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
+        [[False, True, True, False], [True, True]]
+        """
+        if not isinstance(where, Mapping):
+            raise wrong_kind("where", "a mapping from names of levels to labels", where)
+        taken = [np.ones(axis.size, dtype=bool) for axis in self.axes]
+        for name, wanted in where.items():
+            place, level = self.level_named(name)
+            taken[place] &= _taken(self.axes[place], level, wanted, name)
+        return tuple(frozen(one) for one in taken)
+
+    def facts(self) -> dict[str, Any]:
+        """The domain as JSON values, which `of_facts` reads."""
+        return {name: _axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
+        """The domain that JSON values describe.
+
+        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}`` or
+        ``{"bins": [low, high], "width": 5}``, each with ``"other"`` where there is such a label.
+
+        Raises:
+            OutOfRange, WrongKind: for what describes none.
+
+        >>> Domain.of_facts({"age": {"bins": [0, 100], "width": 10}, "sex": ["men", "women"]}).shape
+        (10, 2)
+        """
+        if not isinstance(facts, Mapping):
+            raise WrongKind("a domain must be a mapping of axes by name", came=type(facts).__name__)
+        return cls({name: _axis_of_facts(name, axis) for name, axis in facts.items()})
+
+    def same_as(self, other: "Domain") -> bool:
+        """Whether another domain declares the same axes, and the same labels on them, in the same order."""
+        return json.dumps(self.facts()) == json.dumps(other.facts())
+
+    @property
+    def _levels(self) -> dict[str, tuple[int, int]]:
+        return {name: (a, level) for a, axis in enumerate(self.axes) for level, name in enumerate(axis.levels)}
+
+    def _kept(self, family: Family) -> list[tuple[Axis, int]]:
+        return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+
+
+def is_finer(one: Family, other: Family) -> bool:
+    """Whether each group of one family lies in a group of the other; a family is finer than itself.
+
+    >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
+    (True, False)
+    """
+    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
+
+
+def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:
+    """The values in a type that holds so many times the largest."""
+    if values.dtype.kind not in "iu" or max(int(values.max(initial=0)), -int(values.min(initial=0))) * times < 1 << 62:
+        return values
+    return values.astype(object)
+
+
+def _domain(axes: tuple[Axis, ...]) -> Domain:
+    return Domain({axis.levels[0]: axis for axis in axes})
+
+
+def _axis(name: str, axis: Any) -> Axis:
+    if not isinstance(name, str) or not name or not name.isprintable() or name != name.strip():
+        raise OutOfRange("an axis must be named by printable text", came=repr(name))
+    if isinstance(axis, Axis):
+        return axis.named(name)
+    if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
+        remedy = "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins."
+        raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
+    return plain(axis).named(name)
+
+
+def _words(name: Any) -> tuple[str, ...]:
+    if not isinstance(name, Sequence):
+        raise wrong_kind("a family", "the names of its levels", name)
+    return (name,) if isinstance(name, str) else tuple(name)
+
+
+def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
+    """Which values a label, labels, or a slice of edges take."""
+    if isinstance(wanted, slice):
+        return _between(axis, wanted, name)
+    labels = [text_of(label) for label in axis.labels[level]]
+    listed = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
+    groups = np.zeros(len(labels), dtype=bool)
+    for label in listed:
+        if text_of(label) not in labels or text_of(label) is None:
+            near = get_close_matches(str(label), [text for text in labels if text], n=1)
+            remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
+            raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
+        groups[labels.index(text_of(label))] = True
+    return groups[axis.group_of(level)]
+
+
+def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
+    edges = axis.edges
+    if edges is None or wanted.step is not None:
+        raise OutOfRange("only bins are taken by a slice of edges, without a step", came=str(wanted), where=repr(name))
+    ends = [edges[0] if wanted.start is None else wanted.start, edges[-1] if wanted.stop is None else wanted.stop]
+    for end in ends:
+        if end not in edges:
+            remedy = f"The bins go from {edges[0]} to {edges[-1]} in steps of {edges[1] - edges[0]}."
+            raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
+    low, high = (edges.index(Fraction(end)) for end in ends)
+    places = np.arange(axis.size)
+    return (low <= places) & (places < high)
+
+
+def _axis_facts(axis: Axis) -> Any:
+    other = {} if axis.other is None else {"other": axis.other}
+    declared = axis.labels[0] if axis.other is None else axis.labels[0][:-1]
+    if axis.edges is not None:
+        width, low = axis.edges[1] - axis.edges[0], axis.edges[0]
+        shown = [_plain(low), _plain(axis.edges[-1])]
+        runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.starts[1][1])}
+        return {"bins": shown, "width": _plain(width), **runs, **other}
+    if len(axis.levels) == 1:
+        return {"values": list(declared), **other} if other else list(declared)
+    return {"tree": _branches(axis, len(axis.levels) - 1, 0, axis.size), "names": list(reversed(axis.levels)), **other}
+
+
+def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
+    ends = np.append(axis.starts[level][1:], axis.size)
+    runs = [
+        (label, int(start), int(end))
+        for label, start, end in zip(axis.labels[level], axis.starts[level], ends, strict=True)
+        if low <= start < high and (axis.other is None or start < axis.size - 1)
+    ]
+    if level == 0:
+        return [label for label, _, _ in runs]
+    return {str(label): _branches(axis, level - 1, start, end) for label, start, end in runs}
+
+
+def _plain(number: Fraction) -> int | str:
+    return int(number) if number.denominator == 1 else str(number)
+
+
+def _axis_of_facts(name: str, facts: Any) -> Any:
+    if not isinstance(facts, Mapping):
+        return facts
+    kinds = {"values": {"other"}, "tree": {"names", "other"}, "bins": {"width", "fanout", "other"}}
+    kind = next((kind for kind in kinds if kind in facts), None)
+    if kind is None or set(facts) - kinds[kind] - {kind}:
+        raise OutOfRange(
+            'an axis must be a list, or have "values", "tree" with "names", or "bins"',
+            came=", ".join(map(repr, facts)) or "nothing",
+            where=f"axis {name!r}",
+        )
+    rest = {key: value for key, value in facts.items() if key != kind}
+    if kind == "tree":
+        return hierarchy(facts["tree"], **{"names": (), **rest})
+    if kind == "values":
+        return plain(facts["values"], **rest)
+    ends = facts["bins"] if isinstance(facts["bins"], Sequence) and not isinstance(facts["bins"], str) else ()
+    if len(ends) != 2:
+        raise OutOfRange('"bins" must hold the lowest and the highest edge', came=len(ends), where=f"axis {name!r}")
+    return bins(*ends, **rest)

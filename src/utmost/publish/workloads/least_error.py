@@ -1,0 +1,80 @@
+"""Shares of the level for a workload: searched, rounded, and never worse than what anybody would try first."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from utmost.laws.exact import Floats
+from utmost.publish.workloads.blocks import Blocks
+from utmost.publish.workloads.candidates import plain_shares, search_starts
+from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.strategy_search import WeighedError, best_shares, descended, lattice_shares
+from utmost.publish.workloads.workload import Workload
+
+AIMS = ("mean", "largest")
+"""What is to be small: the weighted sum of mean variances, or the largest of the weighted mean variances."""
+
+_STEPS = 1000
+_FAMILIES_OF_STEPS = 50
+_ROUNDS = 60
+
+
+def least_shares(
+    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean"
+) -> dict[Family, Fraction]:
+    """Shares with little error at a level of the whole, over candidate families; see `candidate_families`.
+
+    Multiples of 1/1000, of half of it for more than 50 families, and so on; or the shares that `plain_shares` names,
+    where no others that were found are better.
+
+    >>> from utmost.publish.workloads import Domain
+    >>> wanted = Workload(Domain(a=range(20), b=range(50)), {"a": 1, "b": 1}, per_answer=True)
+    >>> least_shares(wanted, {(0, 1): 1, (1, 0): 1}, 1.0)
+    {(0, 1): Fraction(423, 1000), (1, 0): Fraction(577, 1000)}
+    """
+    names = list(families)
+    error, found = _searched(workload, families, level, aim)
+    steps = _STEPS * -(-int((found > 0).sum()) // _FAMILIES_OF_STEPS)
+    rounded = [Fraction(int(count), steps) for count in lattice_shares(error, found, steps)]
+    options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
+    values = [float(error(np.array(option, dtype=float))) for option in options]
+    best = min(values)
+    chosen = min(
+        (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
+        key=lambda option: sum(share > 0 for share in option),
+    )
+    return {family: share for family, share in zip(names, chosen, strict=True) if share}
+
+
+def _searched(workload: Workload, families: dict[Family, int], level: float, aim: str) -> tuple[WeighedError, Floats]:
+    blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
+    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level)
+    starts = search_starts(workload, families, mean)
+    found = best_shares(mean, starts)
+    if aim == "mean" or len(workload.parts) == 1:
+        return mean, found
+    largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level)
+    return largest, best_shares(largest, [*starts, _evened(largest, mean, found)])
+
+
+def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
+    """Shares of little largest error: each part's weight is multiplied by the root of its error, again and again.
+
+    A heuristic that is not proved to end at the least largest error. The best shares on the way are returned.
+    """
+    weights, shares, best = np.ones(len(largest.spectra)), start, start
+    for _ in range(_ROUNDS):
+        errors = largest.each(largest.eigenvalues(shares))
+        weights = weights * np.sqrt(errors)
+        weights /= weights.sum()
+        spectrum = (weights[:, None] * largest.spectra).sum(axis=0)
+        _, (shares,) = descended(
+            WeighedError(spectrum[None, :], largest.loads, largest.level), shares[None, :], sweeps=4
+        )
+        best = min(best, shares, key=lambda found: float(largest(found)))
+    return best
+
+
+def _exact(shares: Floats) -> list[Fraction]:
+    """Equal shares as fractions."""
+    return [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]

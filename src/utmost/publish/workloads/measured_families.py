@@ -1,0 +1,119 @@
+"""What a strategy may measure: the groups of a level on each axis, or tents on one of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.tents import MARK
+
+_WIDEST = 10**6
+
+
+def measured_family(domain: Domain, name: Any) -> Family:
+    """A family that may be measured, by the names of its levels, or of the tents on an axis.
+
+    Raises:
+        OutOfRange: for names that the domain has not, and a spacing below 2, or above 10^6.
+
+    >>> domain = Domain(age=range(100), sex=["men", "women"])
+    >>> measured_family(domain, "age~16 sex"), domain.family_name((-16, 0))
+    ((-16, 0), 'age~16 sex')
+    """
+    if _is_family(domain, name):
+        return tuple(name)
+    words = _words(domain, name)
+    tents = [word for word in words if names_tents(domain, word)]
+    if not tents:
+        return domain.family(name)
+    found = list(domain.family([word for word in words if word not in tents]))
+    for word in tents:
+        axis, spacing = _read(domain, word)
+        if found[axis] != len(domain.axes[axis].levels):
+            raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
+        found[axis] = -spacing
+    return tuple(found)
+
+
+def is_tents(family: Family) -> bool:
+    """Whether a family measures tents on some axis."""
+    return any(level < 0 for level in family)
+
+
+def check_tents(families: Iterable[Family], pair: object) -> None:
+    """Check that tents are measured on one axis, and not beside sums and differences of two columns.
+
+    Raises:
+        Unsupported: where they are not.
+    """
+    if place_of_tents(families) is not None and pair is not None:
+        remedy = "Leave together= out, or measure groups."
+        raise Unsupported("tents are measured where one individual changes atoms alone", remedy=remedy)
+
+
+def load_of(family: Family) -> int:
+    """By how much the sums of a family change together when one atom changes by 1: 1 for groups, s for tents."""
+    found = 1
+    for level in family:
+        found *= max(1, -level)
+    return found
+
+
+def tents_in_words(domain: Domain, family: Family) -> str:
+    """What a family measures: its name, or the axis of its tents, how far their peaks are apart, and the other levels.
+
+    >>> domain = Domain(age=range(100), sex=["men", "women"])
+    >>> tents_in_words(domain, (-16, 0)), tents_in_words(domain, (0, 1))
+    ('tents of age, 16 apart, by sex', 'age')
+    """
+    place = place_of_tents([family])
+    if place is None:
+        return domain.family_name(family)
+    others = (*family[:place], len(domain.axes[place].levels), *family[place + 1 :])
+    crossed = domain.family_name(others)
+    return f"tents of {domain.columns[place]}, {-family[place]} apart" + (f", by {crossed}" if crossed else "")
+
+
+def place_of_tents(families: Iterable[Family]) -> int | None:
+    """The axis on which these families measure tents; None where they measure none.
+
+    Raises:
+        Unsupported: for tents on two axes.
+    """
+    places = {place for family in families for place, level in enumerate(family) if level < 0}
+    if len(places) > 1:
+        remedy = "Measure tents on one axis, and groups of the levels of the others."
+        raise Unsupported("tents are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
+    return next(iter(places), None)
+
+
+def _is_family(domain: Domain, name: Any) -> bool:
+    if not isinstance(name, tuple) or len(name) != len(domain.axes) or not all(type(level) is int for level in name):
+        return False
+    return all(
+        -_WIDEST <= level <= len(axis.levels) and level != -1 for axis, level in zip(domain.axes, name, strict=True)
+    )
+
+
+def _words(domain: Domain, name: Any) -> list[Any]:
+    if isinstance(name, str):
+        known = any(name in axis.levels for axis in domain.axes)
+        return [name] if known or names_tents(domain, name) else name.split()
+    return list(name) if isinstance(name, Sequence) else []
+
+
+def names_tents(domain: Domain, word: Any) -> bool:
+    """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
+    if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
+        return False
+    axis, mark, number = word.rpartition(MARK)
+    return bool(mark) and axis in domain.columns and number.isascii() and number.isdigit()
+
+
+def _read(domain: Domain, word: str) -> tuple[int, int]:
+    axis, _, number = word.rpartition(MARK)
+    spacing = int(number) if len(number) < 9 else _WIDEST + 1
+    if not 2 <= spacing <= _WIDEST or str(spacing) != number:
+        remedy = f"The tents of spacing 1 are {axis!r} itself."
+        raise OutOfRange(f"tents must be 2 to {_WIDEST} values apart", came=number, where=repr(word), remedy=remedy)
+    return domain.columns.index(axis), spacing

@@ -1,0 +1,398 @@
+"""What noisy sums over families say of every other sum: generalised least squares, in closed form and in integers.
+
+P_S averages over the groups of a family S. Where all groups of a level are of one size these projections commute, and
+their common eigenspaces T, one level of each axis, have the projections Q_T = tensor of (P_t - P_(t+1)). With a weight
+q_S for the sums of S, and m_S atoms in each of its groups, least squares is
+
+    x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
+
+which is averages over axes and nothing else. For any positive weights the estimate is unbiased; with the weights
+1/variance it has the least variance of all linear unbiased ones [Gauss, Markov]. The weights here are integers, within
+2^-25 of proportional to 1/variance, so that every estimate is an exact rational of the measured sums.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import NotDetermined, OutOfRange, Unsupported
+from utmost.laws.exact import Level
+from utmost.publish.workloads.axes import Axis
+from utmost.publish.workloads.domain import Domain, Family, is_finer
+from utmost.publish.workloads.forms import ProductForm
+
+_DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
+_LOUDEST, _SILENT = Level(None, Fraction(1, 1 << 1000)), Level(None, Fraction(100))  # where weights stop to differ
+
+
+def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
+    """Integers proportional to the precisions of geometric noise, within 2^-25 relative, without common divisor.
+
+    Args:
+        levels: of each family, the level of one unit of its noise: P(x + 1) = exp(-level) P(x). Beyond 100, where
+            noise is zero but once in e^100, it weighs as 100.
+
+    >>> from utmost.laws.exact import level
+    >>> precision_weights({(0,): level(alpha="1/2"), (1,): level(alpha="1/3")})
+    {(0,): 3, (1,): 8}
+    """
+    precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
+    least = min(precisions.values())
+    ratios = {family: _kept(one / least) for family, one in precisions.items()}
+    common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
+    whole = {family: int(ratio * common) for family, ratio in ratios.items()}
+    divisor = math.gcd(*whole.values())
+    return {family: one // divisor for family, one in whole.items()}
+
+
+def _precision(level: Level) -> Fraction:
+    """1/variance = (1 - alpha)^2 / (2 alpha), within 2^-60 relative."""
+    small = max(0, -math.frexp(level.epsilon_float)[1])
+    interval = level.alpha_interval(256 + small)  # alpha is above 2^-145, and 1 - alpha above 2^-small / 2
+    alpha = level.base if level.base and level.power == 1 else (interval.lower + interval.upper) / 2
+    return (1 - alpha) ** 2 / (2 * alpha)
+
+
+def _kept(ratio: Fraction) -> Fraction:
+    """A rational >= 1 with so many binary digits; short ones as they are."""
+    if max(ratio.numerator, ratio.denominator) < 1 << _DIGITS:
+        return ratio
+    step = Fraction(2) ** (int(ratio).bit_length() - _DIGITS)
+    return round(ratio / step) * step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reconstruction:
+    """Least squares for one domain and one set of measured families.
+
+    Args:
+        domain: the domain. Groups of a level that is measured must be of one size.
+        weights: of each measured family a positive integer, proportional to the precision of its sums.
+
+    Raises:
+        OutOfRange: for no family, and weights that are not positive.
+        Unsupported: for a measured level whose groups differ in size.
+
+    Cost: of an estimate, the atoms or groups asked for times 2^axes, and once the measured sums.
+    Source: [nelder1965], the orthogonal block structure.
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
+    _totals: Mapping[Family, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.weights or any(type(one) is not int or one <= 0 for one in self.weights.values()):
+            raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
+        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
+        totals = dict.fromkeys(product(*self._chains), 0)
+        for family, weight in self.weights.items():
+            for space in totals:
+                if is_finer(self.canonical(family), space):
+                    totals[space] += self.atoms_in(family) * weight
+        object.__setattr__(self, "_totals", totals)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reconstruction, (self.domain, dict(self.weights))
+
+    def atoms_in(self, family: Family) -> int:
+        """How many atoms a group of a measured family holds."""
+        return math.prod(self._block(a, level) for a, level in enumerate(family))
+
+    @property
+    def spaces(self) -> Mapping[Family, int]:
+        """The eigenspaces that the measured levels tell apart, each with its lambda_T; 0 where nothing measures it."""
+        return self._totals
+
+    @property
+    def chains(self) -> tuple[tuple[int, ...], ...]:
+        """Of each axis the levels that the measured families use, and the finest."""
+        return self._chains
+
+    def canonical(self, family: Family) -> Family:
+        """The finest family with the same groups."""
+        return tuple(self._canonical(a, level) for a, level in enumerate(family))
+
+    def base_of(self, family: Family) -> Family:
+        """The coarsest family in the chains that is finer than a family, or equal."""
+        same = self.canonical(family)
+        return tuple(max(one for one in chain if one <= level) for chain, level in zip(self._chains, same, strict=True))
+
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """The least and the largest curvature of the sum of squares: of the lambda_T."""
+        return min(self._totals.values()), max(self._totals.values())
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a family a number, equal for groups of one size on every axis: their errors have one law."""
+        found: NDArray[Any] = np.zeros(1, dtype=np.intp)
+        for axis, level in zip(self.domain.axes, family, strict=True):
+            sizes = np.diff(axis.group_starts(level), append=axis.size)
+            different, which = np.unique(sizes, return_inverse=True)
+            found = np.add.outer(found * len(different), which)
+        return np.asarray(found[0], dtype=np.intp)
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
+
+        Args:
+            measured: of each measured family its sums, integers of shape ``domain.group_shape``.
+            family: which sums are asked for.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine these.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> reconstruction = Reconstruction(domain, {(0,): 1, (1,): 2})
+        >>> sums, divisor = reconstruction.estimates({(0,): np.array([3, 4]), (1,): np.array([12])}, (0,))
+        >>> (sums / divisor).tolist()
+        [5.0, 6.0]
+        """
+        self.check_family_determined(family)
+        return self._estimates(measured, self.base_of(family), family)
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> NDArray[np.float64]:
+        """The same in float64; what is not determined is taken as small as it can be."""
+        base = self.base_of(family)
+        divisor, kernel = self._kernel(base)
+        shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
+        found = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
+        return self._regrouped(found, base, family)
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine it.
+        """
+        self.check_determined(form)
+        base = self.base_of(form.family)
+        sums, divisor = self._estimates(measured, base, base)
+        return form.of(sums, base) / divisor
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums determine every sum over a family.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        base = self.base_of(family)
+        if any(total == 0 and is_finer(base, space) for space, total in self._totals.items()):
+            raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        if any(energy and self._totals[space] == 0 for space, energy in self.energies(form).items()):
+            raise not_determined(self.domain, form.family, self.weights)
+
+    def energies(self, form: ProductForm) -> dict[Family, Fraction]:
+        """Of each eigenspace, the squared length of what an answer has in it."""
+        parts = []
+        for a, chain in enumerate(self._chains):
+            lengths = [*(form.energy(a, level) for level in chain), Fraction(0)]
+            parts.append([fine - coarse for fine, coarse in pairwise(lengths)])
+        scale = Fraction(1, form.denominator**2)
+        return {space: scale * math.prod(part) for space, part in zip(self._totals, product(*parts), strict=True)}
+
+    def variance(self, form: ProductForm, variances: Mapping[Family, float]) -> float:
+        """The variance of an answer under these weights, when the noise of a family's sums has these variances.
+
+        Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
+        """
+        found = 0.0
+        for space, energy in self.energies(form).items():
+            if energy:
+                total = self._totals[space]
+                for family, weight in self.weights.items():
+                    if is_finer(self.canonical(family), space):
+                        share = energy * self.atoms_in(family) * Fraction(weight, total) ** 2
+                        found += float(share) * variances[family]
+        return found
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
+
+        Of each measured family, the coefficients with which a group's noise enters each of the answers, without the
+        groups that enter none. Groups that all axes treat alike are one, so that the cost is that of the axes.
+
+        >>> domain = Domain(department=list("ABCDEF"), sex=["men", "women"])
+        >>> total = ProductForm(domain, (np.ones(6, dtype=object), np.ones(2, dtype=object)))
+        >>> Reconstruction(domain, {(0, 0): 1}).terms(total)
+        {(0, 0): {(Fraction(1, 1),): 12}}
+        """
+        divisor, kernel = self._kernel(self.domain.finest)
+        found = {}
+        for family, weight in self.weights.items():
+            classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
+            counts = _outer([np.array([count for _, count in one], dtype=object) for one in classes])
+            columns = []
+            for which, form in enumerate(forms):
+                total: Any = 0
+                for coarse, share in kernel.items():
+                    places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
+                    picked = [_column(one, which, place) for one, place in zip(classes, places, strict=True)]
+                    total = total + share * _outer(picked)
+                columns.append([Fraction(weight * one, divisor * form.denominator) for one in total.ravel()])
+            found[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
+        return found
+
+    def _estimates(
+        self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
+    ) -> tuple[NDArray[Any], int]:
+        divisor, kernel = self._kernel(base)
+        bound = sum(q * self.atoms_in(s) * _largest(measured[s]) for s, q in self.weights.items())
+        bound *= self.domain.size * sum(map(abs, kernel.values()))
+        kind = np.dtype(np.int64 if bound < 1 << 62 else object)
+        found = self._smoothed(self._gathered(measured, base, kind), base, kernel)
+        return self._regrouped(found, base, family), divisor
+
+    def _gathered(self, measured: Mapping[Family, NDArray[Any]], base: Family, kind: np.dtype[Any]) -> NDArray[Any]:
+        """sum_S q_S A_base A_S' y_S."""
+        found = np.zeros(self.domain.group_shape(base), dtype=kind)
+        for family, weight in self.weights.items():
+            shared = self.atoms_in(tuple(min(one, other) for one, other in zip(family, base, strict=True)))
+            sums = measured[family].reshape(self.domain.group_shape(family)).astype(kind)
+            found += weight * shared * self._regrouped(sums, family, base)
+        return found
+
+    def _smoothed(self, groups: NDArray[Any], base: Family, kernel: Mapping[Family, Any]) -> NDArray[Any]:
+        found = np.zeros_like(groups)
+        for coarse, weight in kernel.items():
+            if weight:
+                found += self._regrouped(weight * self._regrouped(groups, base, coarse), coarse, base)
+        return found
+
+    def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
+        """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
+        above = [space for space in self._totals if is_finer(base, space)]
+        found = {}
+        for space in above:
+            total = Fraction(0)
+            for finer, sign in self._finer(space, base):
+                if self._totals[finer]:
+                    total += Fraction(sign, self._totals[finer])
+            found[space] = total * self.atoms_in(base) / self.atoms_in(space)
+        divisor = math.lcm(*(one.denominator for one in found.values()))
+        return divisor, {space: int(one * divisor) for space, one in found.items()}
+
+    def _finer(self, space: Family, base: Family) -> Iterator[tuple[Family, int]]:
+        """The spaces whose projections have P_space in them, with its sign."""
+        choices = []
+        for chain, level, least in zip(self._chains, space, base, strict=True):
+            place = chain.index(level)
+            choices.append([(level, 1), *([(chain[place - 1], -1)] if level > least else [])])
+        for picked in product(*choices):
+            yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
+
+    def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
+        """Of one axis, the groups of a measured level in classes that no form and no averaging tells apart."""
+        rows = []
+        for form in forms:
+            for coarse in self._chains[axis]:
+                sums = form.group_sums(axis, max(coarse, self._canonical(axis, level)))
+                spread = self._along(sums, axis, max(coarse, self._canonical(axis, level)), level, 0)
+                rows.append((spread * min(self._block(axis, coarse), self._block(axis, level))).tolist())
+        counted: dict[Any, int] = {}
+        for column in zip(*rows, strict=True):
+            counted[column] = counted.get(column, 0) + 1
+        many = len(self._chains[axis])
+        return [
+            (tuple(column[i * many : (i + 1) * many] for i in range(len(forms))), count)
+            for column, count in counted.items()
+        ]
+
+    def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
+        """Sums over coarser groups, and of finer ones the number of the group that they lie in."""
+        found = groups
+        for a, (one, other) in enumerate(zip(source, target, strict=True)):
+            found = self._along(found, a, one, other, a)
+        return found
+
+    def _along(self, groups: NDArray[Any], axis: int, source: int, target: int, place: int) -> NDArray[Any]:
+        if self._canonical(axis, source) == self._canonical(axis, target):
+            return groups
+        values = self.domain.axes[axis]
+        starts = values.group_starts(target)
+        if values.groups(target) < values.groups(source):
+            if len(starts) == 1:
+                return np.asarray(groups.sum(axis=place, keepdims=True))
+            return np.add.reduceat(groups, np.searchsorted(values.group_starts(source), starts), axis=place)
+        return np.take(groups, values.group_of(source)[starts], axis=place)
+
+    def _chain(self, axis: int) -> tuple[int, ...]:
+        """The levels of an axis that the measured families use, and the finest."""
+        used = {0, *(self._canonical(axis, family[axis]) for family in self.weights)}
+        for level in used:
+            self._block(axis, level)
+        return tuple(sorted(used))
+
+    def _canonical(self, axis: int, level: int) -> int:
+        """The finest level with the same groups."""
+        values = self.domain.axes[axis]
+        return next(fine for fine in range(level + 1) if values.groups(fine) == values.groups(level))
+
+    def _block(self, axis: int, level: int) -> int:
+        return even_block(self.domain.axes[axis], level)
+
+
+def even_block(axis: Axis, level: int) -> int:
+    """How many values each group of a measured level holds.
+
+    Raises:
+        Unsupported: where they differ.
+    """
+    sizes = np.diff(axis.group_starts(level), append=axis.size)
+    if (sizes != sizes[0]).any():
+        raise Unsupported(
+            "the groups of a measured level must be of one size",
+            came=f"groups of {sizes.min()} to {sizes.max()}",
+            where=repr(axis.levels[level]),
+            remedy="Measure the finest level instead; sums over the groups of this one can still be asked for.",
+        )
+    return int(sizes[0])
+
+
+def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
+    """The refusal of sums that do not follow from the measured ones."""
+    name = domain.family_name(family)
+    return NotDetermined(
+        "the measured families must determine the answer",
+        came=f"sums over {name!r}" if name else "the total",
+        where=", ".join(repr(domain.family_name(one)) for one in measured) + " measured",
+        remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
+    )
+
+
+def _largest(sums: NDArray[Any]) -> int:
+    return max(abs(int(sums.max())), abs(int(sums.min())))
+
+
+def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    found = vectors[0]
+    for vector in vectors[1:]:
+        found = np.multiply.outer(found, vector)
+    return found
+
+
+def _column(classes: list[tuple[Any, int]], form: int, place: int) -> NDArray[Any]:
+    return np.array([key[form][place] for key, _ in classes], dtype=object)
+
+
+def _counted(keys: Sequence[tuple[Fraction, ...]], counts: Sequence[int]) -> dict[tuple[Fraction, ...], int]:
+    found: dict[tuple[Fraction, ...], int] = {}
+    for key, count in zip(keys, counts, strict=True):
+        if any(key):
+            found[key] = found.get(key, 0) + count
+    return found

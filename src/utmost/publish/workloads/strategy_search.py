@@ -1,0 +1,190 @@
+"""The search for shares: how much of the level each family should have, so that the weighted error is small.
+
+The error is no convex function of the shares (halving a level costs more than four times the variance), so this is a
+search and no proof: exchanges between two families at a time, from many starts. What it finds is a strategy; how far
+it can be from the best one is said by bounds of their own. Nothing here is drawn at random.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Array, Floats
+from utmost.publish.workloads.blocks import Blocks, relative_precision
+
+_SCAN = np.linspace(0, 1, 9)
+_GOLDEN = (5**0.5 - 1) / 2
+_SWEEPS = 300
+_GAIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedError:
+    """The error of a workload as a function of shares, divided by the variance of noise at the whole level.
+
+    It is the sum over eigenspaces of spectrum / eigenvalue; of several spectra, the largest such sum.
+
+    Attributes:
+        spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
+        loads: of each family and eigenspace, the atoms of a group where the family is nowhere coarser, else 0.
+        level: of the noise at share 1.
+    """
+
+    spectra: Floats
+    loads: Floats
+    level: float
+
+    @classmethod
+    def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float) -> "WeighedError":
+        """The error of workloads with these spectra over the families of ``blocks``."""
+        squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
+        kept = (squares > 0).any(axis=0)
+        return cls(squares[:, kept], blocks.sizes[:, None] * blocks.below.T[:, kept], level)
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        return self.weighed(self.eigenvalues(shares))
+
+    def eigenvalues(self, shares: Floats) -> Floats:
+        """Of shares, (..., families), the eigenvalues in units of the precision at the whole level."""
+        return np.asarray(relative_precision(shares, self.level) @ self.loads)
+
+    def each(self, eigenvalues: Floats) -> Floats:
+        """Of each spectrum its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
+        with np.errstate(divide="ignore", over="ignore"):
+            inverses = 1 / eigenvalues
+        sums = [inverses[..., spectrum > 0] @ spectrum[spectrum > 0] for spectrum in self.spectra]
+        return np.stack(sums, axis=-1)
+
+    def weighed(self, eigenvalues: Floats) -> Floats:
+        """The largest of these sums; (...)."""
+        return np.asarray(self.each(eigenvalues).max(axis=-1))
+
+
+def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
+    """The best shares that exchanges reach from these starts: all are tried briefly, the best three to the end.
+
+    Returns:
+        Shares whose error is at most that of every start.
+    """
+    values, tried = descended(error, np.array(starts), sweeps=4)
+    values, found = descended(error, tried[np.argsort(values, kind="stable")[:3]])
+    return np.asarray(found[values.argmin()])
+
+
+def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
+    """Exchanges between pairs of families, from several starts at once; the errors and the shares, (starts, families).
+
+    Each start goes on until a sweep over all families gains less than one part in 10^9.
+    """
+    found, values = starts.copy(), error(starts)
+    going = np.arange(len(starts))
+    for _ in range(sweeps):
+        before = values.copy()
+        for family in range(found.shape[1]):
+            moved = _exchanged(error, found[going], family)
+            after = error(moved)
+            better = after < values[going]
+            found[going[better]], values[going[better]] = moved[better], after[better]
+        with np.errstate(invalid="ignore"):  # two infinite errors have no difference
+            going = going[before[going] - values[going] > _GAIN * values[going]]
+        if not len(going):
+            break
+    return values, found
+
+
+def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
+    """Shares in whole steps of 1/steps: rounded by largest remainder, then moved step by step while that is better.
+
+    Returns:
+        Integers >= 0 that add up to ``steps``.
+    """
+    exact_steps = shares / shares.sum() * steps
+    found: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
+    short = steps - int(found.sum())
+    found[np.argsort(found - exact_steps, kind="stable")[:short]] += 1
+    wanting = np.flatnonzero(shares > 1e-9)
+    value = float(error(found / steps))
+    for _ in range(_SWEEPS):
+        moves = [(giver, taker) for giver in wanting if found[giver] for taker in wanting if taker != giver]
+        if not moves:
+            break
+        moved = np.repeat(found[None, :], len(moves), axis=0)
+        rows, (givers, takers) = np.arange(len(moves)), np.array(moves).T
+        moved[rows, givers] -= 1
+        moved[rows, takers] += 1
+        values = error(moved / steps)
+        best = int(values.argmin())
+        if not values[best] < value * (1 - 1e-13):
+            break
+        found, value = moved[best], float(values[best])
+    return found
+
+
+def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
+    """The best shares if precision were proportional to the share (the chord of a convex function): multiplicatively.
+
+    Each share is multiplied by the root of what it gains; where the chord problem is solved all gains are 1.
+    """
+    shares, spectrum = np.full(len(error.loads), 1 / len(error.loads)), error.spectra.sum(axis=0)
+    for _ in range(iterations):
+        eigenvalues = shares @ error.loads
+        gains = error.loads @ (spectrum / eigenvalues**2) / (spectrum / eigenvalues).sum()
+        if gains.max() <= 1 + 1e-9:
+            break
+        shares = shares * np.sqrt(gains)
+        shares /= shares.sum()
+    return shares
+
+
+def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
+    """The best exchange between one family and any other: 9 points of the line between them, then golden section."""
+    others = np.delete(np.arange(shares.shape[1]), one)
+    if not len(others):
+        return shares
+    total = shares[:, [one]] + shares[:, others]
+    rest = _without(error, shares, one, others)
+
+    def along(part: Floats) -> Floats:
+        mine, theirs = (relative_precision(found, error.level)[..., None] for found in (part, total - part))
+        return error.weighed(rest + mine * error.loads[one] + theirs * error.loads[others])
+
+    scanned = along(_SCAN[:, None, None] * total)
+    best = scanned.argmin(axis=0)
+    low, high = (_SCAN[np.clip(best + step, 0, len(_SCAN) - 1)] * total for step in (-1, 1))
+    inside, within = _golden(along, low, high)
+    ends = scanned.min(axis=0)
+    part = np.where(within < ends, inside, _SCAN[best] * total)
+    rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
+    moved = shares.copy()
+    moved[:, one] = part[rows, chosen]
+    moved[rows, others[chosen]] = (total - part)[rows, chosen]
+    return moved
+
+
+def _without(error: WeighedError, shares: Floats, one: int, others: Array) -> Floats:
+    """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
+    precisions = relative_precision(shares, error.level)
+    precisions[:, one] = 0
+    rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
+    measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
+    left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]
+    return np.where(left > 0, np.maximum(rest, 0), 0.0)
+
+
+def _golden(along: Callable[[Floats], Floats], low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Golden section on many lines at once; where, and how much."""
+    inner = high - _GOLDEN * (high - low)
+    outer = low + _GOLDEN * (high - low)
+    at_inner, at_outer = along(inner), along(outer)
+    for _ in range(20):
+        left = at_inner < at_outer
+        low, high = np.where(left, low, inner), np.where(left, outer, high)
+        new = np.where(left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+        at_new = along(new)
+        inner, outer = np.where(left, new, outer), np.where(left, inner, new)
+        at_inner, at_outer = np.where(left, at_new, at_outer), np.where(left, at_inner, at_new)
+    better = at_inner < at_outer
+    return np.where(better, inner, outer), np.where(better, at_inner, at_outer)

@@ -1,0 +1,238 @@
+"""Sums of a domain as people write them in a line of text: families, selections, what is wanted and its weight.
+
+department sex                 a table of every department and sex
+department outcome=admitted    narrowed to a label
+ranges of age by sex           all runs of bins, for each sex; likewise "prefixes of"
+age=20..40 sex=men             one sum; the bins from 20 up to 40, which is not in it
+sex=2                          the table of the sexes, with weight 2; "=2" behind anything else
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.laws.exact import Number, exact
+from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.measured_families import measured_family, names_tents
+from utmost.publish.workloads.workload import Workload
+
+TOTAL = "total"
+"""What the sum over everything may be called where no level has that name."""
+
+_STOPS = " ,="
+_RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}
+
+
+def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
+    """Which atoms a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
+
+    Args:
+        texts: of each level its labels with commas between, or of bins a range ``LOW..HIGH``; levels that are not
+            named are summed over.
+
+    Raises:
+        OutOfRange: for a level or a label that the domain has not, a level that is named twice, and a text that selects
+            nothing.
+        NotANumber: for an end of a range that is no number.
+
+    >>> from utmost.publish.workloads import bins
+    >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
+    >>> read_selection(domain, ["age=[0, 10),[10, 20)", "sex=men"])
+    {'age': ['[0, 10)', '[10, 20)'], 'sex': ['men']}
+    >>> read_selection(domain, ["age=20..40"])
+    {'age': slice(Fraction(20, 1), Fraction(40, 1), None)}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, values = _pair_of(domain, text)
+        if name in found:
+            remedy = f"Give several labels with commas: {name}={','.join(_labels(domain, name)[:2])}."
+            raise OutOfRange("a selection must name a level once", came=f"{name!r} twice", remedy=remedy)
+        found[name] = values
+    domain.selection(found)
+    return found
+
+
+def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
+    """The levels of a family, and pairs of a level and a label where it is narrowed, from text.
+
+    Raises:
+        OutOfRange: for what the domain has not.
+
+    >>> read_family(Domain({"age group": [1, 2], "sex": ["men", "women"]}), "age group, sex=men")
+    ('age group', ('sex', 'men'))
+    """
+    words, weight = _scanned(domain, text)
+    if weight is not None or any(isinstance(word, tuple) and isinstance(word[1], slice) for word in words):
+        raise OutOfRange("a table must be of levels, and labels of levels", came=repr(text))
+    return words
+
+
+def read_wanted(domain: Domain, texts: Iterable[str], *, per_answer: bool = False) -> Workload:
+    """The sums that are wanted, each text with the weight that it ends in, or 1; equal ones have their weights added.
+
+    Raises:
+        OutOfRange, NotANumber: for what is no sum of the domain or no weight, and for no text.
+
+    >>> from utmost.publish.workloads import bins
+    >>> domain = Domain(age=bins(0, 90, width=10), sex=["men", "women"])
+    >>> read_wanted(domain, ["age sex", "sex=2", "total", "ranges of age=1/3", "age=20..40 sex=men"])
+    Workload(age sex: 18 answers, weight 1; sex: 2 answers, weight 2; total: 1 answer, weight 1; \
+ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
+    """
+    wanted = [_wanted(domain, text, per_answer) for text in texts]
+    if not wanted:
+        remedy = f"Its levels are {', '.join(domain.level_names(domain.finest))}; the empty text is the total."
+        raise OutOfRange("a plan must say which sums are wanted", came="none", where="want", remedy=remedy)
+    return reduce(add, wanted)
+
+
+def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
+    """A measured family and its share of the level, from text.
+
+    Raises:
+        OutOfRange, NotANumber: for a family that the domain has not, a part of one, and no share.
+
+    >>> read_share(Domain(department=["A"], sex=["men", "women"]), "department sex=3/4")
+    ((0, 0), Fraction(3, 4))
+    >>> read_share(Domain(hour=range(24)), "hour=1"), read_share(Domain(hour=range(24)), "hour~8=1/2")
+    (((0,), Fraction(1, 1)), ((-8,), Fraction(1, 2)))
+    """
+    name, equals, share = text.rpartition("=")
+    tents = [word for word in name.split() if names_tents(domain, word)]
+    if tents:
+        name = " ".join(word for word in name.split() if word not in tents)
+    words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
+    if not equals or rest is not None or not all(isinstance(word, str) for word in words):
+        remedy = 'Say "department sex=3/4", or "=1/4" for the total: whole families are measured.'
+        raise OutOfRange("a share must be of a family", came=repr(text), where="share", remedy=remedy)
+    return measured_family(domain, [*words, *tents]), exact(share, "share")
+
+
+def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
+    start = next((start for start in _RUNS if text.startswith(start)), None)
+    if start is not None:
+        axis, _, crossed = text.removeprefix(start).partition(" by ")
+        names, weight = _scanned(domain, axis)
+        by, last = _scanned(domain, crossed)
+        if len(names) != 1 or not isinstance(names[0], str):
+            raise OutOfRange(f"{start.split()[0]} must be of one axis", came=repr(axis), where="want")
+        return _RUNS[start](domain, names[0], _first(last, weight), by=by, per_answer=per_answer)
+    name, equals, said = text.rpartition("=")
+    if _is_total(domain, text) or (equals and _is_total(domain, name)):
+        return Workload(domain, {"": said if equals else 1}, per_answer=per_answer)
+    words, weight = _scanned(domain, text)
+    ranges = [word for word in words if isinstance(word, tuple) and isinstance(word[1], slice)]
+    if not ranges:
+        return Workload(domain, {words: _first(weight)}, per_answer=per_answer)
+    if not all(isinstance(word, tuple) for word in words):
+        remedy = 'Want "ranges of age by sex", or name a label: "age=20..40 sex=men".'
+        raise OutOfRange("a range beside whole levels is no single sum", came=repr(text), where="want", remedy=remedy)
+    return Workload.sums(domain, [dict(words)], [_first(weight)])
+
+
+def _is_total(domain: Domain, text: str) -> bool:
+    known = {level for axis in domain.axes for level in axis.levels}
+    return text.strip() == TOTAL and TOTAL not in known
+
+
+def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]:
+    """The levels of a text, pairs where a label or a range follows, and the weight at its end, if there is one."""
+    levels = [level for axis in domain.axes for level in axis.levels]
+    words: list[Any] = []
+    at = 0
+    while at < len(text):
+        if text[at] == "=":
+            return tuple(words), _number(text[at + 1 :])
+        if text[at] in _STOPS:
+            at += 1
+            continue
+        name = _longest(text, at, levels)
+        if name is None:
+            domain.level_named(_piece(text, at))  # refuses, and names the nearest
+        assert name is not None
+        at += len(name)
+        if not text.startswith("=", at):
+            words.append(name)
+            continue
+        label = _longest(text, at + 1, _labels(domain, name))
+        piece = _piece(text, at + 1) if label is None else label
+        if label is None and not text[at + 1 + len(piece) :].strip() and _is_number(piece):
+            return (*words, name), _number(piece)
+        words.append((name, piece if label is not None else _one(domain, name, piece)))
+        at += 1 + len(piece)
+    return tuple(words), None
+
+
+def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
+    levels = [level for axis in domain.axes for level in axis.levels if text.startswith(f"{level}=")]
+    if not levels:
+        axis = domain.axes[0]
+        if "=" in text:
+            domain.level_named(text.partition("=")[0].strip())  # refuses, and names the nearest
+        remedy = f"Say {axis.levels[0]}={text_of(axis.labels[0][0])}, with commas between several."
+        raise OutOfRange("a selection must be LEVEL=LABEL", came=repr(text), remedy=remedy)
+    name = max(levels, key=len)
+    at, labels, found = len(name) + 1, _labels(domain, name), list[Any]()
+    while at < len(text):
+        label = _longest(text, at, labels, ",")
+        piece = text[at:].partition(",")[0] if label is None else label
+        found.append(piece if label is not None else _one(domain, name, piece.strip()))
+        at += len(piece)
+        at += len(text[at:]) - len(text[at:].lstrip(", "))
+    ranges = [one for one in found if isinstance(one, slice)]
+    if ranges and len(found) > 1:
+        raise OutOfRange("a selection takes one range of a level", came=f"{len(found)}", where=repr(name))
+    return name, ranges[0] if ranges else found
+
+
+def _one(domain: Domain, name: str, piece: str) -> Any:
+    """A range of bins; whatever else is no label is refused, and the nearest one named."""
+    axis, _ = domain.level_named(name)
+    if ".." in piece:
+        if domain.axes[axis].edges is None:
+            remedy = "Name its labels, with commas between them."
+            raise OutOfRange("only bins are taken by a range", came=repr(piece), where=repr(name), remedy=remedy)
+        low, _, high = piece.partition("..")
+        found = slice(*(None if not end.strip() else exact(end.strip(), name) for end in (low, high)))
+        domain.selection({name: found})
+        return found
+    domain.selection({name: piece})
+    return piece
+
+
+def _labels(domain: Domain, name: str) -> list[str]:
+    axis, level = domain.level_named(name)
+    return [str(text_of(label)) for label in domain.axes[axis].labels[level]]
+
+
+def _longest(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:
+    """The longest of the names that stands there as a word."""
+    ends = (name for name in names if text.startswith(name, at) and text[at + len(name) :][:1] in ("", *stops))
+    return max(ends, key=len, default=None)
+
+
+def _piece(text: str, at: int) -> str:
+    """What stands there, up to a space, a comma or an equals sign."""
+    return text[at : next((place for place in range(at, len(text)) if text[place] in _STOPS), len(text))]
+
+
+def _first(*weights: Number | None) -> Number:
+    """The first weight that was given, even if it is 0, which is refused; else 1."""
+    return next((weight for weight in weights if weight is not None), 1)
+
+
+def _number(text: str) -> Fraction:
+    return exact(text.strip(), "weight")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        exact(text, "weight")
+    except (NotANumber, OutOfRange):
+        return False
+    return True

@@ -1,0 +1,218 @@
+"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all atoms.
+
+In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
+`tent_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
+
+    (tr M - tr(C H M H')) / d,
+
+and H M H' comes from the sums by which the answers are made: of all ranges from those of the prefixes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Floats
+from utmost.publish.workloads.axes import Axis
+from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken
+from utmost.publish.workloads.blocks import relative_precision
+from utmost.publish.workloads.domain import Domain, Family, is_finer
+from utmost.publish.workloads.measured_families import load_of
+from utmost.publish.workloads.reconstruction import Reconstruction
+from utmost.publish.workloads.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
+from utmost.publish.workloads.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TentErrors:
+    """The error of a workload as a function of the shares of some families, over the variance of noise at the level.
+
+    Args:
+        workload: over a domain whose levels have groups of one size.
+        place: of the axis of tents.
+        families: that may be measured.
+        level: of the noise at share 1.
+    """
+
+    workload: Workload
+    place: int
+    families: tuple[Family, ...]
+    level: float
+    _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
+    _loads: Floats = field(init=False, repr=False)
+    _known: dict[bytes, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_spaces", _spaces(self.workload, self.place, self.families))
+        object.__setattr__(self, "_loads", np.array([load_of(family) for family in self.families], dtype=float))
+        object.__setattr__(self, "_known", {})
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., families); inf where they do not determine some answer."""
+        given = np.asarray(shares, dtype=float)
+        rows = given.reshape(-1, len(self.families))
+        return np.array([self._error(row) for row in rows]).reshape(given.shape[:-1])
+
+    def _error(self, shares: Floats) -> float:
+        precisions = relative_precision(shares / self._loads, self.level)
+        measured = shares > 0
+        found = 0.0
+        for number, space in enumerate(self._spaces):
+            key = bytes([number]) + measured.tobytes()
+            if key not in self._known:
+                self._known[key] = space.problem(measured)
+            problem = self._known[key]
+            if problem is None:
+                return float("inf")
+            found += problem.error(precisions)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ErrorSpace:
+    """An eigenspace of the other axes, in which some answers lie.
+
+    Attributes:
+        axis: of the tents.
+        rows: of each family the rows that it measures along the axis; 0 where it does not enter.
+        atoms: of each family the atoms of a group on the other axes.
+        parts: sums along the axis, and how much their squares count.
+    """
+
+    axis: Axis
+    rows: tuple[int, ...]
+    atoms: Floats
+    parts: tuple[tuple[AxisSums, float], ...]
+
+    def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
+        """What there is to compute where these families are measured; None where they do not determine the answers."""
+        chosen = [rows for rows, on in zip(self.rows, measured, strict=True) if on and rows]
+        if any(rows < 0 for rows in chosen) and 1 not in chosen:
+            return None  # tents determine nothing alone
+        base = base_of(chosen)
+        if not base or any(_block(self.axis, sums.level(self.axis)) % base for sums, _ in self.parts):
+            return None
+        sets = tuple(sorted({rows for rows in chosen if rows != base}))
+        check_tents_fit(self.axis.size, sets)
+        columns, products = _rows_along(self.axis.size, base, sets)
+        trace, weighted = 0.0, np.zeros((columns.shape[1], columns.shape[1]))
+        for sums, weight in self.parts:
+            alone, crossed = _moments(sums, self.axis, base, columns)
+            trace, weighted = trace + weight * alone, weighted + weight * crossed
+        member = np.array([[rows == one for rows in self.rows] for one in (base, *sets)]) * self.atoms * measured
+        counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, one)) for one in sets]
+        return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """tr M, H M H', H H', and which families know each set of rows."""
+
+    trace: float
+    weighted: Floats
+    products: Floats
+    member: Floats
+    counts: NDArray[np.intp]
+
+    def error(self, precisions: Floats) -> float:
+        """The sum of the variances, with these precisions of the families."""
+        known = self.member @ precisions
+        if not len(self.counts):
+            return self.trace / float(known[0])
+        with np.errstate(divide="ignore"):
+            inner = self.products + np.diag(np.repeat(known[0] / known[1:], self.counts))
+        gained = float(np.trace(np.linalg.solve(inner, self.weighted)))
+        return (self.trace - gained) / float(known[0])
+
+
+def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple[_ErrorSpace, ...]:
+    axes = workload.domain.axes
+    rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
+    others = [_others(family, place) for family in families]
+    blocks = Reconstruction(rest, dict.fromkeys(others, 1))
+    found = []
+    for space in blocks.spaces:
+        parts = []
+        for part in workload.parts:
+            energy = _energy([sums for a, sums in enumerate(part.sums) if a != place], rest, blocks.chains, space)
+            if energy:
+                parts.append((part.sums[place], float(part.weight * energy / part.answers)))
+        if parts:
+            entering = [is_finer(blocks.canonical(one), space) for one in others]
+            rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
+            atoms = np.array([blocks.atoms_in(one) for one in others], dtype=float)
+            found.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
+    return tuple(found)
+
+
+def _others(family: Family, place: int) -> Family:
+    return tuple(level for a, level in enumerate(family) if a != place) or (0,)
+
+
+def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
+    """The sum of |Q_T w|^2 over the sums on the other axes."""
+    found = Fraction(1)
+    for axis, one, chain, level in zip(rest.axes, sums, chains, space, strict=False):
+        blocks = axis.blocks
+        assert blocks is not None, "the levels of the other axes are even"
+        after = chain.index(level) + 1
+        end = chain[after] if after < len(chain) else len(blocks)
+        found *= sum(one.spectrum(blocks)[level:end], start=Fraction(0))
+    return found
+
+
+def _block(axis: Axis, level: int) -> int:
+    return axis.size // axis.groups(level)
+
+
+@lru_cache(maxsize=8)
+def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """The rows as columns, (groups of the base, rows), and H H'."""
+    groups = size // base
+    pieces = [np.zeros((groups, 0))]
+    for one in sets:
+        count = len(row_sums(np.zeros(groups), size, base, one))
+        pieces.append(row_values(np.eye(count), size, base, one))
+    columns = np.concatenate(pieces, axis=1)
+    return columns, columns.T @ columns
+
+
+def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[float, Floats]:
+    """tr M and H M H' for the sums along the axis, in groups of the base."""
+    if isinstance(sums, Ranges | Prefixes):
+        return _of_prefixes(columns, isinstance(sums, Ranges))
+    if isinstance(sums, Taken):
+        row = sums.row[::base].astype(float)
+        return float(row.sum()), np.outer(row @ columns, row @ columns)
+    if isinstance(sums, Groups):
+        starts = axis.group_starts(sums.at) // base
+        across = np.add.reduceat(columns, starts, axis=0)
+        taken = across if sums.only is None else across[[sums.only]]
+        groups = len(columns) / (1 if sums.only is None else len(starts))
+        return groups, taken.T @ taken
+    rows = sums.matrix(axis)[:, ::base].astype(float)
+    return float(rows.sum()), (rows @ columns).T @ (rows @ columns)
+
+
+def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
+    """Of all prefixes; of all ranges, which are the differences of two of the n + 1 prefixes."""
+    size = len(columns)
+    across = np.cumsum(columns, axis=0)
+    if not ranges:
+        return size * (size + 1) / 2, across.T @ across
+    added = across.sum(axis=0)
+    return size * (size + 1) * (size + 2) / 6, (size + 1) * across.T @ across - np.outer(added, added)
+
+
+def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
+    """Of each part the mean variance of its answers, over the variance of noise at the whole level."""
+    given = np.array([float(share) for share in shares.values()])
+    return {
+        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(given))
+        for part in workload.parts
+    }

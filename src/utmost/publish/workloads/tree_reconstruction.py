@@ -1,0 +1,192 @@
+"""Least squares on a tree whose groups differ in size, such as states and their counties: by two passes over it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Array, Floats
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
+from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.tent_reconstruction import TentReconstruction
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
+from utmost.publish.workloads.unequal_trees import UnequalTree, tree_estimate
+
+
+def reconstruction_of(domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None) -> "LeastSquares":
+    """Least squares for the measured families of a domain: by axes where that is possible, else of one tree.
+
+    Args:
+        pair: an axis of the domain whose sums and differences are measured.
+
+    Raises:
+        Unsupported: for a measured level whose groups differ in size, beside other axes.
+    """
+    if pair is not None:
+        return TurnedReconstruction(pair, weights)
+    if any(map(is_tents, weights)):
+        return TentReconstruction(domain, weights)
+    try:
+        return Reconstruction(domain, weights)
+    except Unsupported:
+        if len(domain.axes) > 1:
+            raise
+        return TreeReconstruction(domain, weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeReconstruction:
+    """`Reconstruction` for a domain of one axis, the groups of whose levels may be of any sizes.
+
+    Args:
+        domain: of one axis.
+        weights: of each measured level a positive integer.
+
+    Cost: of all estimates, and of one answer's error, a few rationals for each group.
+    """
+
+    domain: Domain
+    weights: Mapping[Family, int]
+    _tree: UnequalTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_tree", UnequalTree.of(self.domain))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TreeReconstruction, (self.domain, dict(self.weights))
+
+    @property
+    def curvatures(self) -> tuple[int, int]:
+        """Bounds of the least and the largest curvature of the sum of squares, in atoms."""
+        blocks = {family: int(self._sizes(family[0]).max()) for family in self.weights}
+        largest = sum(weight * blocks[family] for family, weight in self.weights.items())
+        return self.weights.get((0,), 0), largest
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of the sums over a level: rationals, and the divisor 1; see `Reconstruction.estimates`.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine these.
+        """
+        self.check_family_determined(family)
+        return self._estimated(measured, Fraction)[family[0]], 1
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+        """The same in float64.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine these.
+        """
+        self.check_family_determined(family)
+        return self._estimated(measured, float)[family[0]].astype(np.float64)
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine it.
+        """
+        self.check_determined(form)
+        found = self._estimated(measured, Fraction)[self._finest]
+        return Fraction(sum(one * of for one, of in zip(found, self._coefficients(form), strict=True)))
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that a level is no finer than the finest measured one.
+
+        Raises:
+            NotDetermined: where it is.
+        """
+        if self._tree.groups[family[0]] > self._tree.groups[self._finest]:
+            raise not_determined(self.domain, family, self.weights)
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        self.check_family_determined(form.family)
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured levels' noises, see `Reconstruction.terms`."""
+        found: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
+        columns = [self._shares(form) for form in forms]
+        for family in self.weights:
+            for key in zip(*(column[family] for column in columns), strict=True):
+                if any(key):
+                    found[family][key] = found[family].get(key, 0) + 1
+        return found
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a level a number, equal for groups that some symmetry of the tree exchanges."""
+        shapes: list[list[int]] = [[0] * self._tree.groups[0]]
+        for level in range(1, len(self._tree.groups)):
+            children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
+            for shape, parent in zip(shapes[-1], self._tree.parents[level - 1].tolist(), strict=True):
+                children[parent].append(shape)
+            shapes.append(_numbered([tuple(sorted(one)) for one in children]))
+        found = shapes[-1]
+        for level in range(len(self._tree.groups) - 2, family[0] - 1, -1):
+            above = [found[parent] for parent in self._tree.parents[level].tolist()]
+            found = _numbered(list(zip(above, shapes[level], strict=True)))
+        return np.array(found, dtype=np.intp)
+
+    @property
+    def _finest(self) -> int:
+        return min(family[0] for family in self.weights)
+
+    def _sizes(self, level: int) -> NDArray[np.intp]:
+        axis = self.domain.axes[0]
+        return np.diff(axis.group_starts(level), append=axis.size)
+
+    def _weights(self, number: type) -> list[Any]:
+        return [number(self.weights.get((level,), 0)) for level in range(len(self._tree.groups))]
+
+    def _estimated(self, measured: Mapping[Family, NDArray[Any]], number: type) -> list[Array]:
+        sums = [
+            None if (level,) not in measured else measured[(level,)].ravel() for level in range(len(self._tree.groups))
+        ]
+        found = tree_estimate(self._tree, sums, self._weights(number))
+        return [np.zeros(0) if one is None else one for one in found]
+
+    def _coefficients(self, form: ProductForm) -> list[Fraction]:
+        """The answer's coefficients of the sums of the finest measured level."""
+        starts = self.domain.axes[0].group_starts(self._finest)
+        return [Fraction(int(one), form.denominator) for one in form.factors[0][starts]]
+
+    def _shares(self, form: ProductForm) -> dict[Family, list[Fraction]]:
+        """The coefficients of an answer on every measured sum: q_S A_S (A'QA)^-1 w.
+
+        (A'QA)^-1 w is the estimate from w/q at the finest level and zeros elsewhere.
+        """
+        finest = self._finest
+        weight = self.weights[(finest,)]
+        sums: list[Any] = [
+            [Fraction(0)] * groups if (level,) in self.weights else None
+            for level, groups in enumerate(self._tree.groups)
+        ]
+        sums[finest] = [one / weight for one in self._coefficients(form)]
+        found = tree_estimate(self._tree, sums, self._weights(Fraction))
+        rows = [[] if one is None else one.tolist() for one in found]
+        return {family: [weight * one for one in rows[family[0]]] for family, weight in self.weights.items()}
+
+
+SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
+"""Least squares from sums of atoms."""
+
+LeastSquares = SumSquares | TurnedReconstruction
+"""Least squares for a domain, of any kind."""
+
+
+def _numbered(keys: list[Any]) -> list[int]:
+    """A number for each different key, in order of first appearance."""
+    known: dict[Any, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]

@@ -1,0 +1,179 @@
+"""Least squares from sums and differences of two columns: each side by itself, an atom is half of their sum."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Floats
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
+from utmost.publish.workloads.sums_and_differences import PairAxis
+
+_FLOATS_UP_TO = 1 << 53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnedReconstruction:
+    """`Reconstruction` where families without the axis of a pair measure sums, and those with it differences.
+
+    The two kinds have noises of their own and nothing in common, so least squares of both is that of each.
+
+    Args:
+        pair: the axis of two values, and its domain.
+        weights: of each measured family a positive integer.
+    """
+
+    pair: PairAxis
+    weights: Mapping[Family, int]
+    _sides: tuple[Reconstruction | None, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", dict(self.weights))
+        rows = self.pair.rows
+        sides = (Reconstruction(rows, of) if of else None for of in self.pair.split(self.weights))
+        object.__setattr__(self, "_sides", tuple(sides))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.pair.domain, self.pair.name, dict(self.weights))
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the atoms."""
+        return self.pair.domain
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """Least squares of the sums over a family, see `Reconstruction.estimates`.
+
+        Raises:
+            NotDetermined: where the measured sums and differences do not determine these.
+        """
+        self.check_family_determined(family)
+        row, given = self.pair.of_rows(family), self.pair.split(measured)
+        found = [
+            side.estimates(of, row)
+            for side, of in zip(self._sides[: self._needed(family)], given, strict=False)
+            if side is not None
+        ]
+        if len(found) == 1:
+            return found[0]
+        common = 2 * math.lcm(*(divisor for _, divisor in found))
+        kind = object if any(_largest(sums) * common >= 1 << 61 for sums, _ in found) else np.int64
+        total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in found)
+        return np.concatenate([total + apart, total - apart], axis=self.pair.place), common
+
+    def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
+        """The same in float64."""
+        sums, divisor = self.estimates(measured, family)
+        return np.asarray(sums.astype(np.float64) / divisor)
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """Least squares of one answer.
+
+        Raises:
+            NotDetermined: where the measured sums do not determine it.
+        """
+        self.check_determined(form)
+        given, found = self.pair.split(measured), Fraction(0)
+        for side, of, half in zip(self._sides, given, self._halves(form), strict=True):
+            if side is not None and _is_wanted(half):
+                found += side.value(of, half)
+        return found
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that the measured sums and differences determine every sum over a family.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        for side in self._sides[: self._needed(family)]:
+            if side is None:
+                raise not_determined(self.domain, family, self.weights)
+            side.check_family_determined(self.pair.of_rows(family))
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums and differences determine an answer.
+
+        Raises:
+            NotDetermined: where they do not.
+        """
+        for side, half in zip(self._sides, self._halves(form), strict=True):
+            if side is None and _is_wanted(half):
+                raise not_determined(self.domain, form.family, self.weights)
+            if side is not None:
+                side.check_determined(half)
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a family a number, equal where errors have one law; the two atoms of a row have one."""
+        rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
+        shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
+        return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the noises of sums and differences, see `Reconstruction.terms`."""
+        halves = zip(*(self._halves(form) for form in forms), strict=True)
+        found = {}
+        for side, half, named in zip(self._sides, halves, (self.pair.of_sums, self.pair.of_differences), strict=True):
+            for family, terms in {} if side is None else side.terms(*half).items():
+                found[named(family)] = terms
+        return found
+
+    def on_atoms(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Reconstruction, dict[Family, NDArray[Any]]]:
+        """Least squares over sums of atoms in the place of this one, with estimates as its measured sums.
+
+        Weights q_+ of a family's sums and q_- of its differences are those of atoms' sums at 2 q_-, and of the sums at
+        q_+ - q_- beside them. Where q_- is the larger they are taken at 2 q_+: differences count less then.
+        """
+        weights: dict[Family, int] = {}
+        sums, differences = self.pair.split(self.weights)
+        for row in {**sums, **differences}:
+            more, less = sums.get(row, 0), differences.get(row, 0)
+            weights[self.pair.of_differences(row)] = 2 * min(more, less)
+            weights[self.pair.of_sums(row)] = max(0, more - less)
+        kept = {family: weight for family, weight in weights.items() if weight}
+        found = {family: _numbers(*self.estimates(measured, family)) for family in kept}
+        return Reconstruction(self.domain, kept), found
+
+    def _needed(self, family: Family) -> int:
+        """1 where sums alone say it, 2 where differences are needed, too."""
+        return 2 if self.pair.is_difference(family) else 1
+
+    def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
+        """What an answer takes of the sums, and of the differences: (c_1 + c_2)/2 and (c_1 - c_2)/2."""
+        place = self.pair.place
+        one, other = form.factors[place].tolist()
+        made = [
+            replace(
+                form,
+                domain=self.pair.rows,
+                factors=(*form.factors[:place], np.array([factor], dtype=object), *form.factors[place + 1 :]),
+                denominator=2 * form.denominator,
+            )
+            for factor in (one + other, one - other)
+        ]
+        return made[0], made[1]
+
+
+def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> TurnedReconstruction:
+    return TurnedReconstruction(PairAxis.of(domain, name), weights)
+
+
+def _is_wanted(form: ProductForm) -> bool:
+    return all(any(factor.tolist()) for factor in form.factors)
+
+
+def _largest(sums: NDArray[Any]) -> int:
+    return max(abs(int(sums.max())), abs(int(sums.min())))
+
+
+def _numbers(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
+    """The estimates as floats, or as fractions where floats would lose a digit before the point."""
+    if _largest(sums) < _FLOATS_UP_TO * divisor:
+        return np.asarray(sums.astype(np.float64) / divisor)
+    exactly = [Fraction(one) / divisor for one in sums.ravel().tolist()]
+    return np.array(exactly, dtype=object).reshape(sums.shape)

@@ -1,0 +1,343 @@
+"""Trees whose groups differ in size (states and their counties): variances and estimates by two passes, O(groups).
+
+Every group of a measured level gets noise of that level's precision. Up the tree goes what is known of a group from the
+measurements inside it, down what is known from those outside; a group's sum is known by both together:
+
+    up      pi_v = p_v + 1 / sum over the children of 1/pi_c
+    down    delta_c = r / (1 + r * sum over the siblings of 1/pi),  r = p_v + delta_v of the parent v;  0 at the top
+    both    variance of the best linear unbiased estimate of v = 1 / (pi_v + delta_v)
+
+All of it holds for any positive precisions; with rational ones the estimates are exactly unbiased in rationals.
+Source: [hay2010] for equal trees and precisions; here by independence of what lies inside and outside a group.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Array, Floats, Level, Number, checked, frozen
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.axis_sums import Groups
+from utmost.publish.workloads.blocks import relative_precision
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.strategy_search import lattice_shares
+from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload_evidence import level_of_atoms
+
+_SCAN = 9
+_GOLDEN = (5**0.5 - 1) / 2
+_SWEEPS = 100
+_LATTICE = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnequalTree(Shown):
+    """The groups of one axis, level by level up to "all", of any sizes.
+
+    Attributes:
+        groups: how many groups each level has; the last level is "all".
+        firsts: of each level above the finest, the first child of each group, among the groups of the level below.
+        parents: of each level below "all", the parent of each group.
+    """
+
+    groups: tuple[int, ...]
+    firsts: tuple[NDArray[np.intp], ...] = field(repr=False)
+    parents: tuple[NDArray[np.intp], ...] = field(repr=False)
+
+    @classmethod
+    @checked
+    def of(cls, domain: Domain) -> "UnequalTree":
+        """The tree of a domain of one axis.
+
+        Raises:
+            Unsupported: for more axes than one.
+
+        >>> from utmost.publish.workloads import hierarchy
+        >>> states = hierarchy({"DE": ["Kent", "Sussex"], "HI": ["Kauai", "Maui", "Oahu"]}, names=["state", "county"])
+        >>> UnequalTree.of(Domain(place=states)).groups
+        (5, 2, 1)
+        """
+        if len(domain.axes) > 1:
+            raise Unsupported(
+                "groups of several sizes are crossed with no other axis",
+                came=f"{len(domain.axes)} axes",
+                remedy="Drop the coarser level, or declare its values as an axis of their own.",
+            )
+        axis = domain.axes[0]
+        starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]
+        firsts = [np.searchsorted(finer, coarser) for finer, coarser in pairwise(starts)]
+        parents = [
+            np.repeat(np.arange(len(first)), np.diff(first, append=len(finer)))
+            for first, finer in zip(firsts, starts, strict=False)
+        ]
+        return cls(tuple(map(len, starts)), tuple(map(frozen, firsts)), tuple(map(frozen, parents)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tree, (self.groups, self.firsts, self.parents)
+
+    def added(self, values: Array, level: int) -> Array:
+        """Of each group of a level, the sum over its children of values of the level below."""
+        return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
+
+
+def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
+    return UnequalTree(
+        groups, tuple(frozen(one.copy()) for one in firsts), tuple(frozen(one.copy()) for one in parents)
+    )
+
+
+@checked
+def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
+    """The variance of the best linear unbiased estimate of every group's sum, by level.
+
+    Args:
+        tree: whose groups are measured.
+        precisions: of each level, the precision of the noise on each of its groups (1/variance), 0 where it is not
+            measured; one number for a level, or an array with one for each group, all positive or all 0. Fractions
+            give Fractions.
+
+    Returns:
+        Of each level an array, (groups,); infinite (a float) where the measurements do not determine the sums.
+
+    Raises:
+        OutOfRange: for precisions of other shapes, negative ones, and where nothing is measured.
+
+    Cost: O(groups).
+
+    >>> from utmost.publish.workloads import hierarchy
+    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
+    >>> [[str(one) for one in level] for level in tree_variances(tree, [Fraction(1), Fraction(1), Fraction(0)])]
+    [['1/2', '2/3', '2/3'], ['1/2', '2/3'], ['7/6']]
+    """
+    known = _read(tree, precisions)
+    finest = _finest(known)
+    inside, spreads = _up(tree, known, finest)
+    found: list[Array] = [np.zeros(0)] * len(known)
+    outside = known[-1] * 0
+    found[-1] = 1 / (inside[-1] + outside)
+    for level in range(len(known) - 1, finest, -1):
+        parents = tree.parents[level - 1]
+        ratio = (known[level] + outside)[parents]
+        rest = spreads[level][parents] - 1 / inside[level - 1]
+        if rest.dtype != object:
+            rest = np.maximum(rest, 0.0)
+        outside = ratio / (1 + ratio * rest)
+        found[level - 1] = 1 / (inside[level - 1] + outside)
+    for level in range(finest):
+        same = tree.groups[level] == tree.groups[finest]
+        found[level] = found[finest] if same else np.full(tree.groups[level], np.inf)
+    return tuple(frozen(one.copy()) for one in found)
+
+
+@checked
+def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequence[Any]) -> tuple[Array | None, ...]:
+    """The best linear unbiased estimate of every group's sum from noisy sums of some levels; all sums agree.
+
+    For any positive precisions it is unbiased; it has the least variance where they are those of the noise. Integers
+    and rational precisions give Fractions.
+
+    Args:
+        tree: whose groups are measured.
+        measured: of each level the noisy sums, (groups,); None where it is not measured.
+        precisions: as for `tree_variances`, 0 where ``measured`` is None.
+
+    Returns:
+        Of each level its estimates, (groups,); None where they are not determined.
+
+    Raises:
+        OutOfRange: as for `tree_variances`, and for a measured level without precision or of another size.
+
+    Cost: O(groups).
+
+    >>> from utmost.publish.workloads import hierarchy
+    >>> tree = UnequalTree.of(Domain(place=hierarchy({"A": [1], "B": [2, 3]}, names=["region", "district"])))
+    >>> found = tree_estimate(tree, [[3, 4, 5], [1, 12], None], [Fraction(1), Fraction(1), Fraction(0)])
+    >>> [[str(one) for one in level] for level in found]
+    [['2', '5', '6'], ['2', '11'], ['13']]
+    """
+    known = _read(tree, precisions)
+    finest = _finest(known)
+    values = [_sums(tree, level, one, known[level]) for level, one in enumerate(_levels(tree, measured, "measured"))]
+    inside, spreads = _up(tree, known, finest)
+    means = {finest: values[finest]}
+    below = {}
+    for level in range(finest + 1, len(known)):
+        below[level] = tree.added(means[level - 1], level)
+        means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
+    found: list[Array | None] = [None] * len(known)
+    found[-1] = upper = means[len(known) - 1]
+    for level in range(len(known) - 1, finest, -1):
+        parents = tree.parents[level - 1]
+        excess = ((upper - below[level]) / spreads[level])[parents]
+        found[level - 1] = upper = means[level - 1] + excess / inside[level - 1]
+    for level in range(finest):
+        found[level] = found[finest] if tree.groups[level] == tree.groups[finest] else None
+    return tuple(None if one is None else frozen(one.copy()) for one in found)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TreeError(Shown):
+    """The error of a workload over a tree as a function of shares, divided by the variance of noise at the whole level.
+
+    Attributes:
+        tree: whose groups are measured.
+        weights: of each level, the weight of each group's variance, (groups,).
+        level: of the noise at share 1.
+    """
+
+    tree: UnequalTree
+    weights: tuple[Floats, ...] = field(repr=False)
+    level: float
+
+    @classmethod
+    @checked
+    def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level) -> "TreeError":
+        """The error of a workload of groups over a domain of one axis.
+
+        Raises:
+            Unsupported: for several axes, and for wanted sums that are no groups.
+        """
+        tree = UnequalTree.of(workload.domain)
+        weights = [np.zeros(count) for count in tree.groups]
+        for part in workload.parts:
+            sums = part.sums[0]
+            if not isinstance(sums, Groups):
+                remedy = "Want the groups of its levels, or declare bins whose runs have one size."
+                raise Unsupported("over groups of several sizes only groups are wanted", came=part.name, remedy=remedy)
+            weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
+        return cls(tree, tuple(map(frozen, weights)), float(level_of_atoms(unit, level_of(epsilon)).epsilon_float))
+
+    def __call__(self, shares: Floats) -> Floats:
+        """The error at these shares, (..., levels); inf where they do not determine some wanted answer."""
+        rows = np.atleast_2d(relative_precision(shares, self.level))
+        return np.array([self._at(row) for row in rows]).reshape(np.shape(shares)[:-1])
+
+    def _at(self, precisions: Floats) -> float:
+        if not (precisions > 0).any():
+            return float("inf")
+        variances = tree_variances(self.tree, precisions.tolist())
+        pairs = zip(self.weights, variances, strict=True)
+        return sum(float(weights[weights > 0] @ found[weights > 0]) for weights, found in pairs)
+
+
+@checked
+def least_tree_shares(workload: Workload, unit: Unit, epsilon: Number | Level) -> dict[Family, Fraction]:
+    """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
+
+    Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
+    the wanted ones and of all. Never worse than any of these starts.
+
+    Raises:
+        Unsupported: for a domain of several axes, and for wanted sums that are no groups.
+
+    >>> from utmost.publish.workloads import hierarchy
+    >>> domain = Domain(place=hierarchy({"A": [1], "B": [2, 3, 4, 5]}, names=["region", "district"]))
+    >>> found = least_tree_shares(Workload(domain, {"district": 1, "region": 1}), Unit(1, 1), 1)
+    >>> {domain.family_name(family): str(share) for family, share in found.items()}
+    {'district': '1'}
+    """
+    error = TreeError.of(workload, unit, epsilon)
+    count = len(error.tree.groups)
+    wanted = np.array([float(bool(weights.any())) for weights in error.weights])
+    starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
+    searched = min((_descended(error, start) for start in starts), key=lambda found: found[0])[1]
+    options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
+    best = min(options, key=lambda shares: float(error(shares)))
+    return {(at,): Fraction(round(share * _LATTICE), _LATTICE) for at, share in enumerate(best) if share > 0}
+
+
+def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
+    """Exchanges between pairs of levels until a sweep gains less than one part in 10^8."""
+    shares, value = start.copy(), float(error(start))
+    for _ in range(_SWEEPS):
+        before = value
+        for one in range(len(shares)):
+            for other in range(one):
+                value, shares = min((value, shares), _exchanged(error, shares, one, other), key=lambda found: found[0])
+        if not value < before * (1 - 1e-8):
+            break
+    return value, shares
+
+
+def _exchanged(error: TreeError, shares: Floats, one: int, other: int) -> tuple[float, Floats]:
+    """The best of a scan of the line between two levels, refined by golden section."""
+    total = shares[one] + shares[other]
+
+    def at(part: float) -> tuple[float, Floats]:
+        moved = shares.copy()
+        moved[one], moved[other] = part, total - part
+        return float(error(moved)), moved
+
+    parts = np.linspace(0, total, _SCAN)
+    scanned = [at(part) for part in parts]
+    best = min(range(_SCAN), key=lambda place: scanned[place][0])
+    low, high = parts[max(best - 1, 0)], parts[min(best + 1, _SCAN - 1)]
+    while high - low > 1e-5:
+        inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(inner)[0] < at(outer)[0]:
+            high = outer
+        else:
+            low = inner
+    return min(scanned[best], at((low + high) / 2), key=lambda found: found[0])
+
+
+def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
+    """pi of each level from the finest measured one, and of each group the sum of its children's 1/pi."""
+    inside, spreads = [known[0]] * finest + [known[finest]], {}
+    for level in range(finest + 1, len(known)):
+        spreads[level] = tree.added(1 / inside[level - 1], level)
+        inside.append(known[level] + 1 / spreads[level])
+    return inside, spreads
+
+
+def _finest(known: Sequence[Array]) -> int:
+    """The finest measured level."""
+    return next(level for level, one in enumerate(known) if one[0] > 0)
+
+
+def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any]:
+    if len(values) != len(tree.groups):
+        raise OutOfRange(f"{name} must have an entry for each of {len(tree.groups)} levels", came=len(values))
+    return values
+
+
+def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
+    """Of each level its precisions, all Fractions or all floats."""
+    rows = [np.asarray(one) for one in _levels(tree, precisions, "precisions")]
+    rational = not any(row.dtype.kind == "f" for row in rows)
+    found = []
+    for row, count in zip(rows, tree.groups, strict=True):
+        if row.shape not in ((), (count,)):
+            raise OutOfRange(f"a level's precisions must be one number, or {count}", came=f"shape {row.shape}")
+        flat = np.broadcast_to(row, (count,))
+        own = np.empty(count, dtype=object)
+        own[:] = [Fraction(one) for one in flat.tolist()] if rational else flat.tolist()
+        found.append(own if rational else own.astype(float))
+    if any(not ((row > 0).all() or (row == 0).all()) for row in found) or not any(row[0] > 0 for row in found):
+        raise OutOfRange("precisions must be positive, or 0 for a whole level, and some level measured", came="others")
+    return found
+
+
+def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
+    """The noisy sums of a level; zeros where it is not measured."""
+    if (values is None) != bool(known[0] == 0):
+        remedy = "Give sums and a positive precision, or None and 0."
+        raise OutOfRange("a level is measured, or it is not", came=f"level {level}", remedy=remedy)
+    if values is None:
+        return known * 0
+    found = np.asarray(values)
+    if found.shape != (tree.groups[level],):
+        raise OutOfRange(f"a level of {tree.groups[level]} groups must have as many sums", came=f"shape {found.shape}")
+    if known.dtype != object:
+        return found.astype(float)
+    own = np.empty(found.shape, dtype=object)
+    own[:] = [Fraction(one) for one in found.tolist()]
+    return own

@@ -1,0 +1,386 @@
+"""Workloads: the sums that are wanted over a domain, in parts, each with the weight of its error.
+
+The error of a release is the sum over the parts of weight times mean variance. A **part** is a product of sums along
+each axis: all groups of a family, the groups of a family that carry a label, all ranges or prefixes of an axis within
+each group of the others, or one sum over whatever atoms somebody names.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import Array, Floats, Number, checked, exact, frozen, wrong_kind
+from utmost.laws.exact.shown import LONGEST, Shown
+from utmost.publish.workloads.axes import Label, text_of
+from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, sum_of_values
+from utmost.publish.workloads.blocks import Blocks, chains_of
+from utmost.publish.workloads.domain import Domain, Family, Where
+
+MOST_ENTRIES = 10**8
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Part(Shown):
+    """Sums of one kind that are wanted together.
+
+    Attributes:
+        name: of which groups, labels, ranges they are; the empty text for the total.
+        weight: of their mean variance, > 0.
+        sums: of each axis the sums along it; an answer takes one of each.
+        answers: how many answers there are.
+    """
+
+    name: str
+    weight: Fraction
+    sums: tuple[AxisSums, ...] = field(repr=False)
+    answers: int
+
+    def family(self, domain: Domain) -> Family:
+        """The coarsest family whose sums determine these answers."""
+        return tuple(sums.level(axis) for sums, axis in zip(self.sums, domain.axes, strict=True))
+
+    def spectrum(self, blocks: Blocks) -> Array:
+        """The mean of |Q_T w|^2 over the answers w; (eigenspaces,), Fractions."""
+        factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
+        found = np.empty(len(blocks.eigenspaces), dtype=object)
+        found[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
+        return frozen(found)
+
+    def sizes(self, domain: Domain) -> dict[int, int]:
+        """How many atoms an answer adds up, and how many answers add up so many."""
+        found = {1: 1}
+        for sums, axis in zip(self.sums, domain.axes, strict=True):
+            lengths, grown = sums.lengths(axis), dict[int, int]()
+            for (size, times), (length, rows) in product(found.items(), lengths.items()):
+                grown[size * length] = grown.get(size * length, 0) + times * rows
+            found = grown
+        return dict(sorted(found.items()))
+
+    def matrix(self, domain: Domain) -> Floats:
+        """The answers as rows of 0 and 1; (answers, atoms).
+
+        Raises:
+            OutOfRange: for more than 10^8 entries.
+        """
+        _check_entries(self.answers * domain.size)
+        return _crossed([sums.matrix(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)])
+
+    def gram(self, domain: Domain) -> Floats:
+        """The mean over the answers w of w w'; (atoms, atoms).
+
+        Raises:
+            OutOfRange: for more than 10^8 entries.
+        """
+        _check_entries(domain.size**2)
+        return _crossed([sums.gram(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)]) / self.answers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workload(Shown):
+    """Sums that are wanted, and how much the error of each counts.
+
+    Args:
+        domain: the declared domain.
+        wanted: of each wanted family its weight, > 0. A family is named by its levels, and may be narrowed to a label
+            of a level: ``"department sex outcome=admitted"``, or ``("department", ("outcome", "not admitted"))`` where
+            names or labels have spaces. The empty text is the total.
+        per_answer: whether a weight is that of each answer's variance; else it is the weight of the family's mean
+            variance.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for names and labels that the domain has not, a family that comes twice,
+            weights that are not positive, and no families.
+
+    >>> domain = Domain(department=list("ABC"), outcome=["admitted", "rejected"])
+    >>> wanted = Workload(domain, {"department outcome=admitted": 1, "outcome=admitted": 1, "": "1/2"})
+    >>> [(part.name, part.answers, str(part.weight)) for part in wanted.parts]
+    [('department outcome=admitted', 3, '1'), ('outcome=admitted', 1, '1'), ('', 1, '1/2')]
+    """
+
+    domain: Domain
+    parts: tuple[Part, ...]
+
+    def __init__(self, domain: Domain, wanted: Mapping[Any, Number], *, per_answer: bool = False) -> None:
+        if not isinstance(domain, Domain):
+            raise wrong_kind("domain", "a Domain", domain)
+        if not isinstance(wanted, Mapping):
+            raise WrongKind("wanted must map families to weights", came=type(wanted).__name__, remedy='Pass {"": 1}.')
+        parts = [_part_of(domain, *narrowed(domain, name), weight, per_answer) for name, weight in wanted.items()]
+        if len({part.sums for part in parts}) < len(parts):
+            raise OutOfRange("a family must be wanted once", came="one twice", remedy="Add its weights.")
+        _set(self, domain, parts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _workload, (self.domain, self.parts)
+
+    @classmethod
+    @checked
+    def ranges(
+        cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
+    ) -> "Workload":
+        """All sums of neighbouring values of an axis, within each group of a family of the other axes.
+
+        >>> from utmost.publish.workloads import bins
+        >>> Workload.ranges(Domain(age=bins(4), sex=["men", "women"]), "age", by="sex")
+        Workload(ranges of age by sex: 20 answers, weight 1)
+        """
+        return _runs(domain, axis, Ranges(), "ranges", weight, by, per_answer)
+
+    @classmethod
+    @checked
+    def prefixes(
+        cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
+    ) -> "Workload":
+        """The sums of the first 1, 2, ... values of an axis, within each group of a family of the other axes.
+
+        >>> from utmost.publish.workloads import bins
+        >>> Workload.prefixes(Domain(age=bins(4)), "age", 2)
+        Workload(prefixes of age: 4 answers, weight 2)
+        """
+        return _runs(domain, axis, Prefixes(), "prefixes", weight, by, per_answer)
+
+    @classmethod
+    def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
+        """Single sums over the atoms that each of ``wheres`` takes, read as `Domain.selection` reads it.
+
+        Args:
+            weights: one for each sum; 1 each where None.
+
+        Raises:
+            OutOfRange: also for a sum that takes no atom.
+
+        >>> from utmost.publish.workloads import bins
+        >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
+        Workload(age=1..3: 1 answer, weight 1; sex=men: 1 answer, weight 1)
+        """
+        if not isinstance(domain, Domain):
+            raise wrong_kind("domain", "a Domain", domain)
+        if not isinstance(wheres, Iterable) or isinstance(wheres, str | Mapping):
+            raise wrong_kind("wheres", "a list of selections", wheres)
+        listed = list(wheres)
+        counted = [1] * len(listed) if weights is None else list(weights)
+        if len(counted) != len(listed):
+            raise OutOfRange("there must be one weight for each sum", came=len(counted), where="weights")
+        parts = []
+        for where, weight in zip(listed, counted, strict=True):
+            taken = domain.selection(where)
+            if not all(row.any() for row in taken):
+                raise OutOfRange("a sum must take an atom", came="none", where=_where_name(where))
+            found = tuple(sum_of_values(axis, row) for axis, row in zip(domain.axes, taken, strict=True))
+            parts.append(_part(domain, _where_name(where), found, weight, per_answer=False))
+        return _workload(domain, parts)
+
+    @classmethod
+    @checked
+    def of_parts(cls, domain: Domain, parts: Iterable[Part]) -> "Workload":
+        """The workload of parts that were made already; the weights of equal ones are added."""
+        return _workload(domain, parts)
+
+    def __add__(self, other: "Workload") -> "Workload":
+        """Both workloads; what is wanted in both has the sum of its weights.
+
+        Raises:
+            OutOfRange: for workloads over different domains.
+        """
+        if not isinstance(other, Workload):
+            return NotImplemented
+        if not self.domain.same_as(other.domain):
+            raise OutOfRange("workloads that are joined must share their domain", came="two domains")
+        return _workload(self.domain, (*self.parts, *other.parts))
+
+    def __repr__(self) -> str:
+        said = (
+            f"{part.name or 'total'}: {part.answers} answer{'s' * (part.answers > 1)}, weight {part.weight}"
+            for part in self.parts
+        )
+        line = f"Workload({'; '.join(said)})"
+        return line if len(line) <= LONGEST else f"Workload({len(self.parts)} parts, {self.answers} answers)"
+
+    @property
+    def weight(self) -> Fraction:
+        """The sum of the weights of the parts."""
+        return sum((part.weight for part in self.parts), start=Fraction(0))
+
+    @property
+    def answers(self) -> int:
+        """How many answers are wanted."""
+        return sum(part.answers for part in self.parts)
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Of each part the coarsest family that determines it, each family once."""
+        return tuple(dict.fromkeys(part.family(self.domain) for part in self.parts))
+
+    @property
+    def eigenspaces(self) -> tuple[Family, ...]:
+        """The eigenspaces in which some answer has a part; the variances depend on no others.
+
+        Raises:
+            Unsupported: where the groups of a level differ in size.
+        """
+        chains, found = chains_of(self.domain), dict[Family, None]()
+        for part in self.parts:
+            shown = [
+                [level for level, square in enumerate(sums.spectrum(chain)) if square]
+                for sums, chain in zip(part.sums, chains, strict=True)
+            ]
+            found.update(dict.fromkeys(product(*shown)))
+        return tuple(sorted(found))
+
+    def spectrum(self, blocks: Blocks) -> Array:
+        """The sum over the parts of weight times mean |Q_T w|^2; (eigenspaces,), Fractions."""
+        rows = [part.weight * part.spectrum(blocks) for part in self.parts]
+        return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
+
+    def gram(self) -> Floats:
+        """The sum over the parts of weight times mean w w'; (atoms, atoms). See `Part.gram`."""
+        return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
+
+    def reweighted(self, weights: Mapping[str, Number]) -> "Workload":
+        """The same sums with other weights, by the names of the parts; a part without weight is dropped.
+
+        >>> domain = Domain(sex=["men", "women"])
+        >>> Workload(domain, {"sex": 1, "": 1}).reweighted({"sex": 3})
+        Workload(sex: 2 answers, weight 3)
+        """
+        known = {part.name: part for part in self.parts}
+        for name in weights:
+            if name not in known:
+                raise OutOfRange("the workload must have this part", came=repr(name), remedy=f"It has {list(known)}.")
+        parts = [replace(known[name], weight=_weight(weight, name)) for name, weight in weights.items()]
+        return _workload(self.domain, parts)
+
+
+def narrowed(domain: Domain, name: Any) -> tuple[Family, dict[int, int]]:
+    """A family, and of each axis that is narrowed to one label the place of its group.
+
+    >>> narrowed(Domain(department=list("AB"), outcome=["yes", "no"]), "department outcome=no")
+    ((0, 0), {1: 1})
+    """
+    if isinstance(name, tuple) and name and all(isinstance(word, int) for word in name):
+        return domain.family(name), {}
+    levels, labels = [], dict[str, Label]()
+    for word in _split(domain, name):
+        if isinstance(word, str):
+            levels.append(word)
+        elif isinstance(word, tuple) and len(word) == 2:
+            levels.append(str(word[0]))
+            labels[str(word[0])] = word[1]
+        else:
+            raise WrongKind("a wanted family must be names of levels", came=type(word).__name__)
+    family = domain.family(levels)
+    return family, {domain.level_named(level)[0]: _place(domain, level, label) for level, label in labels.items()}
+
+
+def _split(domain: Domain, name: Any) -> list[Any]:
+    """The names of levels, and pairs of a level and a label, that one text or a sequence gives."""
+    known = {level for axis in domain.axes for level in axis.levels}
+    if not isinstance(name, str):
+        return list(name) if isinstance(name, Sequence) else [name]
+    if name in known:
+        return [name]
+    return [word if word in known or "=" not in word else _pair(word, known) for word in name.split()]
+
+
+def _pair(word: str, known: Iterable[str]) -> tuple[str, str]:
+    """The level and the label of ``level=label``, where either may have an equals sign of its own."""
+    level = max((level for level in known if word.startswith(f"{level}=")), key=len, default=word.split("=")[0])
+    return level, word[len(level) + 1 :]
+
+
+def _place(domain: Domain, name: str, label: Label) -> int:
+    """The place of a label among the groups of a level."""
+    axis, level = domain.level_named(name)
+    taken = domain.selection({name: label})[axis]
+    return int(domain.axes[axis].group_of(level)[taken.argmax()])
+
+
+def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> Part:
+    sums = tuple(Groups(level, only.get(place)) for place, level in enumerate(family))
+    words = [
+        axis.levels[level] + (f"={text_of(axis.labels[level][only[place]])}" if place in only else "")
+        for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True))
+        if level < len(axis.levels)
+    ]
+    return _part(domain, " ".join(words), sums, weight, per_answer)
+
+
+def _runs(
+    domain: Domain, axis: str, runs: AxisSums, kind: str, weight: Number, by: Any, per_answer: bool
+) -> "Workload":
+    place, level = domain.level_named(axis)
+    if level:
+        raise OutOfRange(f"{kind} are of the values of an axis", came=repr(axis), remedy="Name its finest level.")
+    family, only = narrowed(domain, by)
+    if family[place] < len(domain.axes[place].levels):
+        raise OutOfRange("by= must name other axes", came=repr(by))
+    crossing = _part_of(domain, family, only, 1, per_answer=False)
+    name = f"{kind} of {axis}" + (f" by {crossing.name}" if crossing.name else "")
+    sums = (*crossing.sums[:place], runs, *crossing.sums[place + 1 :])
+    return _workload(domain, [_part(domain, name, sums, weight, per_answer)])
+
+
+def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:
+    answers = prod(one.lengths(axis).total() for one, axis in zip(sums, domain.axes, strict=True))
+    return Part(name, _weight(weight, name) * (answers if per_answer else 1), sums, answers)
+
+
+def _weight(weight: Number, name: str) -> Fraction:
+    found = exact(weight, "weight")
+    if found <= 0:
+        remedy = "Leave out what is not wanted."
+        raise OutOfRange("a weight must be positive", came=weight, where=name or "total", remedy=remedy)
+    return found
+
+
+def _where_name(where: Where) -> str:
+    return " ".join(f"{name}={_wanted_name(wanted)}" for name, wanted in where.items())
+
+
+def _wanted_name(wanted: Any) -> str:
+    if isinstance(wanted, slice):
+        return "..".join("" if end is None else str(end) for end in (wanted.start, wanted.stop))
+    return str(wanted) if isinstance(wanted, str | int | np.integer) else "|".join(map(str, wanted))
+
+
+def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
+    made = object.__new__(Workload)
+    _set(made, domain, _merged(parts))
+    return made
+
+
+def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, with the weights of equal ones added."""
+    found: dict[tuple[AxisSums, ...], Part] = {}
+    for part in parts:
+        same = found.get(part.sums)
+        found[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
+    yield from found.values()
+
+
+def _set(made: Workload, domain: Domain, parts: Iterable[Part]) -> None:
+    kept = tuple(parts)
+    if not kept:
+        raise OutOfRange("a workload must want something", came="nothing", remedy='The total is {"": 1}.')
+    if len({part.name for part in kept}) < len(kept):
+        raise OutOfRange("different sums must read differently", came="one text for two", remedy="Rename a label.")
+    object.__setattr__(made, "domain", domain)
+    object.__setattr__(made, "parts", kept)
+
+
+def _crossed(factors: Sequence[Array]) -> Floats:
+    found: Floats = np.ones((1, 1))
+    for factor in factors:
+        found = np.asarray(np.kron(found, factor), dtype=float)
+    return found
+
+
+def _check_entries(entries: int) -> None:
+    if entries > MOST_ENTRIES:
+        raise OutOfRange("a dense matrix may have 10^8 entries at most", came=entries)

@@ -1,0 +1,246 @@
+"""How small the error of a workload can be: the lower bounds of four classes, and the search for their certificates.
+
+    per answer             any mechanism and any estimate; the worst data set for each answer by itself
+    any unbiased           any mechanism with unbiased answers; every data set
+    any integer strategy   independent geometric noise on any integer combinations of atoms, linear unbiased estimates
+    these families         the same on the families given
+
+Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
+Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the constant Gamma.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import ldexp, sqrt
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.blocks import Blocks
+from utmost.publish.workloads.bound_inequalities import ChordShares, Directions, MatrixPart, MatrixRoots
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload_evidence import (
+    LowerBound,
+    WorkloadBounds,
+    answers_below,
+    exact_spectrum,
+    family_blocks,
+    is_alike,
+    matrix_parts,
+    proven_bound,
+)
+
+_MOST_FAMILIES = 256
+
+_ADDS = (
+    "one individual may add any number from 0 to the sensitivity to each of `cells` atoms (and an empty record counts)"
+)
+_LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
+_LOADS = "each atom's loads, |coefficient| times level, add up to at most epsilon / (charged cells * sensitivity)"
+
+
+@checked
+def bounds_of(
+    workload: Workload,
+    unit: Unit,
+    epsilon: Number | Level,
+    families: Iterable[Any] | None = None,
+) -> WorkloadBounds:
+    """The lower bounds on the weighted error of a workload, each with its class and its certificate.
+
+    Args:
+        workload: what is wanted, and how much the error of each counts.
+        unit: what one individual changes.
+        epsilon: the level of the whole release.
+        families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
+            the atoms and the families that are wanted; beside other axes, of these the ones whose groups have one size.
+
+    Raises:
+        NotALevel, OutOfRange: for a level or families that are none.
+
+    Cost: families times eigenspaces, a few thousand times; where values of an axis are not alike (ranges, labels,
+    groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, 2000 at most:
+    some 15 seconds of processor for 1024 values, and 2 to check the certificate.
+
+    >>> domain = Domain(region=[*range(20)], age=[*range(50)])
+    >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
+    >>> bounds = bounds_of(wanted, Unit(1, 1), 1)
+    >>> [f"{kind}: {bound.value:.3f}" for kind, bound in bounds.each().items()]
+    ['per answer: 7.365', 'any unbiased: 13.745', 'any integer strategy: 27.490', 'these families: 27.490']
+    """
+    at = level(epsilon)
+    chosen = _families(workload, families)
+    missing: dict[str, str] = {}
+    known: dict[int, Fraction] = {}
+
+    def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
+        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known))
+        return LowerBound(value, holds_for, hypotheses, certificate)
+
+    first = bound("per answer", "any mechanism and any estimate", _per_answer_words(unit))
+    unbiased = integer = given = None
+    try:
+        directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
+        best = directions or _directions(workload, unit)
+        unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best), best)
+        single = directions or Directions(1)
+        integer = bound("any integer strategy", _integer_words(), f"{_LOADS}; {_LINEAR}", single)
+    except Unsupported as error:
+        missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    try:
+        even, blocks = family_blocks(workload, chosen)
+        shares = _chord(blocks, exact_spectrum(even, blocks))
+        if shares is None:
+            missing["these families"] = "the families do not determine every wanted answer"
+        else:
+            given = bound(
+                "these families", _family_words(workload), f"the levels add up to the load; {_LINEAR}", shares
+            )
+    except Unsupported as error:
+        missing["these families"] = str(error)
+    means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
+    return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, given, missing, means)
+
+
+def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Family, ...]:
+    domain: Domain = workload.domain
+    if families is not None:
+        return tuple(dict.fromkeys(domain.family(family) for family in families))
+    count = 1
+    for axis in domain.axes:
+        count *= len(axis.levels) + 1
+    found = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
+    return tuple(found) if len(domain.axes) == 1 else tuple(family for family in found if _is_even(domain, family))
+
+
+def _is_even(domain: Domain, family: Family) -> bool:
+    """Whether a family's groups have one size, so that it may be measured beside other axes."""
+    sizes = (
+        np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
+    )
+    return all(bool((one == one[0]).all()) for one in sizes)
+
+
+def _per_answer_words(unit: Unit) -> str:
+    whole = "" if unit.sensitivity.denominator == 1 else "; of what is added only 0 and the sensitivity are used"
+    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_ADDS}{whole}"
+
+
+def _unbiased_words(certificate: Directions | MatrixRoots) -> str:
+    if isinstance(certificate, MatrixRoots):
+        return "at every data set; one individual may add the sensitivity to any one atom (and an empty record counts)"
+    up, down = certificate.up, certificate.down
+    if not down:
+        return f"at every data set; one individual may add the sensitivity to any {up} atoms (an empty record counts)"
+    return (
+        f"at every data set whose atoms are at least the sensitivity; one individual's record may be replaced so that "
+        f"any {up} atoms grow and any {down} others fall by the sensitivity"
+    )
+
+
+def _integer_words() -> str:
+    return "integer combinations of atoms, each with geometric noise on the integers of a level of its own"
+
+
+def _family_words(workload: Workload) -> str:
+    if is_alike(workload):
+        return "the families given, every group with a level of its own"
+    if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
+        return "the families given, of groups of one size, with one level for each family"
+    return "the families given, with one level for each family"
+
+
+def _directions(workload: Workload, unit: Unit) -> Directions:
+    """The directions with the largest bound, of a few; any are a certificate.
+
+    For a given ``down`` the root of the bound is concave in ``up``.
+    """
+    blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+    spectrum = exact_spectrum(workload, blocks)
+    roots = np.sqrt(np.array([float(square / sum(spectrum)) for square in spectrum]) * blocks.dimensions)
+    total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
+    on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
+
+    def root(up: int, down: int) -> float:
+        square = (up - down) ** 2 / n
+        return on_total * sqrt(square) + elsewhere * sqrt(max(0.0, (up + down - square) / max(1, n - 1)))
+
+    most = min(unit.cells, n)
+    downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
+    found = [
+        Directions(_peak(lambda up, down=down: root(up, down), max(1, down), min(most, n - down)), down)
+        for down in downs
+    ]
+    return max(found, key=lambda one: root(one.up, one.down))
+
+
+def _peak(function: Any, low: int, high: int) -> int:
+    """Where a concave function of integers is largest."""
+    while low < high:
+        middle = (low + high) // 2
+        if function(middle) < function(middle + 1):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _chord(blocks: Blocks, spectrum: Sequence[Fraction], rounds: int = 20_000, gap: float = 1e-7) -> ChordShares | None:
+    """Shares whose certificate is near K: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite.
+
+    At the optimum g_S = F where z_S > 0, and g_S <= F elsewhere.
+    """
+    squares = np.array([float(square / sum(spectrum)) for square in spectrum])
+    kept = np.array([square > 0 for square in spectrum])
+    squares = squares[kept]
+    inside = blocks.below[kept] * blocks.sizes
+    if (inside.sum(axis=1) == 0).any():
+        return None
+    z = np.full(len(blocks.families), 1 / len(blocks.families))
+    for _ in range(rounds):
+        quotients = squares / (inside @ z)
+        value, slopes = quotients.sum(), inside.T @ (quotients / (inside @ z))
+        if slopes.max() <= value * (1 + gap):
+            break
+        z = z * np.sqrt(slopes / value)
+        z /= z.sum()
+    units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
+    return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
+
+
+def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e-5) -> MatrixRoots:
+    """Weights and near roots: y_j <- y_j X_jj, which is the diagonal of the roots, as long as the bound grows."""
+    matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
+    n = len(matrices[0])
+    y, best, kept = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
+    for _ in range(rounds):
+        roots = [_root(matrix, np.sqrt(y)) for matrix in matrices]
+        diagonal = np.asarray(sum(part.times * root.diagonal() for part, root in zip(parts, roots, strict=True)))
+        value = float(diagonal.sum())
+        if value > best:
+            kept = y
+        if value <= best * (1 + gap):
+            break
+        best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
+    q = np.maximum(1, np.rint(np.sqrt(kept / kept.max()) * (1 << 20)))
+    scaled = [_integers(_root(matrix, q)) for matrix in matrices]
+    return MatrixRoots(tuple(int(w) for w in q), tuple(root for root, _ in scaled), tuple(bits for _, bits in scaled))
+
+
+def _root(matrix: Floats, q: Floats) -> Floats:
+    """The square root of diag(q) matrix diag(q)."""
+    values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
+    found = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return np.asarray((found + found.T) / 2)
+
+
+def _integers(root: Floats) -> tuple[Array, int]:
+    """A matrix in units of 2^-bits, of which its largest entry has about 2^60."""
+    bits = max(0, 60 - int(np.frexp(np.abs(root).max())[1]))
+    found = np.empty(root.shape, dtype=object)
+    found[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]
+    return found, bits

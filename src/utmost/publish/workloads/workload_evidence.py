@@ -1,0 +1,278 @@
+"""Lower bounds on the error of a workload as values, and their check from workload and certificate; no solver here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import inf, lcm, prod
+from typing import Literal
+
+import numpy as np
+
+from utmost.errors import OutOfRange, PromiseBroken, Unsupported
+from utmost.laws.exact import Array, Level, checked, round_down, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.axes import Axis
+from utmost.publish.workloads.axis_sums import AxisSums, Groups
+from utmost.publish.workloads.blocks import Blocks
+from utmost.publish.workloads.bound_inequalities import (
+    ChordShares,
+    Directions,
+    MatrixPart,
+    MatrixRoots,
+    answer_below,
+    chord_below,
+    dimension,
+    directions_below,
+    matrix_below,
+    variance_below,
+)
+from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.workload import Workload
+
+MOST_ROWS = 2000
+_MOST_WORK = 2 * MOST_ROWS**3
+
+Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LowerBound(Shown):
+    """A number that no mechanism or strategy of a class is below.
+
+    Attributes:
+        value: the bound, rounded down: a weighted sum of variances or mean squared errors.
+        holds_for: the class.
+        hypotheses: under which it is proved.
+        certificate: what `check_lower_bounds` computes it from; None where it is a closed form.
+    """
+
+    value: float
+    holds_for: str
+    hypotheses: str = field(repr=False)
+    certificate: Directions | MatrixRoots | ChordShares | None = field(default=None, repr=False)
+
+    def within(self, value: float) -> float:
+        """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
+        return round_up(Fraction(value) / Fraction(self.value)) if self.value > 0 and value < inf else inf
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WorkloadBounds(Shown):
+    """How small the error of a workload can be, by class; None where the class is not bounded here.
+
+    Attributes:
+        workload, unit, level: what they are of.
+        families: those that ``these_families`` is about.
+        per_answer: against any mechanism, each answer by itself.
+        any_unbiased: against any mechanism whose answers are unbiased.
+        any_integer_strategy: against independent geometric noise on any integer combinations of atoms.
+        these_families: against the families given.
+        not_bounded: of each kind that is None, why.
+        parts: of each part of the workload, in order, the mean over its answers of the bound per answer.
+    """
+
+    workload: Workload = field(repr=False)
+    unit: Unit
+    level: Level
+    families: tuple[Family, ...] = field(repr=False)
+    per_answer: LowerBound
+    any_unbiased: LowerBound | None
+    any_integer_strategy: LowerBound | None
+    these_families: LowerBound | None
+    not_bounded: Mapping[str, str]
+    parts: tuple[float, ...] = field(repr=False)
+
+    def each(self) -> dict[str, LowerBound]:
+        """The bounds there are, by kind."""
+        found = {
+            "per answer": self.per_answer,
+            "any unbiased": self.any_unbiased,
+            "any integer strategy": self.any_integer_strategy,
+            "these families": self.these_families,
+        }
+        return {kind: bound for kind, bound in found.items() if bound is not None}
+
+    def within(self, value: float) -> dict[str, float]:
+        """How many times each bound the weighted variance of a strategy is, rounded up."""
+        return {kind: bound.within(value) for kind, bound in self.each().items()}
+
+
+@checked
+def check_lower_bounds(bounds: WorkloadBounds) -> None:
+    """Compute every bound again from the workload and its certificate, exactly.
+
+    Raises:
+        PromiseBroken: for a bound that its certificate does not prove, and for a certificate that is none.
+    """
+    known: dict[int, Fraction] = {}
+    for kind, bound in bounds.each().items():
+        problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
+        proven = proven_bound(kind, *problem, bound.certificate, known)
+        if not bound.value <= round_down(proven):
+            raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
+    means = answers_below(bounds.workload, bounds.unit, bounds.level)
+    if len(bounds.parts) != len(means) or any(
+        not value <= round_down(mean) for value, mean in zip(bounds.parts, means, strict=True)
+    ):
+        raise PromiseBroken("no mechanism may be below a bound per answer", came="one that is", where="parts")
+
+
+def proven_bound(
+    kind: str,
+    workload: Workload,
+    unit: Unit,
+    level: Level,
+    families: Sequence[Family],
+    certificate: object,
+    known: dict[int, Fraction],
+) -> Fraction:
+    """The bound that a certificate proves, as a rational rounded down.
+
+    Args:
+        known: what matrix certificates of this workload were found to prove, by their identity; is added to.
+
+    Raises:
+        PromiseBroken: for a certificate of another kind, or one that proves nothing.
+    """
+    if kind == "per answer":
+        means = answers_below(workload, unit, level)
+        return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
+    if kind == "these families" and isinstance(certificate, ChordShares):
+        even, blocks = family_blocks(workload, families)
+        constant = chord_below(blocks, exact_spectrum(even, blocks), certificate)
+        return variance_below(level_of_atoms(unit, level)) * constant
+    if isinstance(certificate, Directions):
+        _check_directions(kind, unit, certificate)
+        blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
+        if not is_alike(workload):
+            raise PromiseBroken("directions prove a bound only where all atoms are alike", came="others", where=kind)
+        constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
+    elif isinstance(certificate, MatrixRoots):
+        if id(certificate) not in known:
+            known[id(certificate)] = matrix_below(matrix_parts(workload), certificate)
+        constant = known[id(certificate)]
+    else:
+        raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
+    if kind == "any unbiased":
+        return unit.sensitivity**2 * constant * variance_below(level) / 2
+    return variance_below(level_of_atoms(unit, level)) * constant
+
+
+def level_of_atoms(unit: Unit, level: Level) -> Level:
+    """The largest load of an atom: epsilon divided by cells (twice where a record is replaced) and sensitivity."""
+    return unit.per_cell(level).scaled(1 / unit.sensitivity)
+
+
+def _check_directions(kind: str, unit: Unit, certificate: Directions) -> None:
+    """An individual must be able to go there; a strategy is bounded by the load of single atoms alone."""
+    down = unit.cells if unit.neighbours == "change-one" else 0
+    most = (unit.cells, down) if kind == "any unbiased" else (1, 0)
+    if certificate.up > most[0] or certificate.down > most[1]:
+        raise PromiseBroken("an individual must be able to change so many atoms", came=f"{certificate}", where=kind)
+
+
+def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
+    """Of each part the mean over its answers of what no mechanism is below."""
+    whole = unit.sensitivity.denominator == 1
+    found: dict[int, Fraction] = {}
+    means = []
+    for part in workload.parts:
+        total = Fraction(0)
+        for size, answers in part.sizes(workload.domain).items():
+            atoms = min(size, unit.cells)
+            if atoms not in found:
+                found[atoms] = answer_below(level, unit.sensitivity * atoms, whole)
+            total += answers * found[atoms]
+        means.append(total / part.answers)
+    return means
+
+
+def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workload, Blocks]:
+    """The workload as it is said over even levels, and the block structure of these families there.
+
+    Raises:
+        Unsupported: for a family of groups of several sizes, and for one tree of such groups by itself, whose uneven
+            levels are measured, too.
+    """
+    if len(workload.domain.axes) == 1:
+        return workload, Blocks.of(workload.domain, families, workload.eigenspaces)
+    even = EvenLevels.of(workload)
+    reduced = [even.reduced(family) for family in families]
+    return even.workload, Blocks.of(even.workload.domain, reduced, even.workload.eigenspaces)
+
+
+def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:
+    """The workload's spectrum as rationals."""
+    return [Fraction(square) for square in workload.spectrum(blocks)]
+
+
+def is_alike(workload: Workload) -> bool:
+    """Whether all atoms are alike: whole families only, of axes whose groups have one size at each level."""
+    return not _unlike_axes(workload)
+
+
+def _unlike_axes(workload: Workload) -> list[int]:
+    """The axes along which the workload, or the axis itself, tells values apart."""
+
+    def tells_apart(axis: Axis, sums: AxisSums) -> bool:
+        return not (isinstance(sums, Groups) and sums.only is None) or axis.blocks is None
+
+    domain = workload.domain
+    return [a for a, axis in enumerate(domain.axes) if any(tells_apart(axis, part.sums[a]) for part in workload.parts)]
+
+
+def matrix_parts(workload: Workload) -> list[MatrixPart]:
+    """M, split along the axes whose values are alike, with one matrix over the values of the others.
+
+    Raises:
+        Unsupported: where these have more than 2000 values together, or fewer for many eigenspaces of the others.
+    """
+    domain, unlike = workload.domain, _unlike_axes(workload)
+    alike = [a for a in range(len(domain.axes)) if a not in unlike]
+    rows = prod(domain.axes[a].size for a in unlike)
+    chains = [domain.axes[a].blocks or () for a in alike]
+    if rows > MOST_ROWS or rows**3 * prod(map(len, chains)) > _MOST_WORK:
+        raise Unsupported(
+            f"the bound needs a matrix over at most {MOST_ROWS} values of the axes whose values are not alike",
+            came=rows,
+            remedy="The bounds per answer and over the families given need none.",
+        )
+    grams = []
+    for part in workload.parts:
+        found: Array = np.ones((1, 1))
+        for a in unlike:
+            found = np.kron(found, part.sums[a].gram(domain.axes[a]))
+        grams.append(_integers(found))
+    weights = [part.weight / part.answers for part in workload.parts]
+    below = lcm(*(weight.denominator for weight in weights))
+    parts = []
+    for T in product(*(range(len(chain)) for chain in chains)):
+        times = prod(dimension(chain, t) for chain, t in zip(chains, T, strict=True))
+        total = np.zeros((rows, rows), dtype=object)
+        for weight, gram, part in zip(weights, grams, workload.parts, strict=True):
+            total = total + int(weight * below) * _on_eigenspace(part.sums, alike, chains, T) * gram
+        if times and total.any():
+            parts.append(MatrixPart(total, below, times))
+    return parts
+
+
+def _on_eigenspace(
+    sums: Sequence[AxisSums], alike: Sequence[int], chains: Sequence[Sequence[int]], T: Sequence[int]
+) -> int:
+    """The eigenvalue of the whole families' matrix on T: on each axis the size of a group, 0 below its level."""
+    found = 1
+    for a, chain, t in zip(alike, chains, T, strict=True):
+        own = sums[a]
+        assert isinstance(own, Groups), "only whole families leave values alike"
+        found *= chain[own.at] if t >= own.at else 0
+    return found
+
+
+def _integers(matrix: Array) -> Array:
+    """Counts in floats, as Python integers."""
+    if matrix.max() >= 2.0**53:
+        raise OutOfRange("the matrix of a workload must hold numbers below 2^53", came="larger ones")
+    return matrix.astype(np.int64).astype(object)

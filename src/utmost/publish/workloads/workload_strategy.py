@@ -1,0 +1,403 @@
+"""Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, prod, sqrt
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.measured_families import check_tents, is_tents, measured_family, tents_in_words
+from utmost.publish.workloads.planned_shares import (
+    atoms_alone,
+    check_measured,
+    is_unequal_tree,
+    part_variances,
+    planned_shares,
+)
+from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.turned_bounds import integer_rows_bound
+from utmost.publish.workloads.workload import Workload
+from utmost.publish.workloads.workload_bounds import bounds_of
+from utmost.publish.workloads.workload_evidence import WorkloadBounds
+
+_MANY_PARTS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strategy(Shown):
+    """Families to measure, and the share of the level that each spends.
+
+    Each sum over a group of a measured family gets geometric noise of its own. One individual changes at most
+    ``unit.charged`` atoms, each by at most the sensitivity, and each atom lies in one group of each family; so the
+    whole is private at the level of which the shares are shares. Shares do not depend on the level, so a release can be
+    relaxed without loss.
+
+    Made by `strategy`, which chooses the shares for a workload, or by hand.
+
+    Args:
+        domain: the declared domain.
+        unit: what one individual changes, in atoms.
+        shares: of each measured family its share of the level, positive, together 1. A family may be named by its
+            levels; on one axis it may measure tents, ``"age~16"``, beside the values themselves.
+        workload: the sums that are wanted, which the measured families must determine; None where nobody said.
+        level: at which the strategy's variances are stated.
+        tuned_at: the level at which the shares were chosen; the same where None.
+        together: an axis of two values, of which one individual changes **both atoms of one row and no others** (of
+            ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
+            each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`.
+
+    Raises:
+        OutOfRange: for shares that are not so, families that the domain has not, and wanted answers that the measured
+            families do not determine.
+    """
+
+    _shown = ("domain", "unit", "measured", "level")
+
+    domain: Domain
+    unit: Unit
+    shares: Mapping[Family, Fraction]
+    workload: Workload | None
+    level: Level | None
+    tuned_at: Level | None
+    together: str | None
+
+    def __init__(
+        self,
+        domain: Domain,
+        unit: Unit,
+        shares: Mapping[Any, Number],
+        workload: Workload | None = None,
+        level: Level | None = None,
+        tuned_at: Level | None = None,
+        together: str | None = None,
+    ) -> None:
+        if not isinstance(domain, Domain):
+            raise wrong_kind("domain", "a Domain", domain)
+        if not isinstance(unit, Unit):
+            raise wrong_kind("unit", "a Unit", unit)
+        read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        pair = None if together is None else PairAxis.changed_by(unit, domain, together)
+        added = 1 if pair else sum(share for _, share in read)
+        if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
+            remedy = "Leave out what is not measured, and give each family once."
+            raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+        if pair is not None:
+            pair.check_shares(dict(read))
+        check_tents(dict(read), pair)
+        if workload is not None:
+            if not workload.domain.same_as(domain):
+                raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
+            check_measured(workload, unit, dict(read), pair)
+        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together)
+        for name, value in zip(Strategy.__slots__, found, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = (self.workload, self.level, self.tuned_at, self.together)
+        return Strategy, (self.domain, self.unit, dict(self.shares), *kept)
+
+    def __str__(self) -> str:
+        return _table(self)
+
+    @property
+    def measured(self) -> int:
+        """How many sums are measured."""
+        return sum(prod(self.measured_shape(family)) for family in self.shares)
+
+    @property
+    def pair(self) -> PairAxis | None:
+        """The axis whose sums and differences are measured; None where atoms are."""
+        return None if self.together is None else PairAxis.of(self.domain, self.together)
+
+    def measured_shape(self, family: Family) -> tuple[int, ...]:
+        """The shape of what a measured family measures: that of its groups, of differences one for each row."""
+        return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
+
+    def family_words(self, family: Family) -> str:
+        """What a measured family measures, in words: "department", or "department, differences of column"."""
+        name, pair = tents_in_words(self.domain, family), self.pair
+        if pair is None or not pair.is_difference(family):
+            return name
+        rows = self.domain.family_name(pair.of_rows(family))
+        return f"{rows or 'total'}, differences of {self.together}"
+
+    def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
+        """The sums over the groups of each measured family, from an array with one number for each atom."""
+        found, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
+        return found if pair is None else {family: pair.turned(sums, family) for family, sums in found.items()}
+
+    def facts(self) -> dict[str, Any]:
+        """Domain and shares as JSON values, which `of_facts` reads."""
+        shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        together = {} if self.together is None else {"together": self.together}
+        return {"domain": self.domain.facts(), "shares": shares, **together}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
+        """The strategy that JSON values describe, for a unit of privacy.
+
+        Raises:
+            OutOfRange, WrongKind, NotANumber: for what describes none.
+
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> Strategy.of_facts(strategy.facts(), Unit(1, 2)).shares == strategy.shares
+        True
+        """
+        if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
+            raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
+        domain = Domain.of_facts(facts["domain"])
+        shares = {measured_family(domain, names): share for names, share in facts["shares"]}
+        return cls(domain, unit, shares, together=facts.get("together"))
+
+    @checked
+    def levels(self, level: Level) -> dict[Family, Level]:
+        """Of each measured family, the level of the noise on each of its sums, at the unit's sensitivity; for tents of
+        spacing s at s times that.
+
+        >>> from utmost.laws.exact import level
+        >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})
+        >>> {strategy.domain.family_name(family): one.epsilon for family, one in strategy.levels(level(1)).items()}
+        {'sex': Fraction(3, 8), '': Fraction(1, 8)}
+        """
+        return {family: self.unit.per_cell(level).scaled(share) for family, share in self.shares.items()}
+
+    @checked
+    def variances_at(self, level: Level) -> dict[str, float]:
+        """Of each wanted part the mean variance of its answers, by least squares from a release at this level.
+
+        Raises:
+            OutOfRange: for a strategy without a workload.
+
+        >>> from utmost.laws.exact import level
+        >>> domain = Domain(sex=["men", "women"])
+        >>> wanted = Workload(domain, {"sex": 1, "": 1})
+        >>> atoms = Strategy(domain, Unit(1, 1), {"sex": 1}, wanted)
+        >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
+        {'sex': 1.8413, '': 3.6827}
+        """
+        return part_variances(_wanted(self), self.unit, self.shares, level, self.pair)
+
+    @property
+    def variances(self) -> dict[str, float]:
+        """`variances_at` the strategy's own level."""
+        return self.variances_at(_stated(self, self.level))
+
+    @property
+    def value(self) -> float:
+        """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
+        variances = self.variances
+        return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
+
+    @property
+    def lower_bounds(self) -> WorkloadBounds:
+        """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
+
+        Of a strategy that measures sums and differences, as if one individual changed one atom alone: that is less than
+        what one may change, so the bounds hold, and are lower than they could be.
+
+        >>> from utmost.publish.workloads import strategy
+        >>> domain = Domain(a=range(20), b=range(50))
+        >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
+        {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
+        """
+        if self.together is None and not any(map(is_tents, self.shares)):
+            return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+        alone = self.unit if self.together is None else Unit(self.unit.sensitivity, 1, self.unit.neighbours)
+        why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
+        found = bounds_of(_wanted(self), alone, _stated(self, self.level))
+        return replace(found, these_families=None, not_bounded={**found.not_bounded, "these families": why})
+
+    @property
+    def independent_times(self) -> float:
+        """How many times this error the least is that is found with independent noise on atoms; 1 where that is used.
+
+        >>> from utmost.publish.workloads import strategy
+        >>> domain = Domain(row=range(3), column=["visits", "nights"])
+        >>> chosen = strategy(Workload(domain, {"row column": 1}), Unit(1, 2), epsilon=1, together="column")
+        >>> round(chosen.independent_times, 6)
+        2.0
+        """
+        if self.together is None:
+            return 1.0
+        shares = planned_shares(_wanted(self), self.unit, _stated(self, self.tuned_at))
+        return Strategy(self.domain, self.unit, shares, self.workload, self.level, self.tuned_at).value / self.value
+
+    @property
+    def rows_bound(self) -> float | None:
+        """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
+
+        None where atoms are measured, and where the bound is not known.
+        """
+        if self.pair is None:
+            return None
+        return integer_rows_bound(self.pair, _wanted(self), self.unit, _stated(self, self.level))
+
+    def within(self) -> list[tuple[str, float]]:
+        """Of each class of mechanisms, how many times its least error this error is at most, rounded up."""
+        bounds = self.lower_bounds
+        found = bounds.each()
+        listed = [(found[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        rows = self.rows_bound
+        if rows:
+            listed.append(
+                ("the same, where one individual changes whole rows", round_up(Fraction(self.value) / Fraction(rows)))
+            )
+        return listed
+
+    def summary(self) -> str:
+        """What is measured and wanted, and how many times the error is each lower bound; a table to print.
+
+        >>> from utmost.publish.workloads import strategy
+        >>> domain = Domain(sex=["men", "women"])
+        >>> print(strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1).summary())
+        epsilon=1
+        measured  share
+        sex       1
+        wanted  answers  weight  standard deviation
+        sex     2        1       1.357
+        error at most  the least error of
+        1 times        any mechanism and any estimate
+        2 times        any mechanism with unbiased answers
+        1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
+        1.001 times    the families given, every group with a level of its own
+        """
+        # rounded up, but for a float's error
+        rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
+        gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
+        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
+
+    def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
+        """Strategies for other weights of the same parts, to choose between by their `variances`.
+
+        Args:
+            weightings: by a name for each, the weights by part; a part without one has a 10^9th of the least, so that
+                it is determined. None for these: every part alike, every answer alike, the least largest error, each
+                part a hundred times the others (of up to 8 parts), and the finest family that any part needs, alone.
+
+        Returns:
+            By name, strategies with this one's workload, unit and levels; printed, their standard deviations by part.
+
+        >>> from utmost.publish.workloads import strategy
+        >>> domain = Domain(place=range(200), sex=["men", "women"])
+        >>> chosen = strategy(Workload(domain, {"place": 1, "": 1}), Unit(1, 1), epsilon=1)
+        >>> print(chosen.alternatives({"places": {"place": 1}, "both": {"place": 4, "": 1}}))
+        standard deviations  place  total
+        these shares         2.787  2.798
+        places               1.357  19.19
+        both                 2.254  3.637
+        """
+        workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
+        tents = None if any(map(is_tents, self.shares)) else False
+        found = {
+            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
+            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
+        }
+        if weightings is None:
+            if not is_unequal_tree(self.domain) and pair is None:
+                found["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+            found["atoms alone"] = atoms_alone(workload, pair)
+        stated = (self.level, self.tuned_at, self.together)
+        others = {name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in found.items()}
+        return Alternatives({"these shares": self, **others})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
+    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
+
+    Attributes:
+        strategies: by name, all for the same parts and levels.
+    """
+
+    strategies: Mapping[str, Strategy]
+
+    def __getitem__(self, name: str) -> Strategy:
+        return self.strategies[name]
+
+    @property
+    def deviations(self) -> dict[str, dict[str, float]]:
+        """Of each strategy, by part the root of the mean variance."""
+        return {
+            name: {part: sqrt(variance) for part, variance in one.variances.items()}
+            for name, one in self.strategies.items()
+        }
+
+    def __str__(self) -> str:
+        rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
+        parts = [part or "total" for part in next(iter(self.deviations.values()))]
+        return _aligned([["standard deviations", *parts], *rows])
+
+
+def _wanted(chosen: Strategy) -> Workload:
+    if chosen.workload is None:
+        remedy = "Give workload= with the shares, or let ut.strategy choose them."
+        raise OutOfRange("a strategy must know what is wanted", came="shares alone", remedy=remedy)
+    return chosen.workload
+
+
+def _stated(chosen: Strategy, level: Level | None) -> Level:
+    if level is None:
+        raise OutOfRange("a strategy must know its level", came="none", remedy="Ask for .variances_at(level).")
+    return level
+
+
+def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
+    """The workload with these weights, and a trace of weight on what they leave out."""
+    read = {name: exact(weight, "weight") for name, weight in weights.items()}
+    trace = min(read.values(), default=Fraction(1)) / 10**9
+    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
+
+
+def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
+    parts = workload.parts
+    if len(parts) == 1:
+        return {}
+    found: dict[str, dict[str, Number]] = {
+        "every part alike": {part.name: 1 for part in parts},
+        "every answer alike": {part.name: part.answers for part in parts},
+    }
+    for first in parts if len(parts) <= _MANY_PARTS else ():
+        found[f"{first.name or 'total'} above all"] = {
+            part.name: 1 if part is first else Fraction(1, 100) for part in parts
+        }
+    return found
+
+
+def _table(chosen: Strategy) -> str:
+    """What is measured, and what is wanted with its standard deviation."""
+    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in chosen.shares.items()]
+    lines = [_aligned([["measured", "share"], *measured])]
+    if chosen.workload is not None and chosen.level is not None:
+        tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
+        variances = chosen.variances
+        wanted = [
+            [part.name or "total", str(part.answers), _shown(float(part.weight)), _shown(sqrt(variances[part.name]))]
+            for part in chosen.workload.parts
+        ]
+        lines.insert(0, f"{chosen.level}{tuned}")
+        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+    return "\n".join(lines)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _share(share: Fraction) -> str:
+    """A share as a decimal where it is a short one, else as a fraction."""
+    return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"
+
+
+def _shown(number: float) -> str:
+    return f"{number:.4g}"
