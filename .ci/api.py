@@ -16,11 +16,12 @@ def section() -> str:
     """The top level's names, then each room's that lists its own."""
     import utmost
 
-    rooms = sorted(path.parent.name for path in (ROOT / "src/utmost").glob("*/__init__.py"))
+    rooms = sorted(path.parent for path in (ROOT / "src/utmost").glob("*/*/__init__.py"))
     lists = {"ut": utmost.__all__}
     for room in rooms:
-        names = getattr(import_module(f"utmost.{room}"), "__all__", ())
-        lists |= {f"ut.{room}" if room in utmost.__all__ else f"utmost.{room}": names} if names else {}
+        where = f"utmost.{room.parent.name}.{room.name}"
+        names = getattr(import_module(where), "__all__", ())
+        lists |= {f"ut.{room.name}" if room.name in utmost.__all__ else where: names} if names else {}
     rows = [f"| `{where}` | {', '.join(f'`{name}`' for name in sorted(names))} |" for where, names in lists.items()]
     first = "Written by `.ci/api.py`. `help(ut.spaces.grid)`, say, shows formula, units, errors, source and example."
     return "\n".join((START, first, "", "| room | names |", "|---|---|", *rows, ""))

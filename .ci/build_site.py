@@ -139,14 +139,12 @@ def write_reference(papers: set[str]) -> None:
     folder = PAGES / "reference/python"
     folder.mkdir(parents=True)
     package = ROOT / "src/utmost"
-    rooms = [path.parent for path in package.glob("*/__init__.py")] + [package / "errors.py"]
+    rooms = [path.parent for path in package.glob("*/*/__init__.py")] + [package / "errors.py"]
     for room in rooms:
         module = ast.parse((room / "__init__.py" if room.is_dir() else room).read_text(encoding="utf-8"))
         names = sorted(public_names(module), key=str.casefold)
         if names:
-            opened = (
-                f"# utmost.{room.stem}\n\n{ast.get_docstring(module)}\n\nWords are in the [glossary](../glossary.md)."
-            )
+            opened = f"# {dotted(package, room)}\n\n{ast.get_docstring(module)}\n\nWords are in the [glossary](../glossary.md)."
             parts = [f"::: {origin(package, room, name)}.{name}" for name in names]
             (folder / f"{room.stem}.md").write_text("\n\n".join([opened, *parts]) + "\n", encoding="utf-8")
 
@@ -165,7 +163,12 @@ def origin(package: Path, room: Path, name: str) -> str:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and any((one.asname or one.name) == name for one in node.names):
             return str(node.module)
-    return f"utmost.{room.stem}"
+    return dotted(package, room)
+
+
+def dotted(package: Path, room: Path) -> str:
+    """The name by which a room, or a file that is one, is imported."""
+    return ".".join(("utmost", *room.relative_to(package).with_suffix("").parts))
 
 
 class Page(HTMLParser):

@@ -3,7 +3,8 @@
     python .ci/house.py [TREE]        src/utmost, or the same folder of another checkout
 
 The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
-functions or classes, share a name; no file is longer than 500 lines; files import each other without a circle.
+functions or classes, share a name; no file is longer than 500 lines; files import each other without a circle, and no
+file loads one of another room by its name.
 """
 
 import ast
@@ -15,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 500
+LOADERS = ("import_module", "__import__")
 
 # File names that two rooms share, and why neither has a better one.
 SHARED_FILE_NAMES = {
@@ -145,6 +147,30 @@ def _origin(files: dict[str, Path], module: str, name: str) -> str | None:
     return module
 
 
+def strange_loads(tree: Path) -> list[str]:
+    """Modules of another room that a file loads by their name, where no contract of imports sees it.
+
+    A room may load its own files so. What it asks of a room above it, it asks of `utmost.provided` by name.
+    """
+    found = []
+    for path in sources(tree):
+        if path.parent == tree:
+            continue
+        own = ".".join((tree.name, *path.parent.relative_to(tree).parts)) + "."
+        for call in ast.walk(parsed(path)):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) in LOADERS:
+                name = _beginning(call.args[0]) if call.args else ""
+                if name.startswith(f"{tree.name}.") and not name.startswith(own):
+                    found.append(f"{path.relative_to(tree)} loads {name}")
+    return found
+
+
+def _beginning(text: ast.expr) -> str:
+    """What a text begins with, where its code says so."""
+    first = text.values[0] if isinstance(text, ast.JoinedStr) else text
+    return str(first.value) if isinstance(first, ast.Constant) else ""
+
+
 def broken(tree: Path) -> list[str]:
     """Every rule that does not hold, in words."""
     return [
@@ -153,6 +179,7 @@ def broken(tree: Path) -> list[str]:
         *(f"{n} names {p}" for n, p in doubled_file_names(tree).items() if n not in SHARED_FILE_NAMES),
         *(f"{n} is defined in {p}" for n, p in doubled_names(tree).items() if n not in SHARED_NAMES),
         *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
+        *(f"{load} by its name, which no contract of imports sees" for load in strange_loads(tree)),
     ]
 
 

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 import utmost
-from utmost.design import local as rappor
+from utmost.design import local
 from utmost.design.spaces import losses, priors
 from utmost.errors import UtmostError
+from utmost.laws import sampling
 from utmost.laws.noise import costs
-from utmost.publish import releases as release
+from utmost.publish import counting, releases, statements
 
 
 class TooLong(BaseException):
@@ -120,8 +120,8 @@ def nouns() -> dict[str, Any]:
     prior = priors.uniform(3)
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
-    bits = rappor.BitResponse("3/4", "1/4")
-    loose = rappor.BitResponse("9/10", "1/10")
+    bits = local.BitResponse("3/4", "1/4")
+    loose = local.BitResponse("9/10", "1/10")
     vertices = utmost.vertices(ptype)
     workload = utmost.release_workload(np.arange(8).reshape(2, 4), MEASURES, epsilon=1)
     return {
@@ -145,12 +145,12 @@ def nouns() -> dict[str, Any]:
         "vertices": vertices,
         "loose bits": loose,
         "loss rule": losses.absolute,
-        "bloom": rappor.Bloom(8, 2, 1, bytes(32)),
-        "pair": rappor.ThresholdedPair(rappor.ThresholdedLaplace(bits), rappor.ThresholdedLaplace(loose)),
+        "bloom": local.Bloom(8, 2, 1, bytes(32)),
+        "pair": local.ThresholdedPair(local.ThresholdedLaplace(bits), local.ThresholdedLaplace(loose)),
         "hyper": utmost.design.leakage.hyper(channel, prior),
         "optimum": utmost.optimal_mechanism(ptype, consumer),
         "kernels": utmost.kernels(ptype),
-        "permanent": rappor.PermanentResponses([True, False]),
+        "permanent": local.PermanentResponses([True, False]),
         "surd": utmost.laws.exact.Surd.sqrt(2),
         "gradual": utmost.GradualRelease([1, 2], sensitivity=1),
         "query": utmost.design.optima.CountQuery(2, 2, [1]),
@@ -161,9 +161,9 @@ def nouns() -> dict[str, Any]:
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),
         "table": {"n": [1, 2, 3]},
-        "path": release.path(1, noise=3),
+        "path": releases.path(1, noise=3),
         "cost": costs.absolute,
-        "tally": rappor.Tally.of([[True] * 8, [False] * 8], [0, 0], rappor.Bloom(8, 2, 1, bytes(32))),
+        "tally": local.Tally.of([[True] * 8, [False] * 8], [0, 0], local.Bloom(8, 2, 1, bytes(32))),
     }
 
 
@@ -347,9 +347,10 @@ MADE |= {"Answer", "CleanRelease", "WorkloadRelease"}
 MADE |= {"Found", "Tally", "Bridge", "Relaxing", "Tightening", "Constraint", "UtilitySet"}
 
 
-# Every room that the top level names, and two that it takes single functions from. What is left are the engines below
+# Every room that the top level names, and three that it takes single functions from. What is left are the engines below
 # them (`exact`, `programs`), whose functions take what these rooms have read, and adapters that a test cannot call.
-ROOMS = [name for name in utmost.__all__ if hasattr(getattr(utmost, name), "__all__")] + ["documents", "sampling"]
+ROOMS = {name: room for name in utmost.__all__ if hasattr(room := getattr(utmost, name), "__all__")}
+ROOMS |= {"counting": counting, "statements": statements, "sampling": sampling}
 
 
 @dataclass(frozen=True)
@@ -369,7 +370,7 @@ def targets() -> tuple[Target, ...]:
     for module in (costs, losses, priors):
         names = [name for name, kind in vars(module).items() if getattr(kind, "__module__", "") == module.__name__]
         rooms.append((f"{module.__name__.rpartition('.')[2]}.", module, [n for n in names if n[0] != "_"]))
-    rooms += [(f"{name}.", room, room.__all__) for name in ROOMS for room in [import_module(f"utmost.{name}")]]
+    rooms += [(f"{name}.", room, room.__all__) for name, room in ROOMS.items()]
     seen = set()
     for prefix, room, names in rooms:
         for name in names:

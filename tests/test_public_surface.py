@@ -11,6 +11,7 @@ import utmost
 from running import python
 from utmost import errors
 from utmost.laws import exact, programs
+from utmost.publish import counting
 
 
 def test_the_list_of_names_is_sorted_and_without_repetition():
@@ -47,7 +48,7 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
     code = (
         "import sys, utmost; print(*(m for m in ('scipy', 'pandas', 'polars', 'pyarrow', 'narwhals',"
         " 'numba', 'matplotlib', 'typer', 'rich', 'hypothesis',"
-        " 'utmost.design.optima', 'utmost.design.geometry') if m in sys.modules))"
+        " 'utmost.design.optima', 'utmost.design.geometry', 'utmost.doors') if m in sys.modules))"
     )
     assert python("-c", code).stdout.split() == []
 
@@ -55,7 +56,7 @@ def test_importing_loads_no_optional_package_and_no_room_that_a_release_does_not
 def test_every_type_that_a_public_function_returns_can_be_imported_from_a_room():
     """Whoever annotates a result finds its class in the list of a room."""
     named = [getattr(utmost, name) for name in utmost.__all__]
-    rooms = [utmost, exact, programs, *(room for room in named if hasattr(room, "__path__"))]
+    rooms = [utmost, counting, exact, programs, *(room for room in named if hasattr(room, "__all__"))]
     public = [getattr(room, name) for room in rooms for name in room.__all__]
     listed = {value for value in [*public, *vars(errors).values()] if inspect.isclass(value)}
     functions = [value for value in public if inspect.isfunction(value)]

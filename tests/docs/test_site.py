@@ -24,7 +24,7 @@ def test_the_navigation_has_every_page_once_and_no_other():
     named = pages_named(tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"])
     written = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
     written = {page for page in written if not page.startswith("decisions/0")}
-    rooms = [path.parent for path in (ROOT / "src/utmost").glob("*/__init__.py")]
+    rooms = [path.parent for path in (ROOT / "src/utmost").glob("*/*/__init__.py")]
     listed = {room.name for room in rooms if "__all__" in (room / "__init__.py").read_text(encoding="utf-8")}
     made = {f"reference/python/{room}.md" for room in listed | {"errors"}} | {"papers.md"}
     assert sorted(named) == sorted(written | made | set(site["BESIDE"].values()))

@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design import leakage
-from utmost.design import local as rappor
-from utmost.design import optima as design
+from utmost.design import leakage, local, optima
 from utmost.design.geometry import exact_mechanism
 from utmost.design.geometry.power_numbers import PowerField
 from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
@@ -19,7 +17,7 @@ from utmost.laws import gradual
 from utmost.laws.exact import level
 from utmost.laws.exact.kinds import possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.publish import releases as release
+from utmost.publish import releases
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.releases import PlanarRelease
 
@@ -38,19 +36,19 @@ RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4"
 CALLS = {
     "step_price": lambda: gradual.step_price(None, None, level(3)),
     "step_price of another level": lambda: gradual.step_price({"a": 1}, None, level("1/2")),
-    "CategoryCounts": lambda: rappor.CategoryCounts(None, 4),
-    "CategoryCounts without clients": lambda: rappor.CategoryCounts(np.array([1, 2, 3]), None),
-    "CategoryCoupling": lambda: rappor.CategoryCoupling(level(alpha="1/2"), level(3)),
-    "folded_channel": lambda: design.folded_channel(level(1), 3),
+    "CategoryCounts": lambda: local.CategoryCounts(None, 4),
+    "CategoryCounts without clients": lambda: local.CategoryCounts(np.array([1, 2, 3]), None),
+    "CategoryCoupling": lambda: local.CategoryCoupling(level(alpha="1/2"), level(3)),
+    "folded_channel": lambda: optima.folded_channel(level(1), 3),
     "losses.power": lambda: losses.power([]),
     "losses.power of text": lambda: losses.power("x"),
     "places": lambda: places("", name=None),
-    "certificate_of_rays": lambda: design.certificate_of_rays(LINE, READER, progress=10),
+    "certificate_of_rays": lambda: optima.certificate_of_rays(LINE, READER, progress=10),
     "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
     "PowerField": lambda: PowerField.of("x"),
     "exact_mechanism": lambda: exact_mechanism(LINE, []),
-    "turned": lambda: release.turned([[1, 2], [3]], [1]),
-    "bits": lambda: rappor.bits.as_bits(Unconvertible(), "bits"),
+    "turned": lambda: releases.turned([[1, 2], [3]], [1]),
+    "bits": lambda: local.bits.as_bits(Unconvertible(), "bits"),
     "points": lambda: PlanarRelease(Unconvertible()),
     "half_step": lambda: Staircase.half_step(HUGE, 10**9),
     "optimal": lambda: Staircase.optimal(HUGE),

@@ -156,6 +156,8 @@ def jump_count_pmf(n: ArrayLike, strict: Level, loose: Level | None = None) -> A
     """
     _, (counts,) = NumberKind.of((), n)
     mean = expected_jumps(strict, loose)
+    if mean == 0:  # between a level and itself nothing moves
+        return plain((counts == 0).astype(np.float64))
     none = [k < 0 or k > 1 << 1000 for k in map(int, np.ravel(counts))]  # lgamma of more is beyond a float
     terms = [
         0.0 if no else math.exp(k * math.log(mean) - mean - math.lgamma(k + 1))

@@ -53,6 +53,7 @@ def check_responses(
         how many rows it has.
 
     Raises:
+        WrongKind: for what is no ledger.
         DataChanged: for a frame of anything else, naming the first item block in which it differs.
         UnknownRelease, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
@@ -60,6 +61,8 @@ def check_responses(
     """
     from utmost.publish.ledger.engine_ledger import checked_responses, known_by_item
 
+    if not hasattr(ledger, "items"):
+        raise wrong_kind("ledger", "a ledger", ledger)
     known = known_by_item(ledger.items, name, version)
     checked_responses(ledger.items, known, table, level(epsilon, alpha))
     return known.rows
