@@ -144,7 +144,8 @@ def write_reference(papers: set[str]) -> None:
         module = ast.parse((room / "__init__.py" if room.is_dir() else room).read_text(encoding="utf-8"))
         names = sorted(public_names(module), key=str.casefold)
         if names:
-            opened = f"# {dotted(package, room)}\n\n{ast.get_docstring(module)}\n\nWords are in the [glossary](../glossary.md)."
+            glossary = "Words are in the [glossary](../glossary.md)."
+            opened = f"# {dotted(package, room)}\n\n{ast.get_docstring(module)}\n\n{glossary}"
             parts = [f"::: {origin(package, room, name)}.{name}" for name in names]
             (folder / f"{room.stem}.md").write_text("\n\n".join([opened, *parts]) + "\n", encoding="utf-8")
 

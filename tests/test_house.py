@@ -45,7 +45,7 @@ def planted(tmp_path):
 
 
 def test_every_broken_rule_is_seen(planted):
-    """A long file, a hidden module, a file name and a function twice, a circle through the list of a room, a hidden load."""
+    """A long file, a hidden module, a file name and a function twice, a circle through a list, a hidden load."""
     long, hidden, files, names, circle, load = house["broken"](planted)
     assert long == "two/noise.py has 501 lines, more than 500"
     assert hidden == "the module utmost.level is hidden by something else of its name"

@@ -6,8 +6,8 @@ Cases as in large_maps_are_designed_in_minutes.py; loss: distance; epsilon 1 per
 its simplex method, interior point (without crossover) and first-order method PDLP, one thread and 45 s by the clock
 each, up to 64 places; of these none ended in 20 to 40 s by the clock on a busy machine, 1.5 to 5 s of processor, and
 larger ones were not tried. What a solver has when it ends is made private (constants are mixed in, as
-`utmost.design.optima.repair` does), and the loss is that of the repaired channel, so that a point that breaks privacy wins
-nothing.
+`utmost.design.optima.repair` does), and the loss is that of the repaired channel, so that a point that breaks privacy
+wins nothing.
 
 qif, where it is installed, solves a program of its own forming; it is stopped after a minute by the clock.
 

@@ -203,7 +203,7 @@ def _drawn(mechanism: Mechanism, rows: NDArray[np.intp], bits: Randomness, metho
             "a draw needs probabilities that are Fractions: floats do not keep a level exactly",
             came="a channel of floats",
             where="draw",
-            remedy="Draw from repair(ptype, channel).channel, with repair from utmost.design.optima: it keeps the level.",
+            remedy="Draw from utmost.design.optima.repair(ptype, channel).channel: it keeps the level.",
         )
     return _sampler(mechanism).draw(rows, bits, method)
 

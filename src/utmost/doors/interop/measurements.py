@@ -53,8 +53,8 @@ def gradual_measurement(law: Geometric) -> Any:
     of OpenDP whose release is a queryable.
 
     A query is an epsilon (or a `Level`) per ``law.sensitivity``, at most the law's; its answer is the response of a
-    `utmost.publish.releases.GradualRelease`. Asked again, a level answers the same; all answers cost the loosest alone, and so
-    the map is that of one response at the law's level.
+    `utmost.publish.releases.GradualRelease`. Asked again, a level answers the same; all answers cost the loosest alone,
+    and so the map is that of one response at the law's level.
 
     Raises:
         Unsupported: where OpenDP is not installed.

@@ -240,7 +240,7 @@ class Law(Shown, ABC):
         return _door().gradual_measurement(self) if gradual else _door().opendp_measurement(self)
 
     def to_dp_accounting(self, cells: int = 1) -> Any:
-        """The privacy loss distribution of noise on so many cells, see `utmost.doors.interop.privacy_loss_distribution`."""
+        """The privacy loss distribution of noise on so many cells, see `utmost.doors.interop`."""
         return _door().privacy_loss_distribution(self, cells)
 
     def to_dp_event(self, cells: int = 1) -> Any:
