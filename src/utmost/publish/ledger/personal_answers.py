@@ -76,7 +76,7 @@ class AnswerIndex:
 
 
 class Answering(Protocol):
-    """A mechanism whose level has been checked, as `utmost.design.optima.local` reads it.
+    """A mechanism whose level has been checked, as `utmost.design.local` reads it.
 
     Attributes:
         level: what one answer costs a person whose secret moves by a distance of 1.

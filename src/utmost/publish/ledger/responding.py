@@ -58,7 +58,7 @@ class Responding:
             BudgetExceeded: where the dataset's limit does not allow the mechanism's level.
             NeedsTable: for a person without an answer whose secret is None.
             OutOfRange, WrongKind: for what is no person, secret, name or version; no person and no secret is repeated.
-            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.design.optima.local`.
+            PromiseBroken, Unsupported: for a mechanism that keeps no level exactly, see `utmost.design.local`.
             Quarantined: in a ledger that was rolled back, and for a mechanism that lost answers so.
 
         Cost: the first call of a process reads the answers of the version once; then those that are new.
