@@ -1,23 +1,21 @@
 """Permanent responses whose parameter can be relaxed: memoised, in any order, at the price of the loosest."""
 
-import os
-import threading
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.local.bits import BitResponse, Bits, Coupling, as_bits, between, draw_bits
-from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, checked
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 
 Packed = NDArray[np.uint8]
 """Eight bits in a byte."""
 
 
-class PermanentResponses:
+class PermanentResponses(ProcessMemory):
     """The bits of one client or of many, and their responses by the map f at every parameter asked for.
 
     A response is drawn once for each parameter; asked again, the same one is given. Those at several parameters are one
@@ -42,7 +40,7 @@ class PermanentResponses:
     (True, Level(alpha=1/7), Level(alpha=1/7^2))
     """
 
-    __slots__ = ("_bits", "_known", "_lock", "_process", "_randomness", "_shape")
+    __slots__ = ("_bits", "_known", "_randomness", "_shape")
 
     @checked
     def __init__(self, bits: Any, *, randomness: Randomness | None = None) -> None:
@@ -52,7 +50,7 @@ class PermanentResponses:
         given = as_bits(bits, "bits")
         self._shape, self._bits = given.shape, np.packbits(given)
         self._known: dict[Fraction, Packed] = {}
-        self._randomness, self._lock, self._process = randomness, threading.Lock(), os.getpid()
+        self._randomness = randomness
 
     def at(self, a: Number) -> Bits:
         """The responses at a parameter: a fair coin with probability ``a``, the bit itself otherwise.
@@ -63,10 +61,9 @@ class PermanentResponses:
         """
         response = BitResponse.permanent(a)
         share = 2 * response.zero
-        with self._lock:
+        with self._alone():
             if share not in self._known:
-                if os.getpid() != self._process:
-                    raise _two_processes()
+                self._check_owner()
                 self._known[share] = np.packbits(self._drawn(response))
             return self._unpacked(self._known[share])
 
@@ -110,17 +107,3 @@ class PermanentResponses:
 
     def __repr__(self) -> str:
         return f"PermanentResponses(shape={self._shape}, spent={self.spent})"
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported(
-            "responses must not be copied: each copy would draw its own",
-            where="PermanentResponses",
-            remedy="Share them.",
-        )
-
-
-def _two_processes() -> Unsupported:
-    return Unsupported(
-        "responses are relaxed by the process that made them: two processes would answer differently",
-        where="PermanentResponses",
-    )

@@ -87,7 +87,7 @@ def seeded_gradual_release(
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
     True
     """
-    release = object.__new__(GradualRelease)
+    release = GradualRelease.__new__(GradualRelease)
     release._open(values, units_of(None, sensitivity, cells), numbers, grid, half_step, SeededRandomness(seed), method)
     return release
 
@@ -101,7 +101,7 @@ def seeded_planar_release(
     >>> one.at(epsilon=1).tolist() == other.at(epsilon=1).tolist()
     True
     """
-    release = object.__new__(PlanarRelease)
+    release = PlanarRelease.__new__(PlanarRelease)
     release._open(points, per, grid, SeededRandomness(seed))
     return release
 
@@ -159,7 +159,7 @@ def seeded_responses(bits: Any, seed: int | str | bytes) -> PermanentResponses:
     >>> one.at("1/2").tolist() == other.at("1/2").tolist()
     True
     """
-    responses = object.__new__(PermanentResponses)
+    responses = PermanentResponses.__new__(PermanentResponses)
     responses._open(bits, SeededRandomness(seed))
     return responses
 

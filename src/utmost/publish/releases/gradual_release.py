@@ -1,11 +1,9 @@
 """A release whose level can be relaxed later: answers at any levels, in any order, at the price of the largest."""
 
-import os
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as PathLike
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +16,7 @@ from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.grid import unsnapped_one
 from utmost.laws.sampling.level_draws import sample_path
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.releases.gradual_answers import (
     LaidOut,
@@ -31,7 +30,7 @@ from utmost.publish.releases.lattice import Lattice, lattice_of
 from utmost.publish.releases.noised_cells import Column
 
 
-class GradualRelease(Shown):
+class GradualRelease(Shown, ProcessMemory):
     """Values and their noise at all levels at once.
 
     Each cell has noise of its own, geometric on the integers, or geometric on a fine grid (Laplace noise) on the reals.
@@ -71,7 +70,7 @@ class GradualRelease(Shown):
     np.True_
     """
 
-    __slots__ = ("_columns", "_half_step", "_is_table", "_lock", "_method", "_process", "_randomness", "_units")
+    __slots__ = ("_columns", "_half_step", "_is_table", "_method", "_randomness", "_units")
 
     def __init__(
         self,
@@ -110,7 +109,6 @@ class GradualRelease(Shown):
         }
         self._randomness, self._method = randomness, method
         self._units, self._half_step = units, half_step
-        self._lock, self._process = threading.Lock(), os.getpid()
 
     def at(
         self,
@@ -135,7 +133,7 @@ class GradualRelease(Shown):
         if (epsilon is None) == (alpha is None):
             level(epsilon if epsilon is None else 1, alpha if alpha is None else "1/2")
         wanted, name = (epsilon, "epsilon") if alpha is None else (alpha, "alpha")
-        with self._lock:
+        with self._alone():
             made = {
                 column: self._columns[column].answered(levels, name, self._randomness, self._method)
                 for column, levels in self._wanted(wanted).items()
@@ -222,24 +220,13 @@ class GradualRelease(Shown):
     def _keep(self, columns: dict[Any, Column]) -> None:
         """Take the new histories over, all of them or none."""
         fresh = any(columns[name].levels != self._columns[name].levels for name in columns)
-        if fresh and os.getpid() != self._process:
-            raise Unsupported(
-                "a release is relaxed by the process that made it: two processes would answer differently",
-                where="GradualRelease",
-                remedy="Keep releases that several processes share in a Ledger.",
-            )
+        if fresh:
+            self._check_owner()
         self._columns |= columns
 
     def __repr__(self) -> str:
         count = sum(column.values.size for column in self._columns.values())
         return f"GradualRelease({count} cells, spent={self.spent})"
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported(
-            "a release must not be copied: each copy would draw noise of its own",
-            where="GradualRelease",
-            remedy="Share the object, or keep the release in a Ledger.",
-        )
 
 
 def units_of(

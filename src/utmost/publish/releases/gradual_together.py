@@ -1,6 +1,5 @@
 """Columns that one individual changes together, answered at any levels in any order."""
 
-import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +13,7 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
@@ -22,7 +22,7 @@ from utmost.publish.releases.turning import Halves, turned, turned_back, whole_n
 from utmost.publish.tables.saving import Digest, Publication
 
 
-class GradualTogether(Shown):
+class GradualTogether(Shown, ProcessMemory):
     """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
 
     Pairs of columns are kept as sum and difference in a `GradualRelease`; an odd column by itself.
@@ -43,7 +43,7 @@ class GradualTogether(Shown):
     (Level(epsilon=1), True)
     """
 
-    __slots__ = ("_coins", "_halves", "_inner", "_lock", "_names", "_read", "_rows", "_way", "unit")
+    __slots__ = ("_coins", "_halves", "_inner", "_names", "_read", "_rows", "_way", "unit")
 
     @checked
     def __init__(
@@ -73,7 +73,6 @@ class GradualTogether(Shown):
                 kept[name, "itself"] = column
         self._inner = GradualRelease(kept, self.unit.sensitivity, randomness=self._coins)
         self._read: dict[Level, dict[str, Any]] = {}
-        self._lock = threading.Lock()
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> dict[str, Any]:
         """The columns at a level of the whole release; asked again, the same answer.
@@ -82,8 +81,9 @@ class GradualTogether(Shown):
             NotALevel: for what is no level; nothing is spent then.
         """
         asked = level_of(epsilon, alpha)
-        with self._lock:
+        with self._alone():
             if asked not in self._read:
+                self._check_owner()
                 self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
             return {name: column.copy() for name, column in self._read[asked].items()}
 

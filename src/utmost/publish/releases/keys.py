@@ -20,6 +20,7 @@ from utmost.laws.exact import Level, Number, checked, level, natural
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Randomness, Thresholds
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.releases.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.tables.adapters import adapter_of
@@ -189,7 +190,7 @@ class NamedKeys(_ListedKeys):
     per_individual: int
 
 
-class KeySelection(Shown):
+class KeySelection(Shown, ProcessMemory):
     """Keys named at growing deltas and one epsilon, without counts: nothing is lost by having been careful first.
 
     Keys only appear, each with the chance that is left given that it has not been named. The lists of all deltas
@@ -240,14 +241,16 @@ class KeySelection(Shown):
                 remedy="Choose epsilon once; relax the counts of the keys that were named.",
             )
         rare = read_delta(delta)
-        if rare not in self._answers:
-            last = max(self._answers, default=Fraction(0))
-            if rare < last:
-                raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
-            self._name(last, rare)
-            names = tuple(key for key, _ in self._counts if key in self._names)
-            self._answers[rare] = NamedKeys(names, self._level, rare, self._each)
-        return self._answers[rare]
+        with self._alone():
+            if rare not in self._answers:
+                last = max(self._answers, default=Fraction(0))
+                if rare < last:
+                    raise OutOfRange("delta can only grow", came=delta, where="KeySelection")
+                self._check_owner()
+                self._name(last, rare)
+                names = tuple(key for key, _ in self._counts if key in self._names)
+                self._answers[rare] = NamedKeys(names, self._level, rare, self._each)
+            return self._answers[rare]
 
     def _name(self, last: Fraction, rare: Fraction) -> None:
         before = naming_law(self._level, last, self._each) if last else None

@@ -1,22 +1,21 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
 import math
-import os
-import threading
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported
+from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, natural
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.places_statements import places_statement, radius_name
@@ -27,7 +26,7 @@ from utmost.publish.tables.saving import Digest, Publication
 _PLACES_AT_ONCE = 1 << 22
 
 
-class PlanarRelease(Shown):
+class PlanarRelease(Shown, ProcessMemory):
     """Points and their noise at all levels at once: epsilon for each unit of Euclidean distance.
 
     Each point x has a hidden path of noise V, of which V_e has the density c exp(-e |v|), whatever the dimension; what
@@ -60,7 +59,7 @@ class PlanarRelease(Shown):
     ((2, 2), Level(epsilon=2), True)
     """
 
-    __slots__ = ("_declared", "_flat", "_key", "_levels", "_lock", "_paths", "_per", "_process", "_shape")
+    __slots__ = ("_declared", "_flat", "_key", "_levels", "_paths", "_per", "_shape")
 
     def __init__(
         self, points: Any, *, per: Number = 1, grid: Number | None = None, randomness: Randomness | None = None
@@ -80,7 +79,6 @@ class PlanarRelease(Shown):
         self._key = randomness.words(KEY_BYTES // 8, 64).tobytes()
         self._paths: HiddenPaths | None = None
         self._levels: tuple[Level, ...] = ()
-        self._lock, self._process = threading.Lock(), os.getpid()
 
     def at(
         self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, places: Any = None
@@ -106,7 +104,7 @@ class PlanarRelease(Shown):
         asked = level(epsilon, alpha)
         law = self._law(asked)
         allowed = None if places is None else _places(places, self.dimensions)
-        with self._lock:
+        with self._alone():
             answer = written(self._cells(law), law.grid).reshape(self._shape)
         return answer if allowed is None else nearest_places(answer, allowed)
 
@@ -210,12 +208,8 @@ class PlanarRelease(Shown):
 
     def _cells(self, law: PlanarLaw) -> Integers:
         """The cells at a level, which is spent from here on; the first one asked for begins the paths."""
-        if law.level not in self._levels and os.getpid() != self._process:
-            raise Unsupported(
-                "a release is relaxed by the process that made it: nobody would know what two have spent together",
-                where="PlanarRelease",
-                remedy="Ask for every level in one process, and pass the answers on.",
-            )
+        if law.level not in self._levels:
+            self._check_owner()
         unit = law.level.scaled(1 / self._per)
         paths = self._paths or HiddenPaths(PathBits(self._key), unit, self.dimensions)
         cells = paths.cells(GridPoints(self._flat, self.dimensions, law.grid), unit)
@@ -225,13 +219,6 @@ class PlanarRelease(Shown):
 
     def __repr__(self) -> str:
         return f"PlanarRelease({self._flat.size // self.dimensions} points, spent={self.spent})"
-
-    def __reduce__(self) -> NoReturn:
-        raise Unsupported(
-            "a release must not be copied: nobody would know what the copies have spent together",
-            where="PlanarRelease",
-            remedy="Share the object, or pass its answers on.",
-        )
 
 
 def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:

@@ -1,6 +1,5 @@
 """A gradual release behind a reading: a query before the noise, and any function of each answer after it."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
@@ -23,7 +23,7 @@ Before = Callable[[Any], Any]
 After = Callable[[Any, Level], Any]
 
 
-class ProcessedRelease(Shown):
+class ProcessedRelease(Shown, ProcessMemory):
     """A gradual release of ``before(data)`` whose responses are read by ``after(response, level)``.
 
     The raw responses stay inside: what the reading hides, a clamped tail say, the next level still needs. Each level is
@@ -48,7 +48,7 @@ class ProcessedRelease(Shown):
     (True, 3)
     """
 
-    __slots__ = ("_after", "_lock", "_raw", "_read")
+    __slots__ = ("_after", "_raw", "_read")
 
     @checked
     def __init__(
@@ -78,14 +78,15 @@ class ProcessedRelease(Shown):
             half_step=half_step,
             randomness=randomness,
         )
-        self._after, self._lock = after, threading.Lock()
+        self._after = after
         self._read: dict[Level, Any] = {}
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
         """The reading at a level; asked again, the same reading."""
         asked = level(epsilon, alpha)
-        with self._lock:
+        with self._alone():
             if asked not in self._read:
+                self._check_owner()
                 self._read[asked] = self._after(self._raw.at(asked), asked)
             return self._read[asked]
 

@@ -15,6 +15,7 @@ from utmost.laws.exact import round_up as up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual import largest_ratio
 from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.releases.gradual_release import GradualRelease
 
@@ -83,7 +84,7 @@ def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
 Recipient = Hashable
 
 
-class TrustRelease(Shown):
+class TrustRelease(Shown, ProcessMemory):
     """One value, or table, shown to many recipients, to each at the level of its trust.
 
     All views come from one noise process, so the views of a coalition are together private at its largest level. Drawn

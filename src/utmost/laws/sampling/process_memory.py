@@ -1,0 +1,67 @@
+"""The memory of one process: what keeps noise in it answers one thread at a time, and has no second memory.
+
+A further answer is drawn given those before it. Two threads, a forked child or a copy that do not know of each other's
+answers would each draw as if alone, and what they publish together would cost more than any of them accounts for.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NoReturn, Self
+
+from utmost.errors import Unsupported
+
+
+class ProcessMemory:
+    """What remembers its answers in this process: inherit it, read in ``_alone()``, and draw after ``_check_owner()``.
+
+    >>> class Coin(ProcessMemory):
+    ...     def at(self):
+    ...         with self._alone():
+    ...             self._check_owner()
+    ...             return "heads"
+    >>> Coin().at()
+    'heads'
+    """
+
+    __slots__ = ("_lock", "_locked_in", "_owner")
+
+    _lock: AbstractContextManager[bool]
+    _locked_in: int
+    _owner: int
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """An object that knows, before anything else is said of it, which process it belongs to."""
+        memory = super().__new__(cls)
+        memory._owner = memory._locked_in = os.getpid()
+        memory._lock = threading.RLock()
+        return memory
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other thread answer meanwhile. A forked child gets a lock that none of its parent's threads holds."""
+        if self._locked_in != os.getpid():
+            self._locked_in, self._lock = os.getpid(), threading.RLock()
+        with self._lock:
+            yield
+
+    def _check_owner(self) -> None:
+        """Check, before anything new is drawn, that this is the process whose memory it is.
+
+        Raises:
+            Unsupported: in a forked child.
+        """
+        if os.getpid() != self._owner:
+            raise Unsupported(
+                "a new answer is drawn by the process that gave those before: two processes would answer differently",
+                where=type(self).__name__,
+                remedy="Ask for every answer in one process and pass them on, or keep the release in a Ledger.",
+            )
+
+    def __reduce__(self) -> NoReturn:
+        raise Unsupported(
+            "what remembers its answers must not be copied: each copy would draw its own",
+            where=type(self).__name__,
+            remedy="Share the object, pass its answers on, or keep the release in a Ledger.",
+        )

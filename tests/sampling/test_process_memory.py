@@ -1,0 +1,151 @@
+"""Whatever keeps noise in memory has one memory: one thread at a time, one process, no copies, of every kind there is."""
+
+import copy
+import inspect
+import os
+import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.design.local import PermanentResponses
+from utmost.errors import Unsupported
+from utmost.laws.sampling.process_memory import ProcessMemory
+from utmost.publish.releases import GradualTogether, ProcessedRelease
+
+TREE = Path(ut.__file__).parent
+PAIR = {"men": np.arange(40), "women": np.arange(40)}
+
+# How each kind is made, and its answer at the k-th of growing levels as something that can be compared.
+MAKERS = {
+    "GradualRelease": (
+        lambda: ut.GradualRelease(np.arange(40), sensitivity=1),
+        lambda release, k: release.at(epsilon=k).tolist(),
+    ),
+    "GradualTogether": (
+        lambda: GradualTogether(PAIR, sensitivity=1),
+        lambda release, k: [column.tolist() for column in release.at(epsilon=k).values()],
+    ),
+    "PlanarRelease": (
+        lambda: ut.PlanarRelease(np.zeros((20, 2))),
+        lambda release, k: release.at(epsilon=k).tolist(),
+    ),
+    "ProcessedRelease": (
+        lambda: ProcessedRelease(np.arange(40), before=np.asarray, after=lambda answer, _: answer, sensitivity=1),
+        lambda release, k: np.asarray(release.at(epsilon=k)).tolist(),
+    ),
+    "TrustRelease": (
+        lambda: ut.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
+        lambda release, k: release.view(k).tolist(),
+    ),
+    "KeySelection": (
+        lambda: ut.releases.KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
+        lambda release, k: release.at(f"{k}/4").keys,
+    ),
+    "PermanentResponses": (
+        lambda: PermanentResponses(np.zeros((20, 20), np.uint8)),
+        lambda release, k: release.at(f"1/{k + 1}").tolist(),
+    ),
+}
+kinds = pytest.mark.parametrize("kind", MAKERS)
+
+
+def rooms():
+    """Every room of the package."""
+    return [
+        import_module(".".join(("utmost", *p.parent.relative_to(TREE).parts))) for p in TREE.glob("*/*/__init__.py")
+    ]
+
+
+def public_classes():
+    """Every class that a room lists."""
+    found = [getattr(room, name) for room in rooms() for name in getattr(room, "__all__", ())]
+    return {value for value in found if inspect.isclass(value)}
+
+
+def test_whatever_answers_again_and_draws_is_one_memory():
+    """A class with a verb of asking and randomness of its own inherits the guard, or keeps its memory in a store."""
+    asking = {
+        kind for kind in public_classes() if {"at", "view"} & set(vars(kind)) and "randomness" in parameters(kind)
+    }
+    assert {kind.__name__ for kind in asking if issubclass(kind, ProcessMemory)} == set(MAKERS)
+    assert {kind.__name__ for kind in asking} - set(MAKERS) <= {"Ledger"}, "the ledger's memory is its store"
+
+
+def parameters(kind):
+    try:
+        return inspect.signature(kind).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+@kinds
+def test_threads_get_one_answer(kind):
+    """Eight threads that ask for the same new answer at once get the same one."""
+    make, answer = MAKERS[kind]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(3):
+            release, start = make(), threading.Barrier(8)
+
+            def ask(k, release=release, start=start):
+                start.wait()
+                return k, str(answer(release, k))
+
+            with ThreadPoolExecutor(8) as pool:
+                given = set(pool.map(ask, [1] * 8))
+            assert given == {(1, str(answer(release, 1)))}
+    finally:
+        sys.setswitchinterval(before)
+
+
+@kinds
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_repeats_and_draws_nothing_new(kind):
+    make, answer = MAKERS[kind]
+    release = make()
+    known = answer(release, 1)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        verdict = b"drew"
+        try:
+            if answer(release, 1) != known:
+                verdict = b"differs"
+            answer(release, 2)
+        except Unsupported as error:
+            verdict = b"refused" if verdict == b"drew" and "two processes" in str(error) else b"another refusal"
+        os.write(writing, verdict)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 20) == b"refused"
+    os.close(reading), os.close(writing)
+    answer(release, 2)
+
+
+@kinds
+def test_a_child_forked_while_a_thread_draws_is_not_stuck(kind, monkeypatch):
+    """The lock that a thread of the parent holds is not the child's."""
+    make, answer = MAKERS[kind]
+    release = make()
+    known = answer(release, 1)
+    held = release._release if kind == "TrustRelease" else release
+    owner = os.getpid()
+    with held._alone(), ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(os, "getpid", lambda: owner + 1)
+        assert pool.submit(answer, release, 1).result(timeout=10) == known
+
+
+@kinds
+def test_nothing_that_remembers_is_copied(kind):
+    release = MAKERS[kind][0]()
+    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(Unsupported, match="must not be copied"):
+            copying(release)
