@@ -1,4 +1,4 @@
-"""Whatever keeps noise in memory has one memory: one thread at a time, one process, no copies, of every kind there is."""
+"""Whatever keeps noise in memory has one memory: one thread at a time, one process, no copies."""
 
 import copy
 import inspect
