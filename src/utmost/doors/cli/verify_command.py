@@ -12,12 +12,14 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.screen import facts, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import together
+from utmost.publish.releases.keys import KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.releases.table_statements import KIND, guarantee
 from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, check_places
+from utmost.publish.statements.stated_choices import check_keys_file
 from utmost.publish.statements.stated_words import stated_release
 from utmost.publish.statements.statement_check import ON_TRUST, check_statement, stated_plan
 from utmost.publish.statements.together_check import check_together
@@ -87,6 +89,8 @@ def _other_report(
     statement_files.check_unchanged(release, said)
     if said["kind"] == WORKLOAD_TABLE_KIND:
         check_workload_table(said, files.read(spelled))
+    elif said["kind"] == KEYS_KIND:
+        check_keys_file(said, release, spelled)
     drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
     return _report(release, said, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 

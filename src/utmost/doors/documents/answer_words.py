@@ -10,7 +10,16 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.publish.statements import codec
 from utmost.publish.statements.stated_choices import ANSWERS_FORMAT, ANSWERS_KIND
-from utmost.publish.statements.statement_check import does_not_follow, stated_field
+from utmost.publish.statements.statement_check import does_not_follow, names_of, stated_field, stated_rows
+
+EACH_ROW = "each row, as one person"
+"""Whose the answers of a table are."""
+
+_OF_A_TABLE = ("public", "rows", "column", "of")
+_FIELDS = {
+    *("kind", "format", "utmost", "guarantee", "epsilon", "epsilon_rounded_up", "alpha", "space", "mechanism"),
+    *(*_OF_A_TABLE, "repeated", "table", "name", "dataset", "data_version", "together"),
+}
 
 AGAIN = (
     "Each further answer about the same person adds up: k answers cost k times epsilon. So answer once, keep the "
@@ -49,10 +58,14 @@ def check_answers(said: Mapping[str, Any]) -> tuple[Level, Space]:
         Unsupported: for a format that is not known.
     """
     codec.check_header(said, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    for name in said:
+        if name not in _FIELDS:
+            raise does_not_follow(str(name))
     at, epsilon = stated_level(said), stated_field(said, "epsilon", str)
+    _check_table(said)
     with codec.fields("a statement of answers", "space"):
         space = stated_space(said["space"])
-    if "alpha" in said:  # a level that is exact; else the least decimal above it
+    if "alpha" in said or "epsilon_rounded_up" in said:  # a level that is exact; else the least decimal above it
         for name, fact in level_facts(at).items():
             if codec.differing({name: said.get(name)}, {name: fact}):
                 raise does_not_follow(name)
@@ -63,3 +76,19 @@ def check_answers(said: Mapping[str, Any]) -> tuple[Level, Space]:
     if not isinstance(mechanism.get("sha256"), str) or not isinstance(mechanism.get("checked"), str):
         raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
     return at, space
+
+
+def _check_table(said: Mapping[str, Any]) -> None:
+    """Check what is said of the answers' table, or of those that a ledger keeps, as far as it can be without them."""
+    stated_field(said, "utmost", str)
+    if "repeated" in said and stated_field(said, "repeated", int) < 0:
+        raise does_not_follow("repeated")
+    for name in ("name", "together"):
+        if name in said and not stated_field(said, name, str):
+            raise does_not_follow(name)
+    if any(name in said for name in _OF_A_TABLE):
+        names_of(said, "public")
+        if stated_field(said, "repeated", int) > stated_rows(said):
+            raise does_not_follow("repeated")
+        if not stated_field(said, "column", str) or said.get("of") != EACH_ROW:
+            raise does_not_follow("of")

@@ -14,7 +14,7 @@ from utmost.design.optima import Optimum
 from utmost.design.spaces import Space
 from utmost.design.types import smallest_epsilon
 from utmost.doors.documents import channel_files, designs
-from utmost.doors.documents.answer_words import answers_guarantee
+from utmost.doors.documents.answer_words import EACH_ROW, answers_guarantee
 from utmost.doors.documents.space_names import secret_names, space_facts
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.written_levels import level_facts
@@ -272,7 +272,7 @@ def answered_table(saved: SavedMechanism, path: Path, asked: Asked, keeper: Keep
     }
     about = {"public": list(asked.public), "rows": len(drawn), "repeated": repeated}
     kept = keeper is not None
-    return AnsweredTable(made, saved.statement(kept=kept, column=asked.answer, **about, of="each row, as one person"))
+    return AnsweredTable(made, saved.statement(kept=kept, column=asked.answer, **about, of=EACH_ROW))
 
 
 def _drawn(saved: SavedMechanism, asked: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:

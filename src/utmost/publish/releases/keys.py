@@ -75,7 +75,7 @@ class _ListedKeys(Shown):
         Raises:
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
-        table = _key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
+        table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
         made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
         return saved(made, path, format=format, sign=sign, overwrite=overwrite)
 
@@ -335,7 +335,7 @@ def _plain_key(part: Any) -> Any:
     return int(part) if isinstance(part, int | np.integer) and not isinstance(part, bool) else str(part)
 
 
-def _key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
+def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
     """Keys as columns of a table: one, or one for each part of keys that are tuples."""
     parts = {len(key) for key in keys if isinstance(key, tuple)}
     if not parts:

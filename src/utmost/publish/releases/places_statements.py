@@ -1,6 +1,7 @@
 """What is said of released points: the statement, the promise in sentences, and the proof."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ from utmost.publish.releases.table_statements import taken_for_granted
 from utmost.version import __version__
 
 PLACES_KIND = "utmost places release"
-PLACES_FORMAT = 1
+PLACES_FORMAT = 2
 
 
 def radius_name(columns: Sequence[str]) -> str:
@@ -44,7 +45,7 @@ def places_statement(
         "law": "EuclideanLaplace",
         "theorem": places_theorem(law),
         "grid": str(law.grid),
-        "declared_grid": law.declared is not None,
+        "declared_grid": law.grid != replace(law, declared=None).grid,
         "confidence": float(confidence),
         "confidence_exactly": str(confidence),
         "radius": law.radius(confidence),

@@ -19,6 +19,7 @@ from utmost.publish.statements.statement_check import (
     promise_that_holds,
     stated_confidence,
     stated_in_ledger,
+    stated_rows,
 )
 from utmost.publish.statements.statement_check import stated_field as field
 
@@ -47,7 +48,7 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
     """
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
-    check_header(said, PLACES_KIND, PLACES_FORMAT, "a statement")
+    check_header(said, PLACES_KIND, PLACES_FORMAT, "a statement", oldest=1)
     with promise_that_holds():
         released = names_of(said, "released")
         declared = exact(field(said, "grid", str), "grid") if field(said, "declared_grid", bool) else None
@@ -59,11 +60,13 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
             stated_confidence(said),
             released,
             names_of(said, "public"),
-            field(said, "rows", int),
+            stated_rows(said),
             rows_from=rows_origin(field(said, "rows_from", str)),
             digest=digest_of(said),
         )
     made["utmost"] = field(said, "utmost", str)
+    if said["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
+        made |= {"format": 1, "declared_grid": said["declared_grid"]}
     if "name" in said:
         made |= stated_in_ledger(said, law.level)
     for name in differing(said, json.loads(json.dumps(made))):

@@ -5,13 +5,16 @@ keys are named is a choice, an answer is one of a list, and a reading is whateve
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from utmost.laws.exact import Level
+from utmost.errors import BadTable
+from utmost.laws.exact import Level, natural
 from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
-from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND, keys_statement
+from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND, key_columns, keys_statement
 from utmost.publish.releases.naming import naming_law, read_delta
 from utmost.publish.releases.processed_release import NO_BARS, PROCESSED_KIND, processed_statement
 from utmost.publish.releases.table_statements import promise_line
@@ -24,7 +27,11 @@ from utmost.publish.statements.statement_check import (
     promise_that_holds,
     stated_field,
     stated_in_ledger,
+    stated_rows,
 )
+from utmost.publish.tables import files
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads import Domain
 
 
 def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,19 +40,8 @@ def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         BadTable: naming the first field that does not follow from the others.
     """
-    codec.check_header(said, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
-    at, each = stated_level(said), stated_field(said, "keys_of_one_individual", int)
-    keys, column = stated_field(said, "keys", list), stated_field(said, "column", str)
-    with promise_that_holds():
-        delta = read_delta(stated_field(said, "delta", str))
-        expected = keys_statement(at, delta, each, [], column, None)
-        threshold = naming_law(at, delta, each).threshold
-    words = ("statement", "delta", "relaxable") + (() if said["format"] == 1 else ("guarantee", "epsilon", "alpha"))
-    for name in words:
-        if codec.differing({name: said.get(name)}, {name: expected[name]}):
-            raise does_not_follow(name)
-    if "threshold" in said and (said["threshold"] != threshold or len(said.get("noisy", ())) != len(keys)):
-        raise does_not_follow("threshold")
+    at, delta, each = check_keys(said)
+    keys, column, threshold = said["keys"], said["column"], said.get("threshold")
     counted = (
         "; with each of them a noisy count, which is above the threshold of "
         f"{threshold}, so that rare keys look more frequent than they are"
@@ -80,6 +76,74 @@ def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
         "counts of these keys among them",
         "on_trust": ("how many keys one individual holds, and that each was counted once", ON_TRUST_OF_DRAWS),
     }
+
+
+def check_keys(said: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
+    """Check that a statement of named keys follows from itself: epsilon, delta, and how many keys one individual holds.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+    """
+    codec.check_header(said, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
+    at, column = stated_level(said), stated_field(said, "column", str)
+    keys = _stated_keys(said)
+    with promise_that_holds():
+        delta = read_delta(stated_field(said, "delta", str))
+        each = natural(stated_field(said, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
+        expected = keys_statement(at, delta, each, keys, column, digest_of(said))
+        law = naming_law(at, delta, each)
+    if "noisy" in said or "threshold" in said:
+        expected |= {"threshold": law.threshold, "noisy": _stated_counts(said, len(keys), law.threshold)}
+    expected["utmost"] = stated_field(said, "utmost", str)
+    if said["format"] == 1:  # which had no guarantee, and wrote levels another way
+        expected = {name: expected[name] for name in ("statement", "delta", "relaxable")}
+        said = {name: said.get(name) for name in expected}
+    for name in codec.differing(said, expected):
+        raise does_not_follow(name)
+    return at, delta, each
+
+
+def _stated_keys(said: Mapping[str, Any]) -> list[Any]:
+    """The keys of a statement, those of several parts as tuples."""
+    keys = [tuple(key) if isinstance(key, list) else key for key in stated_field(said, "keys", list)]
+    parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
+    if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
+        raise does_not_follow("keys")
+    return keys
+
+
+def _stated_counts(said: Mapping[str, Any], keys: int, threshold: int) -> list[int]:
+    """The noisy counts of a statement: one for each key, above the threshold."""
+    noisy: list[int] = stated_field(said, "noisy", list)
+    if len(noisy) != keys or not all(type(count) is int and count > threshold for count in noisy):
+        raise does_not_follow("noisy")
+    return noisy
+
+
+def check_keys_file(said: Mapping[str, Any], file: Path, spelled: Path) -> None:
+    """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON.
+
+    Args:
+        said: the statement.
+        file: as it was written.
+        spelled: the file with the way in which its text is to be read.
+
+    Raises:
+        BadTable: where it holds others.
+    """
+    keys, column = _stated_keys(said), said["column"]
+    if file.suffix == ".json":
+        found = codec.read_json(file, "a domain must")
+        with codec.fields("a domain", str(file)):
+            same = Domain.of_facts(found).facts() == Domain.of_facts({**found, column: keys}).facts()
+    else:
+        table = files.read(spelled)
+        adapter = adapter_of(table)
+        expected = key_columns(keys, column) | ({"noisy": said["noisy"]} if "noisy" in said else {})
+        shown = {name: [*map(str, adapter.column(table, name))] for name in adapter.names(table)}
+        same = shown == {name: [*map(str, cells)] for name, cells in expected.items()}
+    if not same:
+        raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
 
 
 def answers_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +191,9 @@ def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     at = stated_level(said)
     with promise_that_holds():
         unit = Unit(said["sensitivity"], said["cells"], said["neighbours"])
-        parts = names_of(said, "released"), names_of(said, "public"), stated_field(said, "rows", int)
+        if not said.get("released"):
+            raise does_not_follow("released")
+        parts = names_of(said, "released"), names_of(said, "public"), stated_rows(said)
         expected = processed_statement(at, unit, *parts, digest_of(said)) | stated_in_ledger(said, at)
     expected["utmost"] = stated_field(said, "utmost", str)
     for name in codec.differing(said, expected):

@@ -41,6 +41,7 @@ ON_TRUST = (
 """What no statement and no table can show."""
 
 _OF_A_LEDGER = ("name", "data_version", "levels", "together")
+_MOST_VERSIONS, _MOST_ROWS = 1 << 31, 1 << 63
 _SENTENCES = ("guarantee", "theorem")
 
 
@@ -221,7 +222,7 @@ def _plan(said: Mapping[str, Any]) -> Plan:
 
 def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
-    rows, released, public = stated_field(said, "rows", int), names_of(said, "released"), _public(said)
+    rows, released, public = stated_rows(said), names_of(said, "released"), _public(said)
     if said["format"] == 1:
         made = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
         for name in ("public", "rows_from", "table", "confidence_exactly"):
@@ -246,8 +247,10 @@ def stated_in_ledger(said: Mapping[str, Any], level: Level) -> dict[str, Any]:
         raise does_not_follow("levels")
     if total < max(levels) or differing(together, level_facts(total)):
         raise does_not_follow("together")
-    _text(said, "name")
-    stated_field(said, "data_version", int)
+    if not _text(said, "name"):
+        raise does_not_follow("name")
+    if not 1 <= stated_field(said, "data_version", int) < _MOST_VERSIONS:
+        raise does_not_follow("data_version")
     return {name: said[name] for name in _OF_A_LEDGER}
 
 
@@ -297,6 +300,14 @@ def stated_field(said: Mapping[str, Any], field: str, kind: type) -> Any:
     if type(found) is not kind:
         raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
     return found
+
+
+def stated_rows(said: Mapping[str, Any]) -> int:
+    """How many rows a table has, which can be compared with the table alone."""
+    rows: int = stated_field(said, "rows", int)
+    if not 0 <= rows < _MOST_ROWS:
+        raise does_not_follow("rows")
+    return rows
 
 
 def does_not_follow(field: str) -> BadTable:

@@ -33,7 +33,7 @@ Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
 
 _KINDS = {
-    PLACES_KIND: (PLACES_FORMAT, PLACES_FORMAT),
+    PLACES_KIND: (PLACES_FORMAT, 1),
     together.KIND: (together.FORMAT, together.FORMAT),
     KEYS_KIND: (KEYS_FORMAT, 1),
     PROCESSED_KIND: (1, 1),

@@ -6,10 +6,18 @@ from typing import Any
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.privacy.unit import Unit
+from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.releases.together import FORMAT, KIND, TogetherPlan, plan_together, together_statement
 from utmost.publish.statements.codec import check_header, differing
-from utmost.publish.statements.statement_check import promise_that_holds, stated_in_ledger
+from utmost.publish.statements.statement_check import (
+    digest_of,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_in_ledger,
+    stated_rows,
+)
 from utmost.publish.tables.adapters import adapter_of
 
 
@@ -53,23 +61,25 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
         BadTable, Unsupported: as `check_together`.
     """
     check_header(said, KIND, FORMAT, "a statement")
-    digest = digest or said.get("table", {})
+    digest = digest or digest_of(said)
     with promise_that_holds(Unsupported):
         plan = plan_together(
-            said["released"],
+            names_of(said, "released"),
             stated_level(said),
             unit=Unit(said["sensitivity"], said["cells"], said["neighbours"]),
             noise=said["noise"],
-            relaxable=bool(said["relaxable"]),
+            relaxable=stated_field(said, "relaxable", bool),
             halves=said["halves"],
             confidence=said["confidence_exactly"],
         )
-        expected = together_statement(plan, said["public"], said["rows"], rows_from=said["rows_from"], digest=digest)
+        public, rows, origin = names_of(said, "public"), stated_rows(said), rows_origin(said["rows_from"])
+        expected = together_statement(plan, public, rows, rows_from=origin, digest=digest)
+    expected["utmost"] = stated_field(said, "utmost", str)
+    with promise_that_holds(Unsupported):
         if "name" in said:
             expected |= stated_in_ledger(said, plan.level)
     for name in differing(said, expected):
-        if name != "utmost":
-            raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
+        raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
     return plan
 
 
