@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import subprocess
 
 import pytest
 
@@ -18,7 +17,6 @@ from utmost.doors.service.page_forms import forms
 from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import csv_columns
 from utmost.doors.service.page_tools import tools
-from utmost.doors.service.page_work import _told
 from utmost.doors.service.pages import pages
 from utmost.doors.service.settings import Settings
 from utmost.laws.exact import level
@@ -517,23 +515,6 @@ def test_a_place_in_the_trail_is_a_number(visitor):
     assert di.get("/trail?after=00001").status_code == 200
     for after in ("%00", "x", "1" * 41, "%D9%A3"):
         assert di.get(f"/trail?after={after}").status_code == 422
-
-
-def test_the_work_of_a_map_is_told_nothing_of_the_ledger(monkeypatch):
-    """Its process has neither key nor password in its environment, and works without them."""
-    secret = "5ec2e7" * 11
-    for name in ("UTMOST_LEDGER_KEY", "UTMOST_SERVE_OIDC_SECRET_FILE", "PGPASSWORD"):
-        monkeypatch.setenv(name, secret)
-    run, seen = subprocess.run, []
-
-    def noted(command, **options):
-        seen.append(run(["env"], **options).stdout)
-        return run(command, **options)
-
-    monkeypatch.setattr(subprocess, "run", noted)
-    assert json.loads(_told(["line", "2", "1/3", "binary"]))["names"] == ["0", "1"]
-    assert seen
-    assert secret not in seen[0]
 
 
 def test_programs_still_get_problem_details(app):

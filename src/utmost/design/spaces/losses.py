@@ -112,8 +112,8 @@ def loss_matrix(values: object) -> Array:
     return matrix
 
 
-# A power of more digits is nobody's loss, and cannot be printed.
-_MOST_DIGITS = 100
+# A larger power is nobody's loss, and the work of an exact one grows with it without end.
+_LARGEST_POWER, _MOST_DIGITS = 1000, 100
 
 
 def power(p: Number) -> Loss:
@@ -125,6 +125,8 @@ def power(p: Number) -> Loss:
     exponent = exact(p, "p")
     if exponent <= 0:
         raise NotALoss("the power must be positive", came=p)
+    if exponent > _LARGEST_POWER:
+        raise NotALoss(f"the power must be at most {_LARGEST_POWER}", came=p, where="power")
     if max(exponent.numerator, exponent.denominator) >= 10**_MOST_DIGITS:
         raise NotALoss(f"the power must be written in at most {_MOST_DIGITS} digits", came="more", where="power")
     whole = exponent.denominator == 1

@@ -1,5 +1,6 @@
 """The API: one path for each verb of the service, and no more in it than reading the request and writing the answer."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
@@ -49,6 +50,22 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
 
+# The routes with a body, and what whoever sends one must be allowed to do at all.
+_SENT = {
+    "publish": "publish",
+    "relax": "relax",
+    "propose": "propose",
+    "decide": "decide proposals",
+    "offer": "offer",
+    "order": "order",
+    "decide_order": "decide orders",
+    "make_token": "tokens",
+    "limit": "budgets",
+    "check_receipt": "verify",
+}
+BRINGING = frozenset({"publish", "relax", "propose"})
+"""What tables and strategies are brought for, which are longer than other bodies."""
+
 _bearer = HTTPBearer(auto_error=False, description="a token of this service, or of its OpenID provider")
 
 
@@ -74,6 +91,7 @@ def identified(request: Request) -> Token:
         return known
     scheme, _, presented = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not presented:
+        request.app.state.limits.stranger(request.scope)
         raise NotAuthenticated("a request must carry a token", remedy="Send Authorization: Bearer utmost_...")
     return presented_to(request, presented)
 
@@ -86,11 +104,42 @@ def presented_to(request: Request, presented: str) -> Token:
     """
     service, openid = service_of(request), request.app.state.openid
     if openid is not None and presented.count(".") == 2:
-        token = service.bearers.of_claims(openid.issuer, openid.vouched(presented))
+        token = counted(request, lambda: service.bearers.of_claims(openid.issuer, openid.vouched(presented)))
     else:
-        token = service.bearers.authenticated(presented)
-    request.state.token, request.state.bearer = token.name, token
+        token = counted(request, lambda: service.bearers.authenticated(presented))
+    request.state.bearer = token
     return token
+
+
+def counted(request: Request, verified: Callable[[], Token]) -> Token:
+    """The token of a request, which takes a turn of it; a request with none that is valid takes one of its address.
+
+    Raises:
+        NotAuthenticated: where there is none.
+        Refused: where requests come too often.
+    """
+    limits = request.app.state.limits
+    try:
+        token = verified()
+    except NotAuthenticated:
+        limits.stranger(request.scope)
+        raise
+    request.state.token = token.name
+    limits.known(f"{token.name} {token.owner}")
+    return token
+
+
+def arrived(request: Request) -> None:
+    """Check who sends a body, and that the role may ever do what it is for, before any of it is read.
+
+    Raises:
+        NotAuthenticated, NotAllowed: where not.
+    """
+    token, verb = identified(request), _SENT.get(request.scope["route"].name)
+    if verb is not None:
+        token.check_role(verb)
+        if verb in BRINGING:
+            request.state.body.allow()
 
 
 def token_of(request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]) -> Token:

@@ -1,5 +1,6 @@
 """The application that a web server runs: API and pages behind their guards, with health and metrics beside them."""
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -7,26 +8,30 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from utmost.doors.service.api import Who, identified, router
+from utmost.doors.service.api import Who, arrived, router
 from utmost.doors.service.description import describe
-from utmost.doors.service.guards import LOG, Guards
+from utmost.doors.service.guards import LOG, Guards, Limits
 from utmost.doors.service.metrics import Metrics
 from utmost.doors.service.openid import OpenId
 from utmost.doors.service.openid_sign_in import SignIn, client_secret
 from utmost.doors.service.page_forms import forms
 from utmost.doors.service.page_rendering import problem_page, wants_page
 from utmost.doors.service.pages import pages
-from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, problem, problem_of, problem_of_shape, status_of
+from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, Refused, problem, problem_of, problem_of_shape, status_of
 from utmost.doors.service.service import Service
 from utmost.doors.service.settings import Settings
-from utmost.errors import NotAuthenticated, UtmostError
+from utmost.doors.service.workers import WORKERS
+from utmost.errors import LedgerUnavailable, NotAuthenticated, UtmostError
 from utmost.publish.ledger import Ledger
 from utmost.version import __version__
+
+_TO_BE_READY = 5.0
 
 
 def application(service: Service, settings: Settings | None = None) -> Guards:
@@ -53,6 +58,7 @@ def of_environment() -> Guards:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
+        WORKERS.close()
         service.close()
 
     return _guarded(_inside(service, settings, lifespan), settings)
@@ -62,8 +68,8 @@ def _guarded(app: FastAPI, settings: Settings) -> Guards:
     return Guards(
         app,
         most_bytes=settings.most_bytes,
-        rate=settings.rate,
-        burst=settings.burst,
+        few_bytes=settings.few_bytes,
+        limits=app.state.limits,
         patience=settings.patience,
         counted=app.state.metrics.counted,
     )
@@ -81,10 +87,11 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
         lifespan=lifespan,
     )
     app.state.service, app.state.metrics = service, Metrics()
+    app.state.limits = Limits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
     app.state.session_hours = settings.session_hours
-    app.state.identified = identified
+    app.state.arrived = arrived
     for part in (router, pages, forms):
         app.router.routes.extend(part.routes)  # as they are: to include them would build each once more
     app.add_exception_handler(UtmostError, _refused)
@@ -103,13 +110,20 @@ def _sign_in(service: Service, settings: Settings, openid: OpenId) -> SignIn:
 
 
 def _add_health(app: FastAPI) -> None:
+    of_its_own = CapacityLimiter(1)  # a thread: it waits for nobody's requests
+
     @app.get("/health/live", include_in_schema=False)
-    def live() -> dict[str, bool]:
+    async def live() -> dict[str, bool]:
         return {"live": True}
 
     @app.get("/health/ready", include_in_schema=False)
-    def ready() -> dict[str, bool]:
-        return {"ready": app.state.service.is_ready()}
+    async def ready() -> dict[str, bool]:
+        try:
+            async with asyncio.timeout(_TO_BE_READY):
+                check = app.state.service.is_ready
+                return {"ready": await to_thread.run_sync(check, limiter=of_its_own, abandon_on_cancel=True)}
+        except TimeoutError:
+            raise LedgerUnavailable("the store must answer", came=f"nothing for {_TO_BE_READY:g} s") from None
 
     @app.get("/metrics", include_in_schema=False)
     def metrics(who: Who) -> Response:
@@ -136,8 +150,8 @@ async def _misshapen(request: Request, error: Exception) -> Response:
 
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    title = "".join(HTTPStatus(error.status_code).phrase.title().split())
-    found = problem(error.status_code, title, str(error.detail))
+    title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
+    found = problem(error.status_code, "".join(title.split()), str(error.detail))
     return _problem(request, found, dict(error.headers or {}))
 
 

@@ -13,6 +13,8 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from utmost.doors.service.shapes import LookedAt
+
 _MOST_MEMBERS = 100
 # A slash inside a name, while the path is taken apart; no name holds it.
 _SLASH = "\x1f"
@@ -28,14 +30,14 @@ class JsonRequest(Request):
             json.JSONDecodeError: for whatever is no JSON that this service could answer in.
         """
         if not hasattr(self, "_json"):
-            self._json = strict_json(await self.body())
+            self._json = await run_in_threadpool(_parsed, await self.body())
         return self._json
 
 
 class Arriving(APIRoute):
     """A route that asks who sends before it reads what is sent: nobody without a token makes this machine read a table.
 
-    The application knows who sends by ``app.state.identified``, a function of the request.
+    The application says whether it may be sent by ``app.state.arrived``, a function of the request.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -45,10 +47,18 @@ class Arriving(APIRoute):
         async def handler(request: Request) -> Response:
             arrived = JsonRequest(request.scope, request.receive)
             if self.body_field is not None:
-                await run_in_threadpool(request.app.state.identified, arrived)
+                await run_in_threadpool(request.app.state.arrived, arrived)
             return await handle(arrived)
 
         return handler
+
+
+def _parsed(body: bytes) -> Any:
+    """What a body says, its table checked, both away from the loop that answers everybody."""
+    found = strict_json(body)
+    if isinstance(found, dict) and type(found.get("table")) is dict:
+        found["table"] = LookedAt.of(found["table"])
+    return found
 
 
 def strict_json(body: bytes) -> Any:

@@ -5,7 +5,7 @@ with the cube of that. So whoever may view at all could keep every writer waitin
 digits; with at most 200 it takes a fraction of a second.
 """
 
-from utmost.errors import NotALevel
+from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import Level, level
 from utmost.laws.exact.written_levels import level_of_text
 
@@ -31,3 +31,16 @@ def read_level(given: str | int | float) -> Level:
     if max(part for number in numbers for part in number.as_integer_ratio()) >= _TOO_LONG:
         raise NotALevel(f"a service reads levels of at most {_DIGITS} digits", came="a longer one", where="epsilon")
     return found
+
+
+def whole(text: str, name: str) -> int | None:
+    """A whole number as text, or None for an empty one.
+
+    Raises:
+        OutOfRange: for what is none.
+    """
+    if not text:
+        return None
+    if len(text) > 30 or not text.removeprefix("-").isdecimal() or not text.isascii():
+        raise OutOfRange(f"{name} must be a whole number", where=name)
+    return int(text)

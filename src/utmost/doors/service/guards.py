@@ -4,13 +4,15 @@ import asyncio
 import json
 import logging
 import math
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from utmost.doors.service.arriving import routed
-from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, problem
+from utmost.doors.service.problems import BROKEN, BUSY, MEDIA_TYPE, TOO_OFTEN, problem, too_often
 from utmost.laws.sampling.random_bits import entropy
 
 Scope = MutableMapping[str, Any]
@@ -26,6 +28,8 @@ LOG = logging.getLogger("utmost.doors.service")
 
 TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
 TOO_SLOW: Refusal = (408, "TooSlow", "The body did not come in time.")
+TOO_MANY: Refusal = (503, "Busy", BUSY)
+TOO_LONG: Refusal = (414, "TooLong", "The address is longer than this service takes.")
 
 CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -42,7 +46,9 @@ _HEADERS = (
 _MOST_CALLERS = 10_000
 # One address may ask so many times as often as one token: people behind one proxy share it.
 _MANY = 10
-_PUBLIC_PART = 40  # "Bearer utmost_" and the name of a token
+_LONGEST_ADDRESS = 1 << 16
+_HELD = 2
+"""So many bodies of the largest size may be in memory at once, or as much in smaller ones."""
 
 
 def _no_one(route: str, method: str, status: int, seconds: float) -> None:
@@ -53,13 +59,16 @@ class Guards:
     """An application behind its guards.
 
     Each request gets a name of its own, which the log and the answer carry. A body beyond the limit is refused before
-    it is read to its end, and so is one that takes too long to come. Whoever asks too often is told when to come again.
+    it is read to its end, and so is one that takes too long to come, or that comes when too many others are in memory.
+    Only where the application has let a longer body in, for somebody whom it knows, is it more than ``few_bytes``.
+    Whoever asks too often is told when to come again.
     The log names the route, the token and the status: no path with a name in it, no query, no body, no header.
 
     Args:
         app: the application.
         most_bytes: the longest body.
-        rate, burst: requests a second for each caller, and how many at once.
+        few_bytes: the longest body of somebody who brings no table.
+        limits: how often each caller may ask.
         patience: seconds within which the whole body must come.
         counted: told the route, method, status and seconds of each answer.
 
@@ -68,10 +77,17 @@ class Guards:
     """
 
     def __init__(
-        self, app: App, *, most_bytes: int, rate: float, burst: int, patience: float = 60.0, counted: Counted = _no_one
+        self,
+        app: App,
+        *,
+        most_bytes: int,
+        few_bytes: int,
+        limits: "Limits",
+        patience: float = 60.0,
+        counted: Counted = _no_one,
     ) -> None:
-        self.inside, self._most_bytes, self._turns = app, most_bytes, Turns(rate, burst)
-        self._of_address = Turns(_MANY * rate, _MANY * burst)
+        self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
+        self._limits, self._held = limits, Held(_HELD * most_bytes)
         self._patience, self._counted = patience, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,7 +95,7 @@ class Guards:
         if scope["type"] != "http":
             return await self.inside(scope, receive, send)
         name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
-        scope.setdefault("state", {})["request"] = name
+        scope.setdefault("state", {}).update(request=name, body=body)
         routed(scope)
 
         async def answered(message: Message) -> None:
@@ -95,11 +111,12 @@ class Guards:
             await send(message)
 
         try:
-            address, token = _caller(scope)
-            wait = max(self._of_address.wait(address), self._turns.wait(f"{address} {token}"))
+            wait = self._limits.wait(address_of(scope))
             if wait > 0:
                 again = [(b"retry-after", str(math.ceil(wait)).encode())]
-                return await _refuse(answered, 429, "TooOften", "Requests come too often.", again)
+                return await _refuse(answered, 429, "TooOften", TOO_OFTEN, again)
+            if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > _LONGEST_ADDRESS:
+                return await _refuse(answered, *TOO_LONG)
             if _declared(scope) > self._most_bytes:
                 return await _refuse(answered, *TOO_LARGE)
             try:
@@ -109,12 +126,14 @@ class Guards:
                     raise
             if body.refusal is not None and not said["status"]:
                 why, body.refusal = body.refusal, None
-                await _refuse(answered, *why, [(b"connection", b"close")])
+                again = [(b"retry-after", b"5")] if why is TOO_MANY else []
+                await _refuse(answered, *why, [(b"connection", b"close"), *again])
         except Exception as error:
             LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
             if not said["status"]:
                 await _refuse(answered, 500, "ServiceBroken", BROKEN)
         finally:
+            body.forget()
             route = getattr(scope.get("route"), "path", "none")
             seconds = time.perf_counter() - began
             token = scope["state"].get("token")
@@ -124,7 +143,8 @@ class Guards:
             self._counted(route, scope["method"], said["status"], seconds)
 
     def _body(self, receive: Receive) -> "Body":
-        return Body(receive, self._most_bytes, time.monotonic() + self._patience)
+        until = time.monotonic() + self._patience
+        return Body(receive, self._few_bytes, until, longer=self._most_bytes, held=self._held)
 
 
 class Body:
@@ -134,14 +154,28 @@ class Body:
         receive: gives the next message of the client.
         most: the longest body.
         until: when it must be there, by the monotonic clock.
+        longer: the longest body once `allow` was called; ``most`` if left out.
+        held: counts what is in memory of all bodies.
 
     Attributes:
         refusal: status, name and words for a body that was cut off; None for one that was not.
     """
 
-    def __init__(self, receive: Receive, most: int, until: float) -> None:
-        self._receive, self._left, self._until, self._is_whole = receive, most, until, False
+    def __init__(
+        self, receive: Receive, most: int, until: float, *, longer: int | None = None, held: "Held | None" = None
+    ) -> None:
+        self._receive, self._most, self._until, self._is_whole = receive, most, until, False
+        self._longer, self._held, self._came = most if longer is None else longer, held or Held(), 0
         self.refusal: Refusal | None = None
+
+    def allow(self) -> None:
+        """Let a longer body in: of somebody who may bring a table, where tables are brought."""
+        self._most = self._longer
+
+    def forget(self) -> None:
+        """The body is no more in memory."""
+        self._held.now -= self._came
+        self._came = 0
 
     async def receive(self) -> Message:
         """The next message; the client is as good as gone where too much has come, or nothing for too long."""
@@ -152,13 +186,73 @@ class Body:
                 message = await self._receive()
         except TimeoutError:
             return self._cut(TOO_SLOW)
-        self._left -= len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._came += size
+        self._held.now += size
         self._is_whole = not message.get("more_body", False)
-        return self._cut(TOO_LARGE) if self._left < 0 else message
+        if self._came > self._most:
+            return self._cut(TOO_LARGE)
+        return self._cut(TOO_MANY) if self._held.now > self._held.most else message
 
     def _cut(self, why: Refusal) -> Message:
         self.refusal = why
         return {"type": "http.disconnect"}
+
+
+@dataclass(slots=True)
+class Held:
+    """How many bytes of bodies are in memory, and how many may be.
+
+    Attributes:
+        most: how many may be.
+        now: how many are.
+    """
+
+    most: float = math.inf
+    now: int = 0
+
+
+class Limits:
+    """How often each caller may ask: by the address, and by the token once it is verified, never by what is presented.
+
+    People behind one proxy share an address, so it has ten times the turns of a token. Whoever presents what is no
+    valid token has the turns of one, by the address.
+
+    Args:
+        rate, burst: requests a second for each token, and how many at once.
+    """
+
+    __slots__ = ("_addresses", "_strangers", "_tokens")
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self._addresses = Turns(_MANY * rate, _MANY * burst)
+        self._tokens, self._strangers = Turns(rate, burst), Turns(rate, burst)
+
+    def wait(self, address: str) -> float:
+        """0, and a turn less for an address; or the seconds until there is one."""
+        return self._addresses.wait(address)
+
+    def known(self, who: str) -> None:
+        """Take a turn of whoever was verified.
+
+        Raises:
+            Refused: where there is none.
+        """
+        _take(self._tokens, who)
+
+    def stranger(self, scope: Scope) -> None:
+        """Take a turn of an address from which somebody comes who is not known.
+
+        Raises:
+            Refused: where there is none.
+        """
+        _take(self._strangers, address_of(scope))
+
+
+def _take(turns: "Turns", caller: str) -> None:
+    wait = turns.wait(caller)
+    if wait > 0:
+        raise too_often(wait)
 
 
 class Turns:
@@ -167,6 +261,7 @@ class Turns:
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def wait(self, caller: str) -> float:
         """0 and a turn less; or the seconds until there is one.
@@ -175,23 +270,20 @@ class Turns:
         >>> turns.wait("a"), turns.wait("a"), turns.wait("b")
         (0.0, 0.5, 0.0)
         """
-        now = self._clock()
-        left, then = self._left.pop(caller, (float(self._burst), now))
-        left = min(self._burst, left + (now - then) * self._rate)
-        has_turn = left >= 1
-        self._left[caller] = (left - 1 if has_turn else left, now)
-        while len(self._left) > _MOST_CALLERS:
-            self._left.popitem(last=False)
+        with self._lock:
+            now = self._clock()
+            left, then = self._left.pop(caller, (float(self._burst), now))
+            left = min(self._burst, left + (now - then) * self._rate)
+            has_turn = left >= 1
+            self._left[caller] = (left - 1 if has_turn else left, now)
+            while len(self._left) > _MOST_CALLERS:
+                self._left.popitem(last=False)
         return 0.0 if has_turn else (1 - left) / self._rate
 
 
-def _caller(scope: Scope) -> tuple[str, str]:
-    """Who asks: the address, and the public part of the token that comes, which need not be valid."""
-    address = (scope.get("client") or ("",))[0]
-    for key, value in scope["headers"]:
-        if key in (b"authorization", b"cookie"):
-            return str(address), value[:_PUBLIC_PART].decode("latin-1")
-    return str(address), ""
+def address_of(scope: Scope) -> str:
+    """The address from which a request comes; empty where there is none."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def _declared(scope: Scope) -> int:

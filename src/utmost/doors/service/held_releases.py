@@ -6,10 +6,12 @@ from typing import Any
 
 from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
 from utmost.doors.service.proposing import Proposals, check_declared
+from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Token
 from utmost.errors import NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
+from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
@@ -68,7 +70,7 @@ class Releases:
         desk: what all verbs share.
         ledger: that this is a door to.
         proposals: by which a second person confirms what cannot be undone.
-        most_levels: how many levels of a release there may be before a recipient can add no new one.
+        most_levels: how many new levels of a release a recipient may ask for.
     """
 
     __slots__ = ("_desk", "_ledger", "_most_levels", "_proposals")
@@ -104,16 +106,34 @@ class Releases:
         """A release at a level: what is stored, or what follows from it.
 
         Raises:
-            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where there
-                are many already.
+            NotAllowed: for a release or a level that the token is not for; for a level that is not stored, where the
+                recipient has had many made already.
             UnknownRelease, NeedsTable: as for `Ledger.view`.
         """
         _, found = self._known(token, "view", name, version, at)
-        if at not in found.levels and len(found.levels) >= self._most_levels and token.role == "recipient":
-            remedy = "Ask for a level that is there."
-            raise NotAllowed(f"a release has at most {self._most_levels} levels", where=repr(name), remedy=remedy)
+        if at not in found.levels and at < max(found.levels) and token.role == "recipient":
+            self._note_asked(token, found, at)
         table = self._ledger.view(name, epsilon=at, version=found.version)
         return View(found, at, table, radius_of(found.promise, at))
+
+    def _note_asked(self, token: Token, release: Published, at: Level) -> None:
+        """Write down that a recipient has a level made, before it is; of a few alone.
+
+        Raises:
+            NotAllowed: where there were as many already.
+        """
+
+        def work(shelf: Shelf) -> None:
+            name = shelf.hidden("asked", token.owner, release.name, release.version)
+            levels = (shelf.get("asked", name) or {"levels": []})["levels"]
+            if level_text(at) in levels:
+                return
+            if len(levels) >= self._most_levels:
+                remedy, required = "Ask for a level that is there.", f"a recipient has {self._most_levels} levels made"
+                raise NotAllowed(f"{required} of a release at most", where=repr(release.name), remedy=remedy)
+            shelf.put("asked", name, {"levels": [*levels, level_text(at)]})
+
+        self._desk.records.write(work)
 
     def radius(
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None

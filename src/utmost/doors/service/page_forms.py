@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request, Response
 
 from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
-from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.asked_levels import read_level, whole
 from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
 from utmost.doors.service.page_rendering import render, see
-from utmost.doors.service.page_session import Filled, Sent, Viewer, whole
+from utmost.doors.service.page_session import Filled, Sent, Viewer
 from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import brought_table, check_file
 from utmost.doors.service.service import Service

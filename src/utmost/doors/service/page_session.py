@@ -18,7 +18,8 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import FormParser, MultiPartException, MultiPartParser
 
-from utmost.doors.service.api import presented_to, service_of
+from utmost.doors.service.api import BRINGING, counted, presented_to, service_of
+from utmost.doors.service.asked_levels import whole
 from utmost.doors.service.sessions import SESSION
 from utmost.doors.service.tokens import Token
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
@@ -32,6 +33,14 @@ _STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
 _FILE_IN_MEMORY = 1 << 40
 """A file is never laid on a disk, however long: it may be a table of true values. The guards limit the whole body."""
 
+# The forms that a table is brought by, and what whoever sends one must be allowed to do at all.
+_BROUGHT = {
+    "/publish": "publish",
+    "/proposals": "propose",
+    "/proposals/table": "publish",
+    "/relax": "relax",
+    "/verify/table": "list",
+}
 _MULTIPART, _URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 
 
@@ -99,9 +108,7 @@ def _of_session(request: Request, held: str) -> Token:
     openid = request.app.state.openid
     if openid is None:
         raise NotAuthenticated("a session must be one that is not over")
-    token = service_of(request).sessions.bearer(held, openid.issuer)
-    request.state.token = token.name
-    return token
+    return counted(request, lambda: service_of(request).sessions.bearer(held, openid.issuer))
 
 
 Viewer = Annotated[Token, Depends(viewer_of)]
@@ -161,19 +168,6 @@ class Filled:
         return self.files[name]
 
 
-def whole(text: str, name: str) -> int | None:
-    """A whole number as text, or None for an empty one.
-
-    Raises:
-        OutOfRange: for what is none.
-    """
-    if not text:
-        return None
-    if len(text) > 30 or not text.removeprefix("-").isdecimal() or not text.isascii():
-        raise OutOfRange(f"{name} must be a whole number", where=name)
-    return int(text)
-
-
 async def filled_form(request: Request) -> Filled:
     """The form in a request, once it is sure that one of our own pages sent it.
 
@@ -182,6 +176,12 @@ async def filled_form(request: Request) -> Filled:
     """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise NotAllowed("a form must be sent from a page of this service", came="one of another site")
+    verb = _BROUGHT.get(request.scope["route"].path)
+    if verb is not None and hasattr(request.state, "viewer"):
+        if verb in BRINGING:
+            request.state.viewer.check_role(verb)
+        if request.state.viewer.may_ever("publish"):
+            request.state.body.allow()
     filled = await _parsed(request)
     if not hmac.compare_digest(filled.text("proof").encode(), form_proof(request).encode()):
         remedy = "Load the page again, and send the form once more."
@@ -208,17 +208,19 @@ async def _parsed(request: Request) -> Filled:
         parser.spool_max_size = _FILE_IN_MEMORY
     else:
         parser = FormParser(request.headers, request.stream(), **limits)
-    try:
-        form = await parser.parse()
-    except MultiPartException:
-        raise HTTPException(400, "The form cannot be read.") from None
     fields: dict[str, str] = {}
     files: dict[str, bytes] = {}
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            if value.filename:
-                files[name] = await value.read()
-        else:
-            fields[name] = value
-    await form.close()
+    try:
+        form = await parser.parse()
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                if value.filename:
+                    files[name] = await value.read()
+            else:
+                fields[name] = value
+    except MultiPartException:
+        raise HTTPException(400, "The form cannot be read.") from None
+    finally:  # also of a form that was cut off, which the parser would keep in memory
+        for file in getattr(parser, "_files_to_close_on_error", ()):
+            file.close()
     return Filled(fields, files)

@@ -1,8 +1,8 @@
 """How people sign in on a page, by a token or through an OpenID provider, and out again."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
@@ -24,6 +24,8 @@ from utmost.errors import UtmostError
 
 sign_in = APIRouter(include_in_schema=False)
 
+Following = Annotated[str, Query(max_length=4000)]
+
 _NO_TOKEN = "This token is not valid: it may have expired, been revoked, or been cut short."
 _NOT_VOUCHED = (
     "Nobody was signed in: the sign-in was not begun in this browser, took more than ten minutes, was refused by the "
@@ -32,7 +34,7 @@ _NOT_VOUCHED = (
 
 
 @sign_in.get("/login")
-def login_page(request: Request, next: str = "") -> Response:
+def login_page(request: Request, next: Following = "") -> Response:
     """Where a token is pasted, or the provider is chosen."""
     return _login_page(request, _own_path(next))
 
@@ -53,7 +55,7 @@ def login(request: Request, sent: Sent) -> Response:
 
 
 @sign_in.get("/login/openid")
-def set_out(request: Request, next: str = "") -> Response:
+def set_out(request: Request, next: Following = "") -> Response:
     """Send the browser to the provider."""
     place, held = _provider(request).start(_own_path(next))
     response = RedirectResponse(place, 303)

@@ -1,31 +1,38 @@
-"""Small maps: work that may take long, in a process of its own that is ended when its time is over.
+"""What the pages compute with public numbers alone: the reader, the explorer, channels, small maps, levels of trust.
 
-It is a program, not a copy of the server, and gets none of the variables that tell the server of its ledger: so the key
-is not in it, and no script is run a second time.
+Each work takes short texts and gives plain facts: it is carried out in a process that has no key, and travels as JSON.
 """
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import lru_cache
-from math import prod
-from threading import BoundedSemaphore
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from math import atan2, cos, pi, prod, sin
+from typing import IO, Any
+
+import numpy as np
 
 from utmost.design.capacities import capacity
-from utmost.design.optima import optimal_mechanism
+from utmost.design.channels import exponential_mechanism, geometric_channel, randomized_response
+from utmost.design.optima import optimal_mechanism, read
 from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
+from utmost.design.spaces.losses import loss_named
+from utmost.design.spaces.priors import prior_named
 from utmost.design.types import PrivacyType
-from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.doors.documents.reports import law_report
+from utmost.doors.service import page_charts as charts
+from utmost.doors.service.asked_levels import read_level, whole
+from utmost.doors.service.problems import status_of
+from utmost.errors import OutOfRange, Unsupported, UtmostError
+from utmost.laws.exact import Level, exact
+from utmost.laws.exact.written_levels import level_text
+from utmost.laws.noise import Geometric, Laplace, optimal_noise
+from utmost.laws.noise.costs import cost_named
+from utmost.publish.releases import levels_by_distance
 
 MOST_PLACES = 25
-_SECONDS = 20.0
-_OTHERWISE = "On the command line: utmost capacity, utmost design."
-_AT_ONCE = BoundedSemaphore(2)
+_MOST_COUNT, _MOST_EXACT, _MOST_SHADED, _MOST_SENSITIVITY = 1000, 100, 40, 1000
+_MOST_MEMBERS, _MOST_EDGES = 60, 400
+_FAINT = 1e-3
 
 SHAPES = {
     "grid": "a lattice, as the crow flies",
@@ -35,6 +42,112 @@ SHAPES = {
     "discrete": "all equally far apart",
     "hamming": "strings of bits",
 }
+LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
+CHANNELS = {
+    "geometric": "geometric noise, cut off at both ends",
+    "randomised": "randomised response",
+    "exponential": "exponential mechanism",
+}
+
+
+def _reading(asked: Mapping[str, str]) -> dict[str, Any]:
+    heard, at = whole(asked["response"].strip(), "response"), read_level(asked["epsilon"])
+    if heard is None:
+        raise OutOfRange("a response must be a whole number", came="none", where="response")
+    if asked["prior"] == "weights":
+        believed = priors.from_counts(asked["weights"].replace(",", " ").split())
+        size = len(believed)
+    else:
+        size = (whole(asked["n"].strip(), "n") or 0) + 1
+    if not 2 <= size <= _MOST_COUNT + 1:
+        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_COUNT} here", came=size - 1, where="n")
+    if asked["prior"] != "weights":
+        name = asked["prior"] if asked["prior"] == "uniform" else f"{asked['prior']}:{asked['value'].strip()}"
+        believed = prior_named(name, size, exactly=size <= _MOST_EXACT + 1)
+    elif size > _MOST_EXACT:
+        believed = believed.astype(float)
+    found = read(at, Consumer(believed, loss_named(asked["loss"])), heard)
+    before, after = believed.astype(float), found.posterior.astype(float)
+    top = max(before.max(), after.max())
+    seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
+    low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
+    marks = [(found.action, f"best answer {found.action}")]
+    if low - 0.2 * size <= heard <= high + 0.2 * size:
+        marks.append((heard, f"response {heard}"))
+    picture = charts.columns_chart(
+        f"Posterior after the response {heard}: the best answer is {found.action}",
+        [(i, after[i]) for i in range(low, high + 1)],
+        ("count", "probability"),
+        line=[(i, before[i]) for i in range(low, high + 1)],
+        marks=marks,
+        shaded=found.interval,
+    )
+    rows = [(i, before[i], after[i]) for i in range(low, high + 1)]
+    told = {"action": found.action, "interval": found.interval, "ties": found.ties}
+    return {"reading": told, "mass": 100 * float(found.mass), "loss": float(found.loss), "picture": picture} | {
+        "rows": rows[:200]
+    }
+
+
+def _explored(asked: Mapping[str, str]) -> dict[str, Any]:
+    at, goal = read_level(asked["epsilon"]), cost_named(asked["cost"])
+    change = exact(asked["sensitivity"].strip(), "sensitivity")
+    if change > _MOST_SENSITIVITY:
+        remedy = "The command line has no such limit: utmost noise."
+        raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
+    law = optimal_noise(at, change, goal, asked["numbers"])  # type: ignore[arg-type]
+    report = law_report(law, goal)
+    return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["radius"])}
+
+
+def _law_picture(law: Any, at: Level) -> Any:
+    laplace = Laplace(at, law.sensitivity)
+    reach = max(4.0, 1.3 * float(law.radius("0.9")))
+    width = 2 * reach / 240
+    lines = [(x, float(laplace.pdf(x))) for x in np.linspace(-reach, reach, 241).tolist()]
+    title = f"The chance of each error, of {law} and of Laplace noise"
+    if law.numbers == "integers" and reach <= 40:
+        most = int(reach)
+        return charts.columns_chart(
+            title, [(k, float(law.pmf(k))) for k in range(-most, most + 1)], ("error", "probability"), line=lines
+        )
+    if law.numbers == "integers":
+        step = max(1, round(width))
+        own = [(k, float(law.pmf(k))) for k in range(-int(reach), int(reach) + 1, step)]
+    else:
+        own = [(x, float(law.pdf(x))) for x in np.linspace(-reach, reach, 961).tolist()]
+    return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
+
+
+def _bars(radii: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
+    longest = max(float(radius) for radius in radii.values()) or 1.0
+    return [(f"{100 * float(sure):g} %", radius, float(radius) / longest) for sure, radius in radii.items()]
+
+
+def _shaded(asked: Mapping[str, str]) -> dict[str, Any]:
+    n, at = whole(asked["n"].strip(), "n"), read_level(asked["epsilon"])
+    if n is None or not 1 <= n <= _MOST_SHADED:
+        raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
+    if asked["mechanism"] not in CHANNELS:
+        raise OutOfRange(f"a mechanism must be one of {', '.join(CHANNELS)}", where="mechanism")
+    made = {
+        "geometric": lambda: geometric_channel(n + 1, at),
+        "randomised": lambda: randomized_response(n + 1, at),
+        "exponential": lambda: exponential_mechanism(losses.absolute.matrix(n + 1), at),
+    }[asked["mechanism"]]()
+    matrix = made.matrix.astype(float)
+    names = [str(k) for k in range(n + 1)]
+    title = f"The chance of each outcome, for each count from 0 to {n}: {CHANNELS[asked['mechanism']]}"
+    right = [float(matrix[k, k]) for k in range(n + 1)]
+    guess = float(matrix.max(axis=0).sum()) / (n + 1)
+    return {
+        "picture": charts.heat_map(title, matrix.tolist(), names, names),
+        "rows": [(k, *row) for k, row in enumerate(matrix.tolist())] if n <= 12 else [],
+        "names": names,
+        "right": (min(right), max(right)),
+        "guess": guess,
+        "blind": 1 / (n + 1),
+    }
 
 
 def shape(kind: str, size: str) -> Space:
@@ -70,106 +183,159 @@ def shape(kind: str, size: str) -> Space:
     return makers[kind](*numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class MapFound:
-    """What is known of a small map at a level.
-
-    Attributes:
-        names: of the secrets.
-        capacities: kind to (what no mechanism exceeds, what one attains, whether both were proved again).
-        loss, lower: the expected loss of the best mechanism, and what none goes below.
-        is_checked: whether its certificate was verified.
-        method: how it was found.
-        matrix: the best mechanism, a row for each secret.
-        outcomes: the action of each column.
-    """
-
-    names: tuple[str, ...]
-    capacities: tuple[tuple[str, float, float, bool], ...]
-    loss: float
-    lower: float
-    is_checked: bool
-    method: str
-    matrix: tuple[tuple[float, ...], ...]
-    outcomes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, text: str) -> "MapFound":
-        """What `json.dumps` wrote of one."""
-        facts = json.loads(text)
-        facts |= {name: tuple(facts[name]) for name in ("names", "outcomes")}
-        facts |= {name: tuple(map(tuple, facts[name])) for name in ("capacities", "matrix")}
-        return cls(**facts)
-
-
-LOSSES = {"distance": "how far off the answer is", "binary": "1 unless the answer is right"}
-
-
-@lru_cache(maxsize=128)
-def small_map(kind: str, size: str, at: Level, cost: str) -> MapFound:
+def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     """Capacities and the best mechanism of a small map, for somebody who thinks all places equally likely.
 
     Raises:
         OutOfRange: for no such shape or loss.
-        Unsupported: where it takes too long, or others are at it.
+
+    >>> map_found("line", "2", read_level("1"), "binary")["names"]
+    ['0', '1']
     """
-    shape(kind, size)
+    space = shape(kind, size)
     if cost not in LOSSES:
         raise OutOfRange(f"a loss must be one of {', '.join(LOSSES)}", where="loss")
-    if not _AT_ONCE.acquire(timeout=_SECONDS):
-        raise Unsupported("two maps at most are worked out at once", came="more", remedy="Ask again soon.")
-    try:
-        return MapFound.read(_told([kind, size, level_text(at), cost]))
-    finally:
-        _AT_ONCE.release()
-
-
-def _told(asked: list[str]) -> str:
-    """What this module says as a program of its own, if it does so in time."""
-    command = [sys.executable, "-m", "utmost.doors.service.page_work", *asked]
-    try:
-        told = subprocess.run(
-            command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=_without_secrets()
-        )
-    except subprocess.TimeoutExpired:
-        remedy = "Take fewer places, or another level; the command line has no such limit."
-        raise Unsupported(f"a page works for at most {_SECONDS:g} s", came="more", remedy=remedy) from None
-    if told.returncode:
-        raise Unsupported("a map must be one that can be worked out here", came="another one", remedy=_OTHERWISE)
-    return told.stdout
-
-
-def _without_secrets() -> dict[str, str]:
-    """The environment, without what names the ledger, its key, or the password of its database."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("UTMOST_", "PG"))}
-
-
-def map_found(kind: str, size: str, at: Level, cost: str) -> MapFound:
-    """The work of `small_map`, without its limit."""
-    space = shape(kind, size)
     ptype = PrivacyType(space, at)
     most = [(one, capacity(ptype, kind=one)) for one in ("multiplicative", "additive")]
     loss = losses.distance(space) if cost == "distance" else losses.binary
     best = optimal_mechanism(ptype, Consumer(priors.uniform(space.size), loss), exactly=False)
-    names = tuple(_name(label) for label in space.labels)
+    names = [_name(label) for label in space.labels]
     matrix = best.channel.matrix.astype(float)
     used = [k for k in range(matrix.shape[1]) if matrix[:, k].max() > 1e-9]
-    return MapFound(
-        names,
-        tuple((one, float(found.value), float(found.lower), found.certificate.verify()) for one, found in most),
-        float(best.loss),
-        float(best.lower),
-        bool(best.certificate.verify()),
-        best.method,
-        tuple(tuple(float(matrix[row, k]) for k in used) for row in range(space.size)),
-        tuple(names[k] if matrix.shape[1] == space.size else str(k) for k in used),
-    )
+    return {
+        "names": names,
+        "capacities": [
+            (one, float(found.value), float(found.lower), found.certificate.verify()) for one, found in most
+        ],
+        "loss": float(best.loss),
+        "lower": float(best.lower),
+        "is_checked": bool(best.certificate.verify()),
+        "method": best.method,
+        "matrix": matrix[:, used].tolist(),
+        "outcomes": [names[k] if matrix.shape[1] == space.size else str(k) for k in used],
+    }
 
 
 def _name(label: object) -> str:
     return ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
-if __name__ == "__main__":
-    kind, size, at, cost = sys.argv[1:]
-    sys.stdout.write(json.dumps(asdict(map_found(kind, size, level_of_text(at), cost))))
+def _mapped(asked: Mapping[str, str]) -> dict[str, Any]:
+    found = map_found(asked["shape"], asked["size"].strip(), read_level(asked["epsilon"]), asked["loss"])
+    title = "The best mechanism: the chance of each answer, for each secret"
+    return {"map": found, "picture": charts.heat_map(title, found["matrix"], found["names"], found["outcomes"])}
+
+
+def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
+    pairs = [tuple(part.strip() for part in line.replace(",", " ").split()) for line in asked["edges"].splitlines()]
+    edges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+    if len(edges) != sum(map(bool, pairs)):
+        remedy = "Write two names in each line, without spaces in them."
+        raise OutOfRange("an edge must be two names", came="another number in a line", where="edges", remedy=remedy)
+    members = sorted({name for edge in edges for name in edge})
+    if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
+        raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
+    owner, first = asked["owner"].strip(), read_level(asked["nearest"])
+    levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
+    far = _distances(edges, owner)
+    reached = [name for name in members if name in levels]
+    rows = [(name, far[name], level_text(levels[name]), Geometric(levels[name]).radius("0.95")) for name in reached]
+    rows.sort(key=lambda row: (row[1], row[0]))
+    said = {name: f"{name}: epsilon {level_text(levels[name])}" if name in levels else name for name in members}
+    kinds = {name: far.get(name, -1) for name in members}
+    title = f"The network around {owner}: the nearer, the more exact"
+    together = max(levels.values(), default=None)
+    return {
+        "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, said),
+        "rows": rows,
+        "together": None if together is None else level_text(together),
+        "apart": sum(one.epsilon_float for one in levels.values()),
+        "lost": [name for name in members if kinds[name] < 0],
+    }
+
+
+def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, other in edges:
+        found.setdefault(one, []).append(other)
+        found.setdefault(other, []).append(one)
+    return found
+
+
+def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:
+    near, far, ring = _neighbours(edges), {owner: 0}, [owner]
+    while ring:
+        following = []
+        for one in ring:
+            for name in near.get(one, ()):
+                if name not in far:
+                    far[name] = far[one] + 1
+                    following.append(name)
+        ring = following
+    return far
+
+
+def _seats(
+    edges: list[tuple[str, str]], owner: str, far: Mapping[str, int], members: list[str]
+) -> dict[str, tuple[float, float]]:
+    """The owner in the middle, and each distance a ring, its members near those through whom they are reached."""
+    near, rings = _neighbours(edges), max(far.values(), default=0) + (1 if len(far) < len(members) else 0)
+    turns: dict[str, float] = {owner: 0.0}
+    seats = {owner: (0.0, 0.0)}
+    for ring in range(1, rings + 1):
+        names = [name for name in members if far.get(name, rings) == ring]
+        wished = {name: _mean_turn([turns[one] for one in near[name] if far.get(one, ring) < ring]) for name in names}
+        names.sort(key=lambda name: (wished[name], name))
+        start = _mean_turn([wished[names[0]]]) if names and ring > 1 else 0.0
+        for k, name in enumerate(names):
+            even = start + 2 * pi * k / len(names)
+            turns[name] = even
+            seats[name] = (ring / rings * sin(even), -ring / rings * cos(even))
+    return seats
+
+
+def _mean_turn(turns: list[float]) -> float:
+    if not turns:
+        return 0.0
+    return atan2(sum(map(sin, turns)), sum(map(cos, turns))) % (2 * pi)
+
+
+WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+    "read": _reading,
+    "explore": _explored,
+    "channel": _shaded,
+    "map": _mapped,
+    "trust": _trusted,
+}
+
+
+def answered(work: str, asked: Mapping[str, str]) -> dict[str, Any]:
+    """What a page shows: facts, or the words of a refusal and its status.
+
+    >>> answered("channel", {"n": "41", "epsilon": "1", "mechanism": "geometric"})["problem"]
+    'n: counts go from 0 to n, at most 40 on a page; got 41.'
+    """
+    try:
+        return {"found": WORKS[work](asked), "status": 200, "problem": ""}
+    except UtmostError as error:
+        refusal = error
+    except (ArithmeticError, MemoryError, ValueError):
+        required = "the numbers must be ones that a page can work with"
+        refusal = Unsupported(required, came="larger or smaller ones", remedy="The command line may take them.")
+    return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
+
+
+def serve(lines: Iterable[str], out: IO[str], begun: Callable[[], object], ended: Callable[[], object]) -> None:
+    """Answer requests, each a line of JSON; the first line said is empty, once the program is there."""
+    print(file=out, flush=True)
+    for line in lines:
+        begun()
+        told = answered(*json.loads(line))
+        ended()
+        print(json.dumps(told, default=_plain_fact), file=out, flush=True)
+
+
+def _plain_fact(fact: Any) -> Any:
+    if isinstance(fact, np.generic):
+        return fact.item()
+    return float(fact) if isinstance(fact, Fraction) else str(fact)

@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
@@ -45,7 +45,7 @@ def front() -> Response:
 
 
 @pages.get("/static/{name}")
-def static_file(name: str) -> Response:
+def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
     """A style sheet, a script or a picture; its address changes with its content, so it may be kept for long."""
     if name not in static_files():
         raise HTTPException(404, "There is no such file.")

@@ -1,8 +1,11 @@
 """Errors as problem details (RFC 9457): a status, a name, and a sentence that quotes no value."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
+
+from starlette.exceptions import HTTPException
 
 from utmost import errors
 
@@ -25,6 +28,8 @@ _STATUS: Mapping[type[errors.UtmostError], int] = {
     errors.Unsupported: 422,
 }
 
+TOO_OFTEN = "Requests come too often."
+BUSY = "The service is busy with others."
 MEDIA_TYPE = "application/problem+json"
 BROKEN = "The service cannot answer. Its operator finds the reason in the log."
 _MOST_FAULTS, _MOST_TOLD = 1000, 20
@@ -32,6 +37,38 @@ _PLACES = frozenset({
     "body", "query", "path", "header", "Idempotency-Key", "epsilon", "version", "confidence", "dataset", "after",
     "most", "name", "str", "int", "float", "list",
 })  # fmt: skip
+
+
+class Refused(HTTPException):
+    """A request that may come again later.
+
+    Args:
+        status: of HTTP.
+        title: the name of the refusal.
+        detail: why.
+        again: in how many seconds to come again.
+
+    Attributes:
+        title: the name of the refusal.
+    """
+
+    def __init__(self, status: int, title: str, detail: str, again: float) -> None:
+        super().__init__(status, detail, {"Retry-After": str(math.ceil(again))})
+        self.title = title
+
+
+def too_often(again: float) -> Refused:
+    """The refusal of somebody who asks for more than a share.
+
+    >>> too_often(0.2).headers
+    {'Retry-After': '1'}
+    """
+    return Refused(429, "TooOften", TOO_OFTEN, again)
+
+
+def busy(again: float) -> Refused:
+    """The refusal where others are served."""
+    return Refused(503, "Busy", BUSY, again)
 
 
 def status_of(error: errors.UtmostError) -> int:

@@ -23,7 +23,7 @@ class Service:
     Args:
         ledger: that this is a door to.
         approvals: whether a second person must confirm what cannot be undone.
-        most_levels: how many levels of a release there may be before a recipient can add no new one.
+        most_levels: how many new levels of a release a recipient may ask for.
         clock: seconds since 1970.
 
     Attributes:

@@ -19,11 +19,12 @@ class Settings:
         ledger: a path, "sqlite:///path" or "postgresql://user@host/database"; its key is where `Ledger.open` looks.
         witness: the path of its witness file; empty for the usual place.
         approvals: whether a second person must confirm what cannot be undone.
-        most_bytes: the longest body of a request.
-        rate: requests a second for each token, and for each address that sends none.
+        most_bytes: the longest body of a curator who brings a table.
+        few_bytes: the longest body of any other request.
+        rate: requests a second for each token, and for each address that sends none that is valid.
         burst: requests that may come at once.
         patience: seconds within which the body of a request must come.
-        most_levels: how many levels of a release there may be before a recipient can add no new one.
+        most_levels: how many new levels of a release a recipient may ask for.
         behind_proxy: whether to believe the headers by which a proxy names the client.
         oidc_issuer: an OpenID provider; empty for none.
         oidc_audience: its name for this service in the signed tokens that bearers present; empty where they cannot.
@@ -39,6 +40,7 @@ class Settings:
     witness: str = ""
     approvals: bool = True
     most_bytes: int = 32 << 20
+    few_bytes: int = 64 << 10
     rate: float = 20.0
     burst: int = 60
     patience: float = 60.0
@@ -54,7 +56,7 @@ class Settings:
     docs: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("most_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
+        for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(f"{name} must be positive", came=getattr(self, name))
         if self.session_hours == inf:

@@ -34,12 +34,36 @@ Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"
 
 def _check_columns(given: Any) -> Any:
     """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
+    if isinstance(given, LookedAt):
+        if given.fault is not None:
+            raise given.fault
+        return dict(given)
     if not isinstance(given, dict) or not all(isinstance(cells, list) for cells in given.values()):
         raise PydanticCustomError("table", "a table must be lists of cells by the names of its columns")
     for name, cells in given.items():
         if not _is_text(name) or not all(map(_is_cell, cells)):
             raise PydanticCustomError("cells", "a cell must be text, a finite number, a truth value or null")
     return given
+
+
+class LookedAt(dict[str, Any]):
+    """A table that was checked before, where it took long.
+
+    Attributes:
+        fault: what was found wrong; None for nothing.
+    """
+
+    fault: PydanticCustomError | None = None
+
+    @classmethod
+    def of(cls, table: dict[str, Any]) -> "LookedAt":
+        """A table, checked."""
+        looked = cls(table)
+        try:
+            _check_columns(table)
+        except PydanticCustomError as fault:
+            looked.fault = fault
+        return looked
 
 
 def _is_cell(cell: Any) -> bool:
