@@ -43,7 +43,7 @@ Each error says what was required, what came, where, and how to put it right.
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
 is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
-published.
+published, `NothingCounted` of a table all of whose events lie outside the declared domain.
 """
 
 from typing import Any
@@ -232,6 +232,10 @@ class Unsupported(UtmostError):
 
 class PrivacyWarning(UserWarning):
     """What was asked is done, and promises less than its name suggests."""
+
+
+class NothingCounted(PrivacyWarning):
+    """Every event of a table lies outside the declared domain, so that it is a table of zeros."""
 
 
 class BudgetUnused(PrivacyWarning):

@@ -83,3 +83,8 @@ REFUSED = [
 def test_what_is_not_known_is_named(ask, said):
     with pytest.raises((OutOfRange, NotANumber), match=said):
         ask()
+
+
+def test_what_is_no_weight_is_refused_in_the_words_of_a_want():
+    with pytest.raises(NotANumber, match="must be a label of the level before it, or a weight; got 'y'"):
+        read_wanted(Domain(sex=["men", "women"]), ["sex =y"])

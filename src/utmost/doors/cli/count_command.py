@@ -67,8 +67,9 @@ def count(
     Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
     and it must not be published.
 
-    An event with a value that the domain does not declare is left out, and nothing says how many are: that is a true
-    count, too. Write {"values": [...], "other": "elsewhere"} in the domain, and they are counted as elsewhere.
+    An event with a value that the domain does not declare is left out. How many are is a true count, too: it is
+    shown on a terminal, with the rest of the account, and written nowhere. Write {"values": [...], "other":
+    "elsewhere"} in the domain, and they are counted as elsewhere.
 
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.

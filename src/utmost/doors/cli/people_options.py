@@ -1,5 +1,6 @@
 """Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,7 +91,7 @@ class People:
                     "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
                 )
         with counted(f"Counting {events.name}") as progress:
-            return count_table(
+            tables = count_table(
                 events,
                 person=str(self.person),
                 domain=domain,
@@ -104,6 +105,8 @@ class People:
                 neighbours=neighbours,
                 progress=progress,
             )
+        show_account(next(iter(tables.values())) if isinstance(tables, dict) else tables)
+        return tables
 
     @property
     def bounds(self) -> Any:
@@ -140,6 +143,17 @@ class People:
             nested = {axis.strip(): names_in([columns])}
         unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
         return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+
+
+def show_account(counted: "CountedTable") -> None:
+    """Show the account of a counting on a terminal, and nowhere else: what goes to a pipe ends in logs and files."""
+    from rich.text import Text
+
+    from utmost.doors.cli.screen import facts, screen
+
+    terminal = screen(stderr=True)
+    if counted.account is not None and terminal.is_terminal and sys.stderr.isatty():
+        terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
 
 
 def names_in(texts: list[str]) -> list[str]:

@@ -216,9 +216,11 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
     def place(row: int) -> str:
         return adapter.place(table, row)
 
-    responses = integer_column(adapter.column(table, column), column, place).tolist()
+    responses = integer_column(adapter.column(table, column), column, place, reals=False).tolist()
     largest = (
-        integer_column(adapter.column(table, n), n, place).tolist() if isinstance(n, str) else [n] * len(responses)
+        integer_column(adapter.column(table, n), n, place, reals=False).tolist()
+        if isinstance(n, str)
+        else [n] * len(responses)
     )
     for row, (z, top) in enumerate(zip(responses, largest, strict=True)):
         if top < 0 or (clamped and not 0 <= z <= top):

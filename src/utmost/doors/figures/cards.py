@@ -1,7 +1,8 @@
 """The cards that values show in a notebook: what is public of them, in a table, with a small picture.
 
 A card names every fact that it shows; a value without a card of its own shows its one line of text. No card reads a
-table that has not been released, and none asks a release for an answer: a level is spent by whoever calls ``at``.
+table that has not been released, but the account of a counted one, which is marked as confidential, and none asks a
+release for an answer: a level is spent by whoever calls ``at``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -316,6 +317,17 @@ def _keys(found: Any) -> tuple[str, list[str]]:
     return f"{len(found.keys)} keys", parts + (more if len(found.keys) > len(rows) else [])
 
 
+def _counted(counted: Any) -> tuple[str, list[str]]:
+    """The domain and the unit; and the account of the counting, for whoever counted."""
+    unit, account = counted.unit, counted.account
+    facts = [
+        ("atoms", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
+        ("one person", f"changes at most {unit.cells} of them, each by at most {unit.sensitivity} ({unit.neighbours})"),
+    ]
+    shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
+    return "true counts: not to be published", [markup.facts_table(facts), *shown]
+
+
 def _released(table: Any) -> tuple[str, list[str]]:
     """A released table as its reader has it, or one of answers."""
     said = table.said if isinstance(table.said, dict) else table.said(None)
@@ -354,6 +366,7 @@ CARDS: dict[str, Card] = {
     "Decomposition": _decomposition,
     "SelectedKeys": _keys,
     "NamedKeys": _keys,
+    "CountedTable": _counted,
     "ReleasedTable": _released,
     "AnsweredTable": _released,
 }

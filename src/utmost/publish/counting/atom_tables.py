@@ -92,7 +92,9 @@ def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[i
 
 
 def _integers(adapter: TableAdapter, table: Any, name: str) -> NDArray[Any]:
-    return integer_column(adapter.column(table, name), name, lambda row: adapter.place(table, row)).astype(object)
+    return integer_column(adapter.column(table, name), name, lambda row: adapter.place(table, row), reals=False).astype(
+        object
+    )
 
 
 def _differences(

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Number, checked, checked_parts, frozen
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.provided import provided
+from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.tables.adapters import brought, table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
@@ -34,6 +34,8 @@ class CountedTable(Shown):
         part: where individuals were split into parts that share nobody: the partition and this part of it.
         together: an axis of two values, where the atoms that one individual changes are those of ``unit.cells / 2``
             rows along it.
+        account: what became of the events that were counted. It is confidential: it is shown, and nothing that is
+            written has it, nor a pickle or a copy of the table.
 
     Raises:
         BadTable: for atoms of another shape, or that are no integers.
@@ -46,6 +48,7 @@ class CountedTable(Shown):
     kind: str = "columns:"
     part: tuple[str, str] | None = None
     together: str | None = None
+    account: CountAccount | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         atoms = np.asarray(self.atoms)
@@ -55,6 +58,13 @@ class CountedTable(Shown):
         if self.together is not None:
             PairAxis.of(self.domain, self.together)  # refuses another axis
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CountedTable, (self.domain, self.atoms, self.unit, self.kind, self.part, self.together)
+
+    def __repr__(self) -> str:
+        line = one_line(self)
+        return line if self.account is None else f"{line}\n{self.account}"
 
     @property
     def summable(self) -> NDArray[Any]:

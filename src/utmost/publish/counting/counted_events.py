@@ -10,19 +10,22 @@ from dataclasses import dataclass, field
 from math import prod
 from secrets import token_bytes, token_hex
 from typing import Any, overload
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotDeclared, OutOfRange
+from utmost.errors import NotDeclared, NothingCounted, OutOfRange
 from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
 from utmost.laws.privacy import Unit
+from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
-from utmost.publish.tables.event_codes import Persons, Places, amounts_in, places_on
+from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
@@ -118,14 +121,18 @@ def count_table(
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
         or as many as there are atoms. With ``part`` a dict of such tables by the label of the part, each over the other
-        axes, with ``CountedTable.part`` saying that they share nobody.
+        axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the curator alone,
+        what became of the events; that of parts is of them all.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.
-        BadTable: for an event without a person, persons or values of axes that are neither text nor integers, amounts
-            that are no integers, and columns that are not there.
+        BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
+            values of bins that are no numbers, amounts that are no integers, and columns that are not there.
         OutOfRange: for bounds that leave nothing.
         Unsupported: where a frame needs a package that is missing.
+
+    Warns:
+        NothingCounted: where every event lies outside the domain.
 
     Cost: seconds for a million events; memory goes with the distinct pairs of person and atom; for an engine's frame
         with the domain, and those pairs of a 256th of the persons (of the largest person, on Spark), while the events
@@ -145,10 +152,16 @@ def count_table(
     unit = Unit(bound, min(at_most, plan.atoms), neighbours)
     rule = _Kept(plan, low, high, at_most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
-    found = flat.reshape(plan.parts, *plan.shape)
+    atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
+    if account.left_out == account.events > 0:
+        axes = ", ".join(repr(name) for name in account.outside if account.outside[name] or account.missing[name])
+        text = (
+            f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
+        )
+        warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=3)
     if plan.part is None:
-        return CountedTable(Domain(plan.named), found[0], unit, kind, together=together)
-    return _split(plan, plan.part, found, unit, kind, together)
+        return CountedTable(Domain(plan.named), atoms[0], unit, kind, together=together, account=account)
+    return _split(plan, plan.part, atoms, unit, kind, together, account)
 
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
@@ -172,9 +185,12 @@ def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tupl
 def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
-    check_there(plan.columns, frame.schema().names)
+    schema = frame.schema()
+    check_there(plan.columns, schema.names)
+    for name in (plan.person, *(axis.levels[0] for axis in plan.read)):
+        check_type(schema.field(name), name)
     batches = frame.select(plan.columns).kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
-    return gathered_totals(batches, plan.parts * plan.atoms), frame.kind
+    return gathered_totals(rule.tally.taken_from(batches), plan.parts * plan.atoms), frame.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +260,11 @@ class _Kept:
     at_most: int
     pair: PairAxis | None
     key: bytes
+    tally: AccountTally = field(init=False)
     _readers: list[tuple[str, int, Places]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tally", AccountTally(tuple(axis.levels[0] for axis in self.plan.read)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
@@ -262,18 +282,26 @@ class _Kept:
             )
         rows = len(batch[self.plan.person])
         cells = np.zeros(rows, dtype=np.int64)
-        inside = np.ones(rows, dtype=bool)
+        inside, strays = np.ones(rows, dtype=bool), list[NDArray[np.int64]]()
         for name, size, place in self._readers:
-            found = place(batch[name])
-            inside &= found >= 0
-            cells = cells * size + np.maximum(found, 0)
+            places = place(batch[name])
+            inside &= places >= 0
+            cells = cells * size + np.maximum(places, 0)
+            strays.append(places)
         counted = self.plan.values or weight
         amounts = None if counted is None else amounts_in(batch[counted], counted, before)
+        self.tally.read(inside, strays, None if weight is None or self.plan.values is not None else amounts)
         return np.where(inside, cells, -1), amounts
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
-        pairs = pairs.clipped(self.low, self.high)
+        every, pairs = pairs, pairs.clipped(self.low, self.high)
+        chosen = self._within(pairs, texts)
+        self.tally.bound(every, self.low, self.high, len(pairs.cells) - len(chosen.cells))
+        return chosen
+
+    def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
+        """Of each person the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
             pairs = _in_one_part(pairs, self.plan.atoms, texts, self.key)
         inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
@@ -282,8 +310,8 @@ class _Kept:
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
-        """What is kept of these persons, added up by cell."""
-        return cell_totals(self.chosen(pairs, texts))
+        """What is kept of these persons, added up by cell; and what the account has gathered, in cells below 0."""
+        return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
 def _bounds(per_atom: Any) -> tuple[int, int]:
@@ -394,12 +422,19 @@ def _in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], ke
 
 
 def _split(
-    plan: _Counting, part: Axis, found: NDArray[Any], unit: Unit, kind: str, together: str | None
+    plan: _Counting,
+    part: Axis,
+    found: NDArray[Any],
+    unit: Unit,
+    kind: str,
+    together: str | None,
+    account: CountAccount,
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     identity, name = token_hex(16), part.levels[0]
     tables = {}
     for label, atoms in zip(part.labels[0], found, strict=True):
         domain = Domain(plan.named or {name: [label]})
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, (identity, str(label)), together)
+        of_part = (identity, str(label))
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, of_part, together, account)
     return tables

@@ -24,7 +24,7 @@ Place = Callable[[int], str]
 _INT64 = np.iinfo(np.int64)
 
 
-def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
+def integer_column(column: Column, name: str, place: Place, *, reals: bool = True) -> NDArray[Any]:
     """The cells of an integer column: int64 where they fit, else an object array of Python ints.
 
     A float or Decimal that is an integer is read as that number (a dataframe keeps counts so after a join).
@@ -33,6 +33,7 @@ def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
         column: array or sequence, shape (rows,).
         name: the column's name, for the message.
         place: names a row, for the message.
+        reals: whether the caller has a ``numbers=`` that the message may name.
 
     Raises:
         BadTable: at the first cell that is missing, NaN, infinite, fractional, text, boolean or anything else.
@@ -46,7 +47,7 @@ def integer_column(column: Column, name: str, place: Place) -> NDArray[Any]:
     cells = list(column) if array is None else array.tolist()
     if set(map(type, cells)) <= {int}:
         return _integers(cells)
-    return _integers([_integer(cell, row, name, place) for row, cell in enumerate(cells)])
+    return _integers([_integer(cell, row, name, place, reals) for row, cell in enumerate(cells)])
 
 
 def real_column(column: Column, name: str, place: Place) -> NDArray[Any]:
@@ -112,14 +113,14 @@ def _integers(cells: list[int]) -> NDArray[Any]:
     return np.array(cells, dtype=object)
 
 
-def _integer(cell: Any, row: int, name: str, place: Place) -> int:
+def _integer(cell: Any, row: int, name: str, place: Place, reals: bool) -> int:
     if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
         number = exactly(cell)
         if number is not None and number.denominator == 1:
             return number.numerator
-    raise _refusal(cell, row, name, place, "an integer")
+    raise _refusal(cell, row, name, place, "an integer", reals)
 
 
 def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
@@ -130,9 +131,9 @@ def _real(cell: Any, row: int, name: str, place: Place) -> Fraction:
     raise _refusal(cell, row, name, place, "a finite number")
 
 
-def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str) -> BadTable:
+def _refusal(cell: Any, row: int, name: str, place: Place, wanted: str, reals: bool = True) -> BadTable:
     return BadTable(
-        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_remedy(cell)
+        f"the cell must be {wanted}", came=kind_of(cell), where=_where(row, name, place), remedy=_remedy(cell, reals)
     )
 
 
@@ -168,11 +169,13 @@ def is_hashable(cell: Any) -> bool:
     return True
 
 
-def _remedy(cell: Any) -> str:
+def _remedy(cell: Any, reals: bool) -> str:
     if is_missing(cell):
         return "Fill it or drop the row: whether a value is missing is itself information about individuals."
     if isinstance(cell, bool | np.bool_):
         return "Count the individuals for whom it is true, and release the count."
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
+        if not reals:
+            return "Give whole numbers, in a smaller unit where there is one, such as cents."
         return 'Declare numbers="reals" to release real values; events are summed in whole units, such as cents.'
     return "Correct the cell."

@@ -4,7 +4,8 @@ A relation that is made here is scanned like a view: each evaluation reads the r
 batches, on a cursor of the same connection, so that it can be joined and written as any other of that connection.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -77,7 +78,8 @@ class DuckRelation:
         """The rows pass by once, with a hash of their person."""
         bucket = "_".join(("bucket", *self.native.columns))
         hashed = f"(hash({_quoted(reader.person)}) % {BUCKETS})::UTINYINT AS {_quoted(bucket)}"
-        return PersonsInBuckets(reader, bucket)(_batches(self.native.project(f"*, {hashed}")))
+        with closing(_batches(self.native.project(f"*, {hashed}"))) as batches:  # freed where an event is refused, too
+            yield from PersonsInBuckets(reader, bucket)(batches)
 
 
 class _Stream:
@@ -126,7 +128,7 @@ def _reader(relation: Any) -> Any:
     return relation.to_arrow_reader(_CHUNK)
 
 
-def _batches(relation: Any) -> Batches:
+def _batches(relation: Any) -> Generator[Any, None, None]:
     """The rows of a relation; a connection is free again once they are read, or nobody reads on."""
     reader = _reader(relation)
     try:

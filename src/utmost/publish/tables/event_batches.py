@@ -91,7 +91,7 @@ def _sliceable(column: Any) -> Any:
 
 
 def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
-    for start in range(0, rows, _ROWS):
+    for start in range(0, max(rows, 1), _ROWS):  # the types of columns without cells are looked at, too
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 

@@ -1,7 +1,9 @@
 """Columns of events as codes: persons by their text, values of an axis by their place.
 
 Integers and text agree, in every library and file: 7 and "7" are one person. Floats, truth values, dates and times have
-no such text and are refused, so that one table of events is never counted in two ways.
+no such text and are refused, so that one table of events is never counted in two ways. Bins take numbers of any type
+and text that spells one; what is neither is refused by its type, since as a value outside the bins it would be a silent
+0.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import exact
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
@@ -24,6 +26,10 @@ from utmost.publish.workloads import Axis
 from utmost.publish.workloads.axes import text_of
 
 _CAST = "Cast it to text or to integers first."
+_FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
+_FLOATS += "or to text; numbers with a point are counted by bins."
+_NUMBERS = "Make it a number first, such as the year of a date; or declare its values as a list, and cast it to text."
+MISSING, OUTSIDE = -2, -1
 _INT64 = np.iinfo(np.int64)
 
 
@@ -40,6 +46,7 @@ def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
     """
+    check_type(column, name)
     if hasattr(column, "dictionary_encode"):
         return _arrow_cells(column)
     if isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "iuU":
@@ -56,6 +63,35 @@ def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]
         else:
             raise _refused(cell, name)
     return codes, [cell for _, cell in numbers]
+
+
+def check_type(column: Any, name: str) -> None:
+    """Check that a column whose type is known holds no dates, times or truth values, be there cells in it or none.
+
+    Args:
+        column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
+        name: of the column, for the message.
+
+    Raises:
+        BadTable: where it does.
+    """
+    kind: Any = getattr(column, "dtype", getattr(column, "type", None))
+    if isinstance(kind, np.dtype):
+        is_timed, is_truth = kind.kind in ("M", "m"), kind.kind == "b"
+    elif type(kind).__module__ == "pyarrow.lib":
+        import pyarrow.types as kinds
+
+        kind = kind.value_type if kinds.is_dictionary(kind) else kind
+        is_timed, is_truth = kinds.is_temporal(kind), kinds.is_boolean(kind)
+    else:
+        return
+    if is_timed or is_truth:
+        raise BadTable(
+            "the cells must be text or integers, or numbers on an axis of bins",
+            came=f"dates or times ({kind})" if is_timed else "truth values",
+            where=f"column {name!r}",
+            remedy=_NUMBERS if is_timed else _CAST,
+        )
 
 
 def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
@@ -77,7 +113,8 @@ def _refused(cell: Any, name: str) -> BadTable:
         came = "an integer of thousands of digits"
     else:
         came = "a number with a point" if isinstance(cell, float | np.floating | Decimal) else kind_of(cell)
-    return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=_CAST)
+    remedy = _FLOATS if isinstance(cell, float | np.floating) else _CAST
+    return BadTable("the cells must be text or integers", came=came, where=f"column {name!r}", remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,19 +187,21 @@ class TextsInArrow(Sequence[str]):
 
 
 Places = Callable[[Any], NDArray[np.int64]]
-"""From a column to the place of each cell among the values of an axis; -1 where it lies outside."""
+"""From a column to the place of each cell among the values of an axis; below 0 `OUTSIDE`, where it is none of them, and
+`MISSING`, where nothing stands."""
 
 
 def places_on(axis: Axis, name: str) -> Places:
-    """The reader of one axis's column: as `Axis.place` for each cell, from a table made once.
+    """The reader of one axis's column: as `Axis.place` for each cell of a type that is read, from a table made once.
 
     Raises:
         OutOfRange: for a blank label, since a blank cell is a missing one.
-        BadTable: from the reader, for cells of a listed axis that are neither text nor integers.
+        BadTable: from the reader, for cells of a listed axis that are neither text nor integers; and for cells of bins
+            that are no numbers, where text that spells none is put to an ``other`` and refused without one.
 
     >>> from utmost.publish.workloads import bins, plain
     >>> places_on(plain(["A", "B"]), "department")(["B", "C", None]).tolist()
-    [1, -1, -1]
+    [1, -1, -2]
     >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
     [3, 7, -1]
     """
@@ -170,7 +209,7 @@ def places_on(axis: Axis, name: str) -> Places:
     if any(map(is_missing, labels)):
         remedy = "Say what a blank stands for in the data, or let an other= on the axis take missing values in."
         raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
-    outside = -1 if axis.other is None else labels[text_of(axis.other)]
+    outside = OUTSIDE if axis.other is None else labels[text_of(axis.other)]
     if axis.edges is not None:
         return _bin_reader(axis, outside, name)
 
@@ -185,7 +224,9 @@ def places_on(axis: Axis, name: str) -> Places:
 
 def _by_cell(column: Any, name: str, place: Callable[[Any], int], outside: int) -> NDArray[np.int64]:
     codes, cells = distinct_cells(column, name)
-    return np.array([*(place(cell) for cell in cells), outside], dtype=np.int64)[codes]
+    used = np.bincount(codes[codes >= 0], minlength=len(cells)) > 0  # a category that no event has is never refused
+    places = [place(cell) if is_used else outside for cell, is_used in zip(cells, used.tolist(), strict=True)]
+    return np.array([*places, MISSING if outside < 0 else outside], dtype=np.int64)[codes]
 
 
 def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
@@ -194,8 +235,11 @@ def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
     thresholds: dict[str, NDArray[Any] | None] = {}
 
     def place(cell: Any) -> int:
-        found = bare.place(cell)
-        return outside if found is None else found
+        if not _is_number(cell) and (axis.other is None or not isinstance(cell, str)):
+            came = "text that is no number" if isinstance(cell, str) else kind_of(cell)
+            raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=_NUMBERS)
+        number = bare.place(cell)
+        return outside if number is None else number
 
     def read(column: Any) -> NDArray[np.int64]:
         numbers = _plain_numbers(column)
@@ -208,9 +252,25 @@ def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
         if edges is None:
             return _by_cell(numbers, name, place, outside)
         found = np.searchsorted(edges, numbers, side="right") - 1
-        return np.where((found >= 0) & (found < len(edges) - 1), found, outside).astype(np.int64)
+        places = np.where((found >= 0) & (found < len(edges) - 1), found, outside).astype(np.int64)
+        return np.where(np.isnan(numbers), MISSING, places) if kind == "f" and outside < 0 else places
 
     return read
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell is a number by its type, or text that spells one; whatever the number is, infinite or not."""
+    if isinstance(cell, str):
+        try:
+            exact(cell, "cell")
+        except NotANumber:
+            return cell.strip().lower().lstrip("+-") in _NOT_FINITE
+        return True
+    is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
+    return is_number and not isinstance(cell, bool | np.timedelta64)
+
+
+_NOT_FINITE = ("nan", "inf", "infinity")
 
 
 def _plain_numbers(column: Any) -> NDArray[Any] | None:
@@ -268,4 +328,4 @@ def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:
 
         whole = pyarrow.types.is_integer(column.type) and column.null_count == 0
         column = column.to_numpy(zero_copy_only=False) if whole else column.to_pylist()
-    return integer_column(column, name, lambda row: f"row {before + row + 1}")
+    return integer_column(column, name, lambda row: f"row {before + row + 1}", reals=False)

@@ -134,7 +134,7 @@ def text_of(value: Any) -> str | None:
     """
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
         return str(int(value)) if abs(int(value)) < _LARGEST_SPELLED else None
     return None
 

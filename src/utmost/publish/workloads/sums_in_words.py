@@ -227,6 +227,14 @@ def _first(*weights: Number | None) -> Number:
 
 
 def _number(text: str) -> Fraction:
+    if not _is_number(text):
+        remedy = 'Say "sex=2" for a weight, "sex=men" for the sum of one label.'
+        raise NotANumber(
+            "what follows = must be a label of the level before it, or a weight",
+            came=repr(text.strip()),
+            where="want",
+            remedy=remedy,
+        )
     return exact(text.strip(), "weight")
 
 

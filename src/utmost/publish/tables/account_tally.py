@@ -1,0 +1,90 @@
+"""The numbers of an account while they are gathered: here, or by the workers of an engine, with the sums of cells.
+
+An engine adds up sums by cell, and the numbers of the account travel with them, in cells below 0: nothing else is asked
+of the engine, and the events are read once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.publish.counting.count_account import CountAccount
+from utmost.publish.tables.bounding import Pairs
+from utmost.publish.tables.event_codes import MISSING, OUTSIDE
+from utmost.publish.tables.extra import extra
+from utmost.publish.tables.persons_in_order import CELL, TOTAL, wide_integers
+
+_EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _FIRST_AXIS = range(6)
+
+
+class AccountTally:
+    """What was gathered since the last sums were given away.
+
+    Args:
+        axes: the names of the axes whose values are read.
+    """
+
+    def __init__(self, axes: Sequence[str]) -> None:
+        self._axes = tuple(axes)
+        self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes))
+
+    def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]], times: Any) -> None:
+        """Take a batch of events in.
+
+        Args:
+            inside: whether each lies in the domain.
+            places: by axis, the place of each.
+            times: for how many events each row stands; None where for one.
+        """
+        self._numbers[_EVENTS] += len(inside) if times is None else int(times.sum())
+        if inside.all():
+            return
+        self._numbers[_LEFT_OUT] += _count(~inside, times)
+        for axis, place in enumerate(places):
+            self._numbers[_FIRST_AXIS + 2 * axis] += _count(place == OUTSIDE, times)
+            self._numbers[_FIRST_AXIS + 2 * axis + 1] += _count(place == MISSING, times)
+
+    def bound(self, pairs: Pairs, low: int, high: int, dropped: int) -> None:
+        """Take in what was kept of some persons, all of whose pairs these are."""
+        self._numbers[_PERSONS] += int(np.count_nonzero(pairs.persons[1:] != pairs.persons[:-1])) + bool(
+            len(pairs.persons)
+        )
+        self._numbers[_MOVED] += int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
+        self._numbers[_DROPPED] += dropped
+
+    def given_to(self, totals: Any) -> Any:
+        """Arrow totals by cell with these numbers in cells below 0; they are gathered anew from here on."""
+        arrow = extra("pyarrow", "tables")
+        cells = arrow.array(-1 - np.arange(len(self._numbers), dtype=np.int64))
+        mine = arrow.record_batch({CELL: cells, TOTAL: wide_integers(np.array(self._numbers, dtype=np.int64))})
+        self._numbers = [0] * len(self._numbers)
+        return arrow.Table.from_batches([mine, totals]).combine_chunks().to_batches()[0]
+
+    def taken_from(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The totals of cells alone; what stands in cells below 0 is taken in."""
+        for batch in batches:
+            cells = np.asarray(batch.column(CELL).to_numpy())
+            mine = np.flatnonzero(cells < 0)
+            arrow = extra("pyarrow", "tables")
+            for row in mine.tolist():
+                self._numbers[-1 - int(cells[row])] += int(batch.column(TOTAL)[row].as_py())
+            yield batch.filter(arrow.array(cells >= 0))
+
+    def account(self) -> CountAccount:
+        """The account of all that was taken in."""
+        numbers = self._numbers
+        return CountAccount(
+            events=numbers[_EVENTS],
+            left_out=numbers[_LEFT_OUT],
+            outside=dict(zip(self._axes, numbers[_FIRST_AXIS::2], strict=True)),
+            missing=dict(zip(self._axes, numbers[_FIRST_AXIS + 1 :: 2], strict=True)),
+            persons=numbers[_PERSONS],
+            moved=numbers[_MOVED],
+            dropped=numbers[_DROPPED],
+        )
+
+
+def _count(rows: NDArray[np.bool_], times: Any) -> int:
+    return int(np.count_nonzero(rows) if times is None else times[rows].sum())
