@@ -484,3 +484,16 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
     assert run("verify", "w.csv.gz")[0] == 0
     assert run("view", *where, "--epsilon", "1/4", "--format", "xlsx")[0] == 2
     assert run("release", "o.feather", *say, "--separator", ";")[0] == 2
+
+
+def test_an_answer_that_cannot_be_written_is_said_to_be_kept(run, published, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    words = ["relax", BERKELEY, *published, "--name", "admissions", "--epsilon", "1", "--out"]
+    with monkeypatch.context() as full:
+        full.setattr("utmost.publish.statements.statement_files.publish", refused)
+        code, _, told = run(*words, "one.csv")
+    assert code == 1
+    assert "The ledger holds the answer" in " ".join(told.split())
+    assert run(*words, "two.csv")[0] == 0

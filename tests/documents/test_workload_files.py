@@ -25,3 +25,9 @@ def test_a_release_is_read_as_it_was_written(tmp_path):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(BadTable):
             read_workload(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    for path in (tmp_path / "n", tmp_path):
+        with pytest.raises(BadTable, match="must be a file that can be read"):
+            read_workload(path)

@@ -128,3 +128,11 @@ def test_a_level_that_cannot_be_printed_is_refused():
         with pytest.raises(NotALevel, match="at most 4000 digits"):
             level(**one)
     assert "too many digits" in str(NotALevel("epsilon must be positive", came=-(10**5000)))
+
+
+@pytest.mark.parametrize(
+    "fields", [(None, Fraction(-1)), (None, Fraction(0)), (None, None), (Fraction(2), Fraction(1))]
+)
+def test_fields_that_are_no_level_are_refused(fields):
+    with pytest.raises(NotALevel, match="of a level must be a"):
+        Level(*fields)

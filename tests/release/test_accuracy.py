@@ -1,13 +1,14 @@
 """From accuracy to the level: the decimal found meets the wanted error bar, and no smaller one does."""
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.errors import Infeasible, NotANumber, OutOfRange
+from utmost.errors import Infeasible, NotANumber, OutOfRange, UtmostError
 from utmost.laws.noise import DiscreteStaircase, Geometric, costs
 from utmost.publish.releases import epsilon_for, plan_release
 from utmost.publish.releases.accuracy import _decimal, _lower_bound, _place
@@ -122,3 +123,11 @@ def test_five_digits_take_no_longer_than_a_moment():
     found = epsilon_for(10, sensitivity=7, digits=5)
     assert plan_release(found, sensitivity=7, cells=1).radius <= 10
     assert plan_release(found - Fraction(1, 10_000), sensitivity=7, cells=1).radius > 10
+
+
+@pytest.mark.parametrize("promise", [{}, {"numbers": "reals"}, {"relaxable": True}])
+def test_a_confidence_near_zero_has_an_epsilon_or_a_typed_refusal(promise):
+    for confidence in ("1e-17", "1e-20", "1e-300", "1e-400"):
+        for radius in (1, "1e50", "1e99"):
+            with suppress(UtmostError):
+                assert epsilon_for(radius, confidence, sensitivity=1, **promise) > 0

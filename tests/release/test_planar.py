@@ -269,3 +269,9 @@ def test_a_million_points_take_seconds():
     first, second = made.at(epsilon=1), made.at(epsilon=4)
     assert time.process_time() - start < 10
     assert first.shape == second.shape == (1_000_000, 2)
+
+
+def test_points_and_noise_beyond_the_floats_are_answered_by_the_largest():
+    largest = np.finfo(float).max
+    assert PlanarRelease([[10**400, -(10**400)]]).at(1).tolist() == [[largest, -largest]]
+    assert np.isfinite(PlanarRelease([[1, 2]]).at("1e-320")).all()

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.publish.workloads import Blocks, Domain, Workload, bins
+from utmost.errors import NotALevel
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, strategy
 from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
 from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
@@ -149,3 +151,8 @@ def test_the_same_shares_every_time():
     assert least_shares(berkeley(), candidate_families(berkeley()), 0.1) == least_shares(
         berkeley(), candidate_families(berkeley()), 0.1
     )
+
+
+def test_a_level_too_small_for_floats_is_refused():
+    with pytest.raises(NotALevel, match="1e-100"):
+        strategy(Workload(Domain(a=range(3)), {"a": 1}), Unit(1, 1), epsilon="1e-400")

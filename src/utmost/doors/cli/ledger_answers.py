@@ -13,7 +13,7 @@ from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, level_text, stated_level
 from utmost.laws.noise.law import read_confidence
@@ -115,6 +115,9 @@ def _number(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else str(value)
 
 
+_IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A release and a level, as they were named on the command line, and where the answer goes.
@@ -181,8 +184,16 @@ class Question:
     def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
 
-        Where a request is made ``again``, and the table is there as it was written, nothing is written.
+        Where a request is made ``again``, and the table is there as it was written, nothing is written. Where it cannot
+        be written, the error says that the answer is not lost.
         """
+        try:
+            self._give(ledger, table, signer, again=again)
+        except (OSError, UtmostError) as error:
+            error.add_note(_IN_LEDGER)
+            raise
+
+    def _give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool) -> None:
         out, at = table_options.output(self.out, self.form), self.at
         if isinstance(table, WorkloadRelease):
             sums = with_confidence(table, read_confidence(self.confidence))

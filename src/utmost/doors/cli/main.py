@@ -133,13 +133,13 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             _run(arguments)
         except UtmostError as error:
-            _fail(in_words(error), 2 if isinstance(error, _MISUSE) else 1)
+            _fail(_with_notes(in_words(error), error), 2 if isinstance(error, _MISUSE) else 1)
         except BrokenPipeError:
             _silence()
             _fail("standard output was closed before all was written", 1)
         except OSError as error:
             _silence()
-            _fail(_of_the_system(error), 1)
+            _fail(_with_notes(_of_the_system(error), error), 1)
         except MemoryError:
             _fail("what is asked for must fit the memory", 1)
 
@@ -159,6 +159,12 @@ _MENDS = {
     errno.EROFS: "Name a place where you may write.",
     errno.ENOSPC: "Make room, or name another disk.",
 }
+
+
+def _with_notes(told: str, error: Exception) -> str:
+    """What is told of an error, and the notes that were added to it on its way."""
+    notes = getattr(error, "__notes__", ())
+    return " ".join((told if not notes or told.endswith(".") else f"{told}.", *notes))
 
 
 def _of_the_system(error: OSError) -> str:

@@ -16,6 +16,9 @@ _DIGITS = 4000
 _TOO_LONG = 10**_DIGITS
 
 
+_BY_NAME = "Call level(epsilon), or level(alpha=...)."
+
+
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -32,6 +35,15 @@ class Level:
 
     base: Fraction | None
     power: Fraction
+
+    def __post_init__(self) -> None:
+        base, power = self.base, self.power
+        if not isinstance(power, Fraction) or power <= 0:
+            raise NotALevel("the power of a level must be a positive Fraction", came=power, remedy=_BY_NAME)
+        if base is not None and not (isinstance(base, Fraction) and 0 < base < 1):
+            raise NotALevel(
+                "the base of a level must be a Fraction between 0 and 1, or None", came=base, remedy=_BY_NAME
+            )
 
     @classmethod
     def of_epsilon(cls, epsilon: Number) -> "Level":

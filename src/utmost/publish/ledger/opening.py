@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, UnknownRelease, Unsupported
+from utmost.errors import KeyRefused, LedgerDamaged, LedgerUnavailable, OutOfRange, UnknownRelease, Unsupported
 from utmost.laws.exact import Level, possible_path
 from utmost.laws.exact.disk import force
 from utmost.laws.sampling.integers import joined
@@ -60,9 +60,21 @@ def opened_book(
 
 @contextmanager
 def closed_on_error(store: Store) -> Iterator[None]:
-    """Let go of the store's connections where it turns out not to be usable."""
+    """Let go of the store's connections where it turns out not to be usable.
+
+    Raises:
+        LedgerUnavailable: where the system refuses a file: a folder that may not be searched, a name that is too long.
+    """
     try:
         yield
+    except OSError as error:
+        store.close()
+        raise LedgerUnavailable(
+            "the files of a ledger must be within reach",
+            came=error.strerror or type(error).__name__,
+            where=store.place,
+            remedy="Nothing was spent; see the names and the permissions of its folder.",
+        ) from None
     except BaseException:
         store.close()
         raise

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
-from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.noise.law import read_confidence
@@ -250,6 +250,8 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
         OutOfRange: where there is no quarantine, or nobody knows what is missing.
     """
     check_name(reason, "reason")
+    if missing is not None and not isinstance(missing, Mapping):
+        raise wrong_kind("missing", "a mapping of datasets to levels", missing)
     said = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
 
     def work(page: Page) -> None:

@@ -9,6 +9,7 @@ and no smaller level than 2 artanh(confidence) / m can do. The search starts the
 """
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -24,6 +25,7 @@ from utmost.publish.releases.plan import Plan, plan_release
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000
 _LARGEST = 1_000
+_LITTLE = Fraction(1, 1 << 20)
 _MOST_DIGITS = 12
 _MOST_OVERLAPS = 10**100
 
@@ -95,7 +97,13 @@ def _lower_bound(plan: Plan, wanted: Fraction) -> float:
         raise OutOfRange("radius must be at most 1e100 times the sensitivity", came="more")
     odds = (1 + plan.confidence) / (1 - plan.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
-    return 0.999 * plan.unit.charged * (math.log(odds.numerator) - math.log(odds.denominator)) / overlapping
+    least = math.log(odds.numerator) - math.log(odds.denominator)
+    if plan.confidence < _LITTLE:
+        least = 2 * float(plan.confidence)  # below 2 artanh(c), where the logarithms cancel
+    bound = 0.999 * plan.unit.charged * least / overlapping
+    if bound < sys.float_info.min:
+        raise OutOfRange("radius and confidence must need an epsilon of at least 1e-307", came="less")
+    return bound
 
 
 def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:

@@ -136,13 +136,17 @@ class ReleasableFrame:
         return cls(frame, chosen, public, identifiers, numbers)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
-        """Check that noise of a level fits the types of the released columns: not found out by who evaluates them.
+        """Check that the engine can map the frame, and that noise of a level fits the types of the released columns.
+
+        Neither is to be found out once a level is spent, or by who evaluates them.
 
         It passes half of what a type holds with a chance below exp(-200); true values must lie in the other half.
 
         Raises:
             OutOfRange: where it does not fit.
+            Unsupported: where the engine cannot.
         """
+        self.frame.check_mapped()
         for name, room in self._rooms.items():
             if lattice.of(level).epsilon_float * (room // lattice.block) < _RARE:
                 raise OutOfRange(

@@ -242,7 +242,8 @@ def _float(number: Fraction) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.nextafter(math.inf, 0), number)
+        largest = math.nextafter(math.inf, 0)  # of a number beyond the floats, copysign takes no sign
+        return largest if number > 0 else -largest
 
 
 def _places(places: Any, dimensions: int) -> NDArray[np.float64]:

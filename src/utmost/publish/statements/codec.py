@@ -184,8 +184,8 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
         parse_float: makes a number of the text of one with a point or an exponent.
 
     Raises:
-        BadTable: for what is no JSON or holds a name twice, for NaN and infinities, for a nest too deep to read, and
-            for a number of more than 4300 digits.
+        BadTable: for a file that cannot be read, for what is no JSON or holds a name twice, for NaN and infinities, for
+            a nest too deep to read, and for a number of more than 4300 digits.
     """
     try:
         return json.loads(
@@ -194,6 +194,10 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
             object_pairs_hook=_once,
             parse_constant=_no_number,
         )
+    except OSError as error:
+        raise BadTable(
+            f"{what} be a file that can be read", came=error.strerror or type(error).__name__, where=str(path)
+        ) from None
     except UnicodeDecodeError:
         raise BadTable(f"{what} be JSON", came="bytes that are no text in UTF-8", where=str(path)) from None
     except RecursionError:

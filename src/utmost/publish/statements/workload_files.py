@@ -32,8 +32,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
         The release, which answers everything that the one did that was saved.
 
     Raises:
-        BadTable: for a file that is none, or was changed.
-        OSError: where it cannot be read.
+        BadTable: for a file that is none, that cannot be read, or that was changed.
 
     >>> import numpy as np
     >>> import tempfile

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable
 from utmost.publish.tables import adapters, pandas_frames
 from utmost.publish.tables.adapters import Column
 from utmost.publish.tables.extra import extra
+from utmost.publish.tables.wide_integers import wide_in_arrow
 
 _BATCH = "/batch"
 """What the kind of a record batch ends in."""
@@ -56,8 +57,8 @@ def _arrow_numbers(column: Any) -> NDArray[Any]:
 def write(frame: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
     """A dataframe of the same library with these columns in it; the rows keep their order and their index.
 
-    Raises:
-        Unsupported: where the library has no column for integers this large.
+    Released integers that its integers do not hold stand in wider ones, in decimals, or as text: they are answered
+    already, so that there is no refusal here. The type is a function of released values.
     """
     eager = _eager(frame)
     series = [_series(name, np.asarray(column), eager.implementation) for name, column in columns.items()]
@@ -125,7 +126,8 @@ class _DataframeAdapter:
             else _series(name, np.asarray(column), backend)
             for name, column in columns.items()
         ]
-        made = nw.from_dict({one.name: one for one in series}, backend=backend).to_native()
+        # narwhals' from_dict takes Polars' series through Arrow, which has no integers of 128 bits.
+        made = series[0].to_frame().with_columns(*series[1:]).to_native()
         return made if whole == kind else _batch_of(made)
 
 
@@ -256,15 +258,13 @@ def _series(name: str, column: Any, implementation: Any) -> Any:
         if implementation.is_pyarrow() and column.dtype.kind in "iuf":
             return nw.from_native(_in_arrow(column), series_only=True).alias(name)
         return nw.new_series(name, column, backend=implementation)
+    if implementation.is_pyarrow():
+        return nw.from_native(wide_in_arrow(column), series_only=True).alias(name)
     kind = nw.Object if implementation.is_pandas_like() else nw.Int128
     try:
         return nw.new_series(name, column.tolist(), kind, backend=implementation)
     except (AssertionError, OverflowError, TypeError, ValueError, NotImplementedError):
-        raise Unsupported(
-            f"a column of {implementation} cannot hold integers this large",
-            where=f"column {name!r}",
-            remedy="Pass a dict of columns instead.",
-        ) from None
+        return nw.new_series(name, list(map(str, column.tolist())), nw.String, backend=implementation)
 
 
 def _in_arrow(column: NDArray[Any]) -> Any:

@@ -53,14 +53,26 @@ class DuckRelation:
         return DuckRelation(self.native.project(", ".join(_bytewise(name, kinds[name]) for name in names)))
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
-        """The relation of the batches that are made.
+        """The relation of the batches that are made; refused as by `check_mapped`."""
+        self.check_mapped()
+        stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
+        return stream.home.from_arrow(stream)
+
+    def check_mapped(self) -> None:
+        """Check that the relation can be read while another query runs.
 
         Raises:
             Unsupported: for a relation over a temporary table, which no other cursor can see.
         """
-        stream = _Stream(self.native, WithConstants(work, schema, constants), schema)
-        stream.check_readable()
-        return stream.home.from_arrow(stream)
+        duckdb = extra("duckdb", "duckdb")
+        try:
+            _reader(_apart(self.native).limit(0)).read_all()
+        except duckdb.CatalogException:
+            raise Unsupported(
+                "a relation that is mapped must not read temporary tables, which one connection alone can see",
+                came="one that does",
+                remedy="Create the table without TEMP, or write it to Parquet.",
+            ) from None
 
     def batches(self) -> Batches:
         """The rows, in the order of the relation."""
@@ -97,30 +109,15 @@ class _Stream:
         reader = arrow.RecordBatchReader.from_batches(self._schema, self._made())
         return reader.__arrow_c_stream__(requested_schema)
 
-    def check_readable(self) -> None:
-        """Check that the relation can be read while another query runs.
-
-        Raises:
-            Unsupported: where it cannot.
-        """
-        duckdb = extra("duckdb", "duckdb")
-        try:
-            _reader(self._here().limit(0)).read_all()
-        except duckdb.CatalogException:
-            raise Unsupported(
-                "a relation that is mapped must not read temporary tables, which one connection alone can see",
-                came="one that does",
-                remedy="Create the table without TEMP, or write it to Parquet.",
-            ) from None
-
     def _made(self) -> Batches:
-        for batch in _batches(self._here()):
+        for batch in _batches(_apart(self._relation)):
             yield self._work(batch)
 
-    def _here(self) -> Any:
-        """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
-        below = self._relation  # noqa: F841  (DuckDB finds it by its name)
-        return self.home.cursor().sql("SELECT * FROM below")
+
+def _apart(relation: Any) -> Any:
+    """The relation on a cursor of its own: DuckDB refuses a query inside a query of one connection."""
+    below = relation  # noqa: F841  (DuckDB finds it by its name)
+    return relation._con.cursor().sql("SELECT * FROM below")
 
 
 def _reader(relation: Any) -> Any:
@@ -143,7 +140,7 @@ def _quoted(name: str) -> str:
 
 def _bytewise(name: str, kind: str) -> str:
     quoted = _quoted(name)
-    text = kind == "VARCHAR" or kind.startswith("ENUM")
+    text = kind in ("VARCHAR", "UUID") or kind.startswith("ENUM")  # to Arrow, a UUID is text
     return f"{quoted}::VARCHAR COLLATE C AS {quoted}" if text else quoted
 
 

@@ -85,6 +85,14 @@ class EngineFrame(Protocol):
         """
         ...
 
+    def check_mapped(self) -> None:
+        """Check that rows can be mapped, before a level is spent for the frame that is made.
+
+        Raises:
+            Unsupported: for a frame that its engine can read in one place alone.
+        """
+        ...
+
     def batches(self) -> Batches:
         """All rows, in their order where they have one, a batch at a time.
 

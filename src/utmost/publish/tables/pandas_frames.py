@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable
 from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column, named
 from utmost.publish.tables.extra import extra
+from utmost.publish.tables.wide_integers import wide_in_arrow
 
 _KIND = "pandas:"
 _RADIUS = "_radius"
@@ -201,8 +202,8 @@ def _example(family: str | None) -> Any:
 def _typed(column: Column, kind: Any, index: Any) -> Any:
     """Cells as a series, in the family of a type: of 64 bits whatever its width, since noise may exceed that.
 
-    Raises:
-        Unsupported: for integers that no column of the family holds.
+    Integers that 64 bits do not hold are decimals or text in Arrow's family, and Python's integers in any other: they
+    are answered already, so that there is no refusal here.
     """
     pandas, family = extra("pandas", "tables"), "" if kind is None else _family(kind)
     cells: NDArray[Any] | Sequence[Any] = column
@@ -211,9 +212,8 @@ def _typed(column: Column, kind: Any, index: Any) -> Any:
         wanted = ("double[pyarrow]", "int64[pyarrow]") if family == "arrow" else ("Float64", "Int64")
         cells = pandas.array(column, dtype=wanted[not real])
     elif isinstance(column, np.ndarray) and column.dtype == object and family == "arrow":
-        raise Unsupported(
-            "a column of Arrow cannot hold integers this large", remedy="Convert the column to Python integers first."
-        )
+        wide = wide_in_arrow(column)
+        cells = pandas.array(wide.to_pylist(), dtype=pandas.ArrowDtype(wide.type))
     return pandas.Series(cells, index=index)
 
 

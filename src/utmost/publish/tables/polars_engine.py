@@ -76,6 +76,9 @@ class LazyPolars:
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 
+    def check_mapped(self) -> None:
+        """Any such frame can be mapped."""
+
     def batches(self) -> Batches:
         """The rows, in the order of the frame."""
         frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=True, lazy=True, engine="streaming")

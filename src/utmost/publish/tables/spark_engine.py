@@ -41,6 +41,9 @@ class SparkRows:
         frame = self._in_arrow(_OneByOne(work), made)
         return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
 
+    def check_mapped(self) -> None:
+        """Any such frame can be mapped."""
+
     def batches(self) -> Batches:
         """Refused.
 

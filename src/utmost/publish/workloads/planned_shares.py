@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import Unsupported
+from utmost.errors import NotALevel, Unsupported
 from utmost.laws.exact import Level, level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks, precision
@@ -29,6 +29,7 @@ from utmost.publish.workloads.unequal_trees import TreeError, least_tree_shares
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 
+_LEAST = 1e-100
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
@@ -46,7 +47,13 @@ def planned_shares(
     pair: PairAxis | None = None,
     tents: bool | None = False,
 ) -> dict[Family, Fraction]:
-    """The shares that the search for the domain's kind finds; with tents, without, or with less error where None."""
+    """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
+
+    Raises:
+        NotALevel: for a level so small that the squares of its errors are beyond the floats.
+    """
+    if level.epsilon_float < _LEAST:
+        raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
     if pair is not None:
         return least_turned(pair, workload, lambda side: planned_shares(side, unit, level))
     if tents is not False and candidates is None and aim == "mean" and (tents or axes_in_order(workload)):

@@ -1,0 +1,95 @@
+"""An answer is not lost once its level is spent: nothing that can fail is left for after the draw."""
+
+from functools import partial
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost import release_table
+from utmost.errors import LedgerUnavailable, Unsupported, WrongKind
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import engine_release
+from utmost.publish.tables import adapters, dataframes
+
+LARGE = 2**63 - 41
+ONE = {"columns": "n", "sensitivity": 1, "cells": 1}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger.open(tmp_path / "releases.db", create=True) as opened:
+        yield opened
+
+
+def frames(rows=40):
+    """A frame of each kind whose integers noise takes beyond 64 bits."""
+    cells = [LARGE] * rows
+    yield pa.table({"n": cells})
+    yield pa.RecordBatch.from_pydict({"n": cells})
+    yield pd.DataFrame({"n": cells})
+    yield pd.DataFrame({"n": pd.array(cells, dtype="Int64")})
+    yield pd.DataFrame({"n": pd.array(cells, dtype="int64[pyarrow]")})
+    yield pl.DataFrame({"n": cells})
+
+
+@pytest.mark.parametrize("frame", list(frames()), ids=lambda frame: type(frame).__module__)
+def test_noise_beyond_64_bits_is_published_relaxed_and_viewed(ledger, frame):
+    epsilons = "1/1000", "1/500", "1/400"
+    answers = [ledger.publish("n", frame, **ONE, epsilon=epsilons[0])]
+    answers += [ledger.relax("n", frame, epsilon=epsilon) for epsilon in epsilons[1:]]
+    answers += [ledger.view("n", epsilon=epsilon) for epsilon in epsilons]
+    answers.append(release_table(frame, **ONE, epsilon="1/1000").table)
+    columns = [list(map(int, dataframes.read(answer, "n"))) for answer in answers]
+    assert columns[:3] == columns[3:6]
+    assert max(map(max, columns)) >= 1 << 63
+
+
+@pytest.mark.parametrize("size", [1 << 70, 1 << 200])
+@pytest.mark.parametrize("kind", ["int64[pyarrow]", "Int64"])
+def test_pandas_holds_released_integers_of_any_size(kind, size):
+    dataframes.register()
+    frame = pd.DataFrame({"n": pd.array([1], dtype=kind)})
+    made = adapters.adapter_of(frame).with_columns(frame, {"n": np.array([size], object)}, {})
+    assert [int(cell) for cell in made["n"]] == [size]
+
+
+@pytest.mark.parametrize("way", ["publish", "release"])
+def test_a_relation_over_a_temporary_table_is_refused_before_its_level_is_spent(ledger, way, monkeypatch):
+    monkeypatch.setattr(engine_release, "ItemRelease", None)  # nothing is drawn
+    connection = duckdb.connect()
+    connection.sql("CREATE TEMP TABLE wards AS SELECT 'w' || range AS ward, 5::BIGINT AS n FROM range(5)")
+    promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 1}
+    released = partial(ledger.publish, "wards") if way == "publish" else release_table
+    with pytest.raises(Unsupported, match="temporary"):
+        released(connection.table("wards"), **promise)
+    assert not ledger.releases
+
+
+def test_a_uuid_says_which_item_a_row_is(ledger):
+    connection = duckdb.connect()
+    connection.sql("CREATE TABLE wards AS SELECT uuid() AS ward, 5::BIGINT AS n FROM range(5)")
+    promise = ONE | {"drop": "ward", "id_column": "ward", "epsilon": 40}
+    answer = ledger.publish("wards", connection.table("wards"), **promise)
+    assert len(answer.fetchall()) == 5
+
+
+def test_what_is_missing_is_a_mapping(ledger):
+    for missing in ("x", 3, ["a"]):
+        with pytest.raises(WrongKind, match="missing"):
+            ledger.resume("restored", missing=missing)
+
+
+def test_a_place_that_the_system_refuses_is_unavailable(tmp_path, monkeypatch):
+    with pytest.raises(LedgerUnavailable):
+        Ledger.open(tmp_path / ("n" * 5000), create=True)
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.is_dir", refused)
+    with pytest.raises(LedgerUnavailable, match="Permission denied"):
+        Ledger.open(tmp_path / "releases.db", create=True)
