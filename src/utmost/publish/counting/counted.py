@@ -12,6 +12,7 @@ from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.provided import provided
 from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.tables.adapters import brought, table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
