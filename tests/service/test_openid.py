@@ -176,3 +176,13 @@ def test_what_a_subject_may_is_what_its_token_says(service, published):
         assert Caller(app, other)("GET", "/v1/me").status_code == 401
     service.bearers.revoke(made, made.name)
     assert bo("GET", "/v1/me").status_code == 401
+
+
+def test_the_issuer_is_compared_by_equality_here_too(monkeypatch):
+    """A reader that takes a part of the issuer's address for the issuer, as one release of PyJWT does, lets none in."""
+    monkeypatch.setattr(jwt.PyJWT, "_validate_iss", lambda *_, **__: None)
+    openid = OpenId(ISSUER, AUDIENCE, Provider())
+    assert openid.vouched(signed())["sub"] == "bo"
+    for issuer in (ISSUER[:-1], ISSUER + "/", ""):
+        with pytest.raises(NotAuthenticated):
+            openid.vouched(signed(iss=issuer))

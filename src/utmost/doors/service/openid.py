@@ -88,7 +88,10 @@ class OpenId:
             if len(presented) > _LONGEST:
                 raise ValueError
             key = self._key(jwt.get_unverified_header(presented).get("kid"))
-            return dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
+            claims = dict(jwt.decode(presented, key, algorithms=ALGORITHMS, **about))
+            if claims["iss"] != self.issuer:  # PyJWT 2.10.0 took a part of the address for the whole
+                raise ValueError
+            return claims
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise _not_vouched() from None
 
