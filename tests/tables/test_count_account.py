@@ -19,10 +19,10 @@ from spark import on, session
 from utmost.doors.cli.people_options import show_account
 from utmost.errors import BadTable, NothingCounted, Unsupported
 from utmost.publish.counting import count_table
-from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import release_table
 from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.workloads import Domain, bins, plain
 
 YEARS = Domain(year=bins(1970, 1983))

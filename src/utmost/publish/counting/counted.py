@@ -13,8 +13,8 @@ from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.provided import provided
-from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.tables.adapters import brought, table_of
+from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.sums_and_differences import PairAxis

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from utmost.errors import NotDeclared, NothingCounted, OutOfRange
 from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
 from utmost.laws.privacy import Unit
-from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
+from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
 from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on

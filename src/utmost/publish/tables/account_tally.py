@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.counting.count_account import CountAccount
 from utmost.publish.tables.bounding import Pairs
+from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.event_codes import MISSING, OUTSIDE
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_order import CELL, TOTAL, wide_integers
