@@ -12,11 +12,13 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.screen import facts, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import together
+from utmost.publish.releases.clean_release import CLEAN_KIND
 from utmost.publish.releases.keys import KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.releases.table_statements import KIND, guarantee
 from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.publish.statements import statement_files
+from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, check_places
 from utmost.publish.statements.stated_choices import check_keys_file
@@ -38,11 +40,20 @@ PublicKey = Annotated[
 ]
 
 
+Of = Annotated[
+    Path | None,
+    typer.Option(
+        "--release", metavar="FILE", exists=True, dir_okay=False, help="Of a clean table: the release it is made of."
+    ),
+]
+
+
 def verify(
     release: Release,
     *,
     statement: file_options.StatementFile = None,
     public_key: PublicKey = None,
+    of: Of = None,
     spelling: table_options.Spelling,
     answer: options.Answer,
 ) -> None:
@@ -50,9 +61,11 @@ def verify(
 
     The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
     check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
-    one file, which holds its statement.
+    one file, which holds its statement. A clean table is made again from its release and compared.
     """
     if is_workload(release):
+        if of is not None:
+            raise OutOfRange("a clean table is compared with its release", came="a release", where=str(release))
         report = _workload_report(release, statement, public_key)
         return answer.give(report, lambda: _show_workload(report))
     if statement is None and isinstance(release, file_options.StandardInput):
@@ -60,6 +73,14 @@ def verify(
     path = statement or statement_files.statement_beside(release)
     said = statement_files.read(path)
     kind = said["kind"]
+    if (kind == CLEAN_KIND) != (of is not None):
+        raise OutOfRange("a clean table is compared with its release", came=str(of or "none"), where="--release")
+    if of is not None:
+        statement_files.check_unchanged(release, said)
+        document = read_json(of, "a release must")
+        check_clean(said, files.read(spelling.of(release)), document)
+        compared = _clean_report(release, path, of, document, public_key)
+        return answer.give(compared, lambda: _show(compared))
     if kind in (together.KIND, PLACES_KIND):
         statement_files.check_unchanged(release, said)
         if kind == PLACES_KIND:
@@ -93,6 +114,22 @@ def _other_report(
         check_keys_file(said, release, spelled)
     drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
     return _report(release, said, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
+
+
+def _clean_report(
+    table: Path, statement: Path, release: Path, document: dict[str, Any], public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of a clean table, and of the release that it is made of."""
+    return {
+        "release": str(table),
+        "statement": "consistent",
+        "table": "computed again",
+        "made_of": str(release),
+        "signature": _signature(statement, public_key),
+        "guarantee": document["guarantee"],
+        "law": "none of its own: a function of the release, which was checked",
+        "on_trust": list(ON_TRUST_OF_SUMS),
+    }
 
 
 def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.publish.releases import together
+from utmost.publish.releases.clean_release import CLEAN_KIND
 from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.processed_release import PROCESSED_KIND
@@ -38,6 +39,7 @@ _KINDS = {
     KEYS_KIND: (KEYS_FORMAT, 1),
     PROCESSED_KIND: (1, 1),
     WORKLOAD_TABLE_KIND: (1, 1),
+    CLEAN_KIND: (1, 1),
     "utmost answers": (1, 1),
 }
 """Kinds of statements beside those of tables: the newest and the oldest format that is read."""

@@ -1,0 +1,66 @@
+"""Whether a clean table is the one that its release gives: it is a function of the release, and is computed again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import BadTable
+from utmost.publish.releases.clean_release import CLEAN_KIND, CleanRelease
+from utmost.publish.releases.workload_statements import sums_digest
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.tables import files
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads.sums_in_words import read_family
+
+_ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
+
+
+def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanRelease:
+    """Check that a clean table, and what is said of it, are those of a release by a plan.
+
+    Args:
+        statement: what was written beside the table.
+        table: labels and the column "clean"; estimates and error bars may stand beside them.
+        release: the document of the release, which is checked first.
+
+    Returns:
+        The clean tables, computed again.
+
+    Raises:
+        BadTable: for other sums, another figure or sentence, and a cell that is not the release's.
+
+    Cost: that of `WorkloadRelease.clean`.
+    """
+    check_header(statement, CLEAN_KIND, 1, "a statement of a clean table")
+    made_of = check_workload(release)
+    if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:
+        raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
+    family = made_of.domain.family(read_family(made_of.domain, stated_field(statement, "family", str)))
+    clean = made_of.clean()
+    for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
+        raise does_not_follow(name)
+    _check_cells(table, {**files.columns(made_of[family]), **files.columns(clean[family])})
+    return clean
+
+
+def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
+    """Check each column against the release's, and that the whole numbers and their labels are there."""
+    adapter = adapter_of(table)
+    names = adapter.names(table)
+    if "clean" not in names or not set(names) <= set(expected):
+        raise BadTable("a clean table must have labels and the column 'clean'", came=", ".join(names))
+    for name in names:
+        column = adapter.column(table, name)
+        if len(column) != len(expected[name]) or any(map(_unlike, column, expected[name])):
+            raise BadTable("a clean table must be the one that its release gives", came="another", where=repr(name))
+
+
+def _unlike(cell: Any, expected: Any) -> bool:
+    """Whether a cell of a file says something else; numbers are compared as numbers, labels as text."""
+    if isinstance(expected, str):
+        return str(cell) != expected
+    try:
+        return float(cell) != float(expected)
+    except (TypeError, ValueError):
+        return str(cell) != str(expected)

@@ -1,0 +1,83 @@
+"""A clean table is a function of its release: made again, compared cell by cell, and refused where it is another."""
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from utmost.errors import BadTable
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.clean_check import check_clean
+from utmost.publish.statements.codec import read_json
+from utmost.publish.statements.workload_files import check_workload
+
+RELEASE = Path(__file__).parent / "formats/0.2.0/workload.json"
+
+
+@pytest.fixture
+def clean(tmp_path, run):
+    """A clean table of a release that is kept, as the command writes it."""
+    shutil.copy(RELEASE, tmp_path / "release.json")
+    assert run("clean", tmp_path / "release.json", "--out", tmp_path / "clean.csv")[0] == 0
+    return tmp_path / "clean.csv", tmp_path / "release.json"
+
+
+def verified(run, clean):
+    return run("verify", clean[0], "--release", clean[1])
+
+
+def test_a_clean_table_is_verified(clean, run):
+    code, shown, _ = verified(run, clean)
+    assert code == 0, shown
+    assert run("verify", clean[0])[0] == 2, "without its release nothing can be computed"
+    assert run("verify", clean[1], "--release", clean[1])[0] == 2
+
+
+def test_the_total_and_a_table_saved_in_python_are_verified(tmp_path, run):
+    made = check_workload(read_json(RELEASE, "a release must"))
+    assert isinstance(made, WorkloadRelease)
+    for family in ("", "sex"):
+        place = tmp_path / f"clean{len(family)}.csv"
+        made.clean().save(place, family=family)
+        assert verified(run, (place, RELEASE))[0] == 0
+
+
+def test_a_forged_cell_is_refused_whatever_the_digest_says(clean, run):
+    """The file's digest is put right after each change, as a forger would."""
+    place, _ = clean
+    beside = place.with_name("clean.csv.json")
+    header, *rows = place.read_text().splitlines()
+    for column in range(len(header.split(","))):
+        cells = rows[0].split(",")
+        cells[column] = "7777"
+        place.write_text("\n".join([header, ",".join(cells), *rows[1:]]) + "\n")
+        said = json.loads(beside.read_text())
+        beside.write_text(
+            json.dumps(said | {"table": {"of": "file", "sha256": sha256(place.read_bytes()).hexdigest()}})
+        )
+        assert verified(run, clean)[0] == 1
+
+
+def test_another_release_and_other_figures_are_refused():
+    document = read_json(RELEASE, "a release must")
+    release = check_workload(document)
+    made = release.clean()
+    table, statement = made["sex"], json.loads(json.dumps(made.said(None, "sex")))
+    check_clean(statement, table, document)
+    for name, other in (
+        ("of", {"measured": "0" * 64}),
+        ("words", "These counts are exact."),
+        ("zero_bias", 0.0),
+        ("family", "outcome"),
+        ("largest_move", 0.5),
+        ("format", 9),
+    ):
+        with pytest.raises(Exception, match=name if name != "family" else "clean table") as refused:
+            check_clean(statement | {name: other}, table, document)
+        assert refused.type.__module__ == "utmost.errors"
+    with pytest.raises(BadTable):
+        check_clean(statement | {"note": "by the way"}, table, document)
+    with pytest.raises(BadTable, match="column 'clean'"):
+        check_clean(statement, {"sex": ["men", "women"]}, document)
