@@ -12,7 +12,7 @@ from faults.gradual_checks import CHECKS
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.gradual import Bridge, steps
 from utmost.laws.noise import Geometric
-from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, random_bits
+from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
 from utmost.laws.sampling.random_bits import Keystream
 from utmost.publish.releases import gradual_release, lattice, level_steps, noised_cells
 from utmost.publish.releases.lattice import Lattice
@@ -161,7 +161,7 @@ def forked_streams(plant):
 
 
 def forked_releases(plant):
-    plant.setattr(gradual_release.os, "getpid", lambda: 1)
+    plant.setattr(process_memory.os, "getpid", lambda: 1)
 
 
 def operating_system_without_entropy(plant):

@@ -42,6 +42,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         404: "what was asked for is not there",
         409: "the ledger refuses, or a second person must confirm it",
         413: "the body is too long",
+        414: "the address is too long",
         422: "the request is not of the right shape",
         429: "requests come too often",
         503: "the store cannot be reached; ask again",

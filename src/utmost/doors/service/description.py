@@ -16,6 +16,7 @@ _TITLES = {
     408: ("TooSlow", "The body did not come in time."),
     409: ("NeedsApproval", "to publish cannot be undone, and needs a second person; got no proposal."),
     413: ("TooLarge", "The body is longer than this service takes."),
+    414: ("TooLong", "The address is longer than this service takes."),
     422: ("WrongShape", "The request does not have the shape of the API description."),
     429: ("TooOften", "Requests come too often."),
     503: ("LedgerUnavailable", "the ledger must be free to write; got other writers."),
