@@ -48,6 +48,7 @@ _PROPOSAL = {
     "reason": "the yearly table",
     "proposer": "Ada",
     "made": _TIME,
+    "anyone": False,
     "state": "proposed",
     **_DECISION,
 }
@@ -222,6 +223,7 @@ class ProposalFound(_Undecided):
     facts: dict[str, Any]
     reason: str
     proposer: str
+    anyone: bool
 
 
 class ProposalsFound(BaseModel):

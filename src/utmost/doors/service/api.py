@@ -254,7 +254,7 @@ def proposals(service: Served, who: Who) -> dict[str, Any]:
 def propose(service: Served, who: Who, key: Key, asked: Proposed) -> dict[str, Any]:
     """The public facts alone; the table comes once it is approved."""
     at, terms = read_level(asked.epsilon), None if asked.terms is None else read_terms(asked.terms)
-    options: dict[str, Any] = {"version": asked.version, "terms": terms, "reason": asked.reason}
+    options: dict[str, Any] = {"version": asked.version, "terms": terms, "reason": asked.reason, "anyone": asked.anyone}
     made = service.proposals.propose(who, key, asked.verb, asked.release, at, **options)
     return answers.proposal_answer(made)
 

@@ -29,6 +29,7 @@ class Proposal:
         reason: why, in the proposer's words.
         proposer: the owner of the token that proposed it.
         made: when, in seconds since 1970.
+        anyone: whether any curator may use the approval, and not its proposer alone.
         state: "proposed", "approved" or "refused".
         decided_by, decided: by whom and when, once it is decided.
     """
@@ -45,6 +46,7 @@ class Proposal:
     state: str = PROPOSED
     decided_by: str | None = None
     decided: int | None = None
+    anyone: bool = False
 
     def decided_as(self, state: str, owner: str, now: float) -> "Proposal":
         """The proposal as decided; deciding the same again changes nothing.
@@ -65,7 +67,7 @@ class Proposal:
 
     def kept(self) -> dict[str, Any]:
         """The proposal as JSON."""
-        names = ("verb", "release", "version", "reason", "proposer", "made", "state", "decided_by", "decided")
+        names = ("verb", "release", "version", "reason", "proposer", "made", "state", "decided_by", "decided", "anyone")
         return {name: getattr(self, name) for name in names} | {
             "level": level_text(self.level),
             "facts": dict(self.facts),
@@ -109,8 +111,10 @@ def decided(one: Awaiting, asker: str, state: str, owner: str, now: float) -> Aw
     return one
 
 
-def check_approved(found: Proposal | None, verb: str, release: str, version: int, level: Level, facts: Any) -> None:
-    """Check that a proposal allows what is asked.
+def check_approved(
+    found: Proposal | None, owner: str, verb: str, release: str, version: int, level: Level, facts: Any
+) -> None:
+    """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
 
     Raises:
         NeedsApproval: where it does not, or there is none.
@@ -120,6 +124,13 @@ def check_approved(found: Proposal | None, verb: str, release: str, version: int
         raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
     if found.state != APPROVED:
         raise NeedsApproval("the proposal must be approved", came=found.state, where=found.name, remedy=remedy)
+    if not found.anyone and found.proposer != owner:
+        raise NeedsApproval(
+            "an approval is for its proposer, unless it says that it is for anyone",
+            came="another curator",
+            where=found.name,
+            remedy=remedy,
+        )
     if not found.allows(verb, release, version, level, facts):
         raise NeedsApproval(
             "the request must be the one that was approved", came="another", where=found.name, remedy=remedy

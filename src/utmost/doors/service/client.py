@@ -143,13 +143,18 @@ class RemoteLedger:
         alpha: Number | None = None,
         version: int = 1,
         reason: str = "",
+        anyone: bool = False,
         request: str | None = None,
         **terms: Any,
     ) -> dict[str, Any]:
-        """Propose to "publish" or to "relax"; a publication with its terms, as the arguments of `publish`."""
+        """Propose to "publish" or to "relax"; a publication with its terms, as the arguments of `publish`.
+
+        Args:
+            anyone: whether any curator may use the approval, and not the proposer alone.
+        """
         asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
         stated = {"terms": Terms.read(terms).facts()} if verb == "publish" else {}
-        return self._post("/v1/proposals", request, {**asked, "reason": reason, **stated})
+        return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
 
     def decide(self, proposal: str, state: str) -> dict[str, Any]:
         """Let a proposal be "approved" or "refused"."""

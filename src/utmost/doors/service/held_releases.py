@@ -1,5 +1,7 @@
 """The releases of a ledger, as a token may see and change them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,13 +11,15 @@ from utmost.doors.service.proposing import Proposals, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Token
-from utmost.errors import NotAllowed, OutOfRange, UnknownRelease
+from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.promise import Promise
+
+_DAY, _FAILED_A_DAY = 86_400, 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +172,8 @@ class Releases:
         _check_stated(table, terms)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
-        return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
+        with self._comparing(token, name):
+            return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
 
     def relax(
         self,
@@ -190,7 +195,43 @@ class Releases:
         found = self._ledger.release(name, version)
         is_new = at not in found.levels
         self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
-        return self._ledger.relax(name, table, epsilon=at, version=found.version)
+        with self._comparing(token, name):
+            return self._ledger.relax(name, table, epsilon=at, version=found.version)
+
+    @contextmanager
+    def _comparing(self, token: Token, name: str) -> Iterator[None]:
+        """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
+
+        A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
+        A turn is taken before the comparison and given back after one that agrees, so that requests at once share it.
+
+        Raises:
+            NotAllowed: where as many failed within the day.
+        """
+        day = int(self._desk.clock() // _DAY)
+
+        def turn(shelf: Shelf, step: int) -> None:
+            place = shelf.hidden("compared", token.owner, day)
+            failed = (shelf.get("compared", place) or {"failed": 0})["failed"]
+            if step > 0 and failed >= _FAILED_A_DAY:
+                remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
+                required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
+                raise NotAllowed(required, came="as many", where=repr(name), remedy=remedy)
+            shelf.put("compared", place, {"failed": failed + step})
+
+        self._desk.records.write(lambda shelf: turn(shelf, 1))
+        try:
+            yield
+        except (DataChanged, AlreadyPublished) as error:
+            kind = type(error).__name__
+            self._desk.records.write(
+                lambda shelf: self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+            )
+            raise
+        except BaseException:
+            self._desk.records.write(lambda shelf: turn(shelf, -1))
+            raise
+        self._desk.records.write(lambda shelf: turn(shelf, -1))
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level.

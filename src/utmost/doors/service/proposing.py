@@ -70,6 +70,7 @@ class Proposals:
         version: int = 1,
         terms: Terms | None = None,
         reason: str = "",
+        anyone: bool = False,
     ) -> Proposal:
         """Propose to publish or to relax a release.
 
@@ -80,6 +81,7 @@ class Proposals:
             release, version, at: what is to be said.
             terms: of a publication.
             reason: why, for whoever decides; at most 1 000 characters.
+            anyone: whether any curator may use the approval, and not its proposer alone.
         """
         if verb not in VERBS:
             raise OutOfRange("a proposal must be to publish or to relax", came=verb)
@@ -93,8 +95,8 @@ class Proposals:
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
-        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now)
-        asked = [verb, release, wanted, level_text(at), facts, reason]
+        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=bool(anyone))
+        asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 
         def work(shelf: Shelf) -> Proposal:
             found = self._desk.again(shelf, "proposal", name, asked)
@@ -161,7 +163,7 @@ class Proposals:
             if self.required and is_new:
                 kept = None if proposal is None else shelf.get("proposal", proposal)
                 found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
-                check_approved(found, verb, release, version, at, facts)
+                check_approved(found, token.owner, verb, release, version, at, facts)
             if again is None:
                 shelf.put("begun", name, {})
                 if verb == "publish" and not token.may(verb):

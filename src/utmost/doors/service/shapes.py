@@ -176,6 +176,7 @@ class Proposed(Asked):
     version: Annotated[int, Field(ge=1, le=MOST_VERSIONS)] = 1
     terms: TermsShape | None = None
     reason: Annotated[str, Field(max_length=1000)] = ""
+    anyone: bool = False
 
 
 class Decided(Asked):

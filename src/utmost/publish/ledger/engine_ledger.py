@@ -84,6 +84,13 @@ def relax_frame(
     return frame.noised(release, radius_of(known, at), answer)
 
 
+def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
+    """Where a frame first differs from the one that was published: as `Ledger.difference`."""
+    known = known_by_item(items, name, version)
+    frame = _frame_again(known, table)
+    return items.difference(name, _committed_again(items, known, frame, None), version=known.version)
+
+
 def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Level, version: int | None) -> Any:
     """The release at a level up to the loosest, from a frame of its responses at another.
 

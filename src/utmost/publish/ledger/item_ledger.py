@@ -23,7 +23,7 @@ from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import asked_version, check_dataset, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.responses import FORM, Item
-from utmost.publish.ledger.source import commitment_secret
+from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.vault import Root
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
@@ -216,7 +216,7 @@ class ItemLedger:
             epsilon, alpha: the level, one of the two.
 
         Raises:
-            DataChanged: for another table, naming the first item block in which it differs.
+            DataChanged: for another table; `difference` says in which item block.
             BudgetExceeded, Quarantined, UnknownRelease: as for `Ledger.relax`.
         """
         at = level(epsilon, alpha)
@@ -266,7 +266,7 @@ class ItemLedger:
         """Check that a table is what was published, or, by `CommitmentKey.committed_responses`, what was answered.
 
         Raises:
-            DataChanged: for another one, naming the first item block in which it differs.
+            DataChanged: for another one; `difference` says in which item block.
             UnknownRelease, Unsupported: where there is no such release, and for one whose noise goes by rows.
         """
 
@@ -276,6 +276,21 @@ class ItemLedger:
             _check_committed(page, release, commitment)
 
         self._book.read(look)
+
+    def difference(self, name: str, commitment: ItemCommitment, *, version: int | None = None) -> str | None:
+        """Where a table first differs from the one that was published: as `Ledger.difference`."""
+
+        def look(page: Page) -> str | None:
+            release = page.state.release(name, version)
+            _check_by_item(release)
+            before, now = Item.of(page, release).committed, commitment.content
+            if commitment.rows != release.rows:
+                return f"the table has {commitment.rows} rows, and {release.rows} were published"
+            if hmac.compare_digest(before, now):
+                return None
+            return f"item block {first_difference(before, now)} of {commitment.blocks}"
+
+        return self._book.read(look)
 
     def _answered(self, found: Any, at: Level, *, look: bool) -> ItemRelease:
         def stored(page: Page) -> ItemRelease | None:
@@ -334,11 +349,9 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
         return
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
-    required = "the identifiers and values must be those that were published"
     if commitment.rows != release.rows:
         raise DataChanged(f"the table must have the {release.rows} rows published", came=commitment.rows, where=where)
-    came = f"others in item block {first_difference(before, now)} of {commitment.blocks}"
-    raise DataChanged(required, came=came, where=where, remedy=remedy)
+    raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
 def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:

@@ -21,7 +21,15 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
-from utmost.publish.ledger.relaxing import Relaxed, known_release, tightened, viewed, warn_of_names, with_release
+from utmost.publish.ledger.relaxing import (
+    Relaxed,
+    known_release,
+    tightened,
+    viewed,
+    warn_of_names,
+    where_changed,
+    with_release,
+)
 from utmost.publish.ledger.requests import (
     answer_alone,
     answer_beside,
@@ -260,6 +268,29 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             return made and answer_beside(source, release.promise, at, release.kind, made, release.part)
 
         return with_release(self._book, name, version, work)
+
+    def difference(self, name: str, table: Any, *, version: int | None = None) -> str | None:
+        """Where a table first differs from the one published, in words without a value; None where it does not.
+
+        For the curator's eyes alone: whoever may ask this of guesses finds every published value. A refusal
+        (`DataChanged`) says only that a table is another one, and the service never calls this.
+
+        Args:
+            name, version: of the release; the newest version if left out.
+            table: as for `relax`.
+
+        Raises:
+            UnknownRelease, BadTable: as for `relax`.
+        """
+        if (door := engine_door(table, "engine_ledger")) is not None:
+            where: str | None = door.frame_difference(self.items, name, table, version)
+            return where
+
+        def look(page: Any) -> str | None:
+            release = page.state.release(name, version)
+            return where_changed(page, release, release_source(release, table))
+
+        return self._book.read(look)
 
     def view(
         self,

@@ -17,7 +17,15 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.requests import Response
 from utmost.publish.ledger.responses import Item, Progress, new_response, page_labels, stored_response
-from utmost.publish.ledger.source import Likeness, Source, check_unchanged, row_names, value_digests
+from utmost.publish.ledger.source import (
+    Likeness,
+    Source,
+    check_unchanged,
+    commitment,
+    difference,
+    row_names,
+    value_digests,
+)
 from utmost.publish.ledger.state import Published
 
 T = TypeVar("T")
@@ -179,10 +187,15 @@ def check_values(page: Page, release: Published, now: bytes, source: Source) -> 
     """
     remedy = f"Publish changed data as a new version: version={len(page.state.versions(release.name)) + 1}."
     where = f"{release.name!r}, version {release.version}"
-    committed = Item.of(page, release).committed
-    if committed != now and _are_reordered(page, release, source):
-        remedy = "They are the same in another order: bring the rows in the order in which they were published."
-    check_unchanged(committed, now, source, release.rows, where, remedy)
+    check_unchanged(Item.of(page, release).committed, now, source, release.rows, where, remedy)
+
+
+def where_changed(page: Page, release: Published, source: Source) -> str | None:
+    """Where a table differs from the one that was published, for whoever holds the key; None where it does not."""
+    committed, now = Item.of(page, release).committed, commitment(page.key, release.name, release.version, source)
+    if committed != now and source.items is None and _are_reordered(page, release, source):
+        return "the rows are in another order than they were published in"
+    return difference(committed, now, source, release.rows)
 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:

@@ -54,7 +54,7 @@ def check_responses(
 
     Raises:
         WrongKind: for what is no ledger.
-        DataChanged: for a frame of anything else, naming the first item block in which it differs.
+        DataChanged: for a frame of anything else.
         UnknownRelease, Unsupported: where nothing was answered so, and for a release whose noise goes by rows.
 
     Cost: two aggregates of the engine and one pass; nothing is gathered.

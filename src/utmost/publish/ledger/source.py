@@ -233,29 +233,40 @@ def noise_secret(key: Key, name: str, version: int, committed: bytes) -> bytes:
 
 
 def check_unchanged(committed: bytes, now: bytes, source: Source, rows: int, where: str, remedy: str) -> None:
-    """Check that two commitments to a release agree.
+    """Check that two commitments to a release agree: yes or no for the whole table, and not where they differ.
+
+    Whoever is told where a guess differs finds every value by walking it; so only `difference` says it, to whoever
+    holds the ledger's key.
 
     Raises:
-        DataChanged: naming the first columns and rows that differ, and no value.
+        DataChanged: where they do not agree.
     """
     if source.rows != rows:
         raise DataChanged(
             f"the table must have the {rows} rows published", came=source.rows, where=where, remedy=remedy
         )
+    if not hmac.compare_digest(committed, now):
+        raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
+
+
+OTHERS = "identifiers and values must be those that were published"
+"""What is required of a table that is brought again."""
+
+
+def difference(committed: bytes, now: bytes, source: Source, rows: int) -> str | None:
+    """Where a table first differs from the one that was published, in words without a value; None where it does not."""
+    if source.rows != rows:
+        return f"the table has {source.rows} rows, and {rows} were published"
     if hmac.compare_digest(committed, now):
-        return
+        return None
     if source.items is not None:
-        block = first_difference(committed, now)
-        came = f"others in item block {block}"
-        required = "the identifiers and values must be those that were published"
-        raise DataChanged(required, came=came, where=where, remedy=remedy)
+        return f"item block {first_difference(committed, now)}"
     step, names = _run(rows), [*source.columns, "identifiers"]
     differs = (at for at in range(0, len(now), _BYTES) if committed[at : at + _BYTES] != now[at : at + _BYTES])
     column, run = divmod(next(differs) // _BYTES, -(-rows // step))
     first, last = run * step + 1, min((run + 1) * step, rows)
     span = f"row {first}" if first == last else f"rows {first} to {last}"
-    came = f"others in column {names[column]!r}, {span}"
-    raise DataChanged("the values must be those that were published", came=came, where=where, remedy=remedy)
+    return f"column {names[column]!r}, {span}"
 
 
 def _packed_runs(column: Integers) -> list[bytes]:
