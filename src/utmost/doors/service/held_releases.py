@@ -203,35 +203,31 @@ class Releases:
         """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
-        A turn is taken before the comparison and given back after one that agrees, so that requests at once share it.
+        What failed is counted once it has; requests at the same time, of which there are few, may pass together.
 
         Raises:
             NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
 
-        def turn(shelf: Shelf, step: int) -> None:
-            place = shelf.hidden("compared", token.owner, day)
-            failed = (shelf.get("compared", place) or {"failed": 0})["failed"]
-            if step > 0 and failed >= _FAILED_A_DAY:
-                remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
-                required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
-                raise NotAllowed(required, came="as many", where=repr(name), remedy=remedy)
-            shelf.put("compared", place, {"failed": failed + step})
+        def failed(shelf: Shelf) -> int:
+            return int((shelf.get("compared", shelf.hidden("compared", token.owner, day)) or {"failed": 0})["failed"])
 
-        self._desk.records.write(lambda shelf: turn(shelf, 1))
+        if self._desk.records.read(failed) >= _FAILED_A_DAY:
+            remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
+            required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
+            raise NotAllowed(required, came="as many", where=repr(name), remedy=remedy)
         try:
             yield
         except (DataChanged, AlreadyPublished) as error:
             kind = type(error).__name__
-            self._desk.records.write(
-                lambda shelf: self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
-            )
+
+            def note(shelf: Shelf) -> None:
+                shelf.put("compared", shelf.hidden("compared", token.owner, day), {"failed": failed(shelf) + 1})
+                self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+
+            self._desk.records.write(note)
             raise
-        except BaseException:
-            self._desk.records.write(lambda shelf: turn(shelf, -1))
-            raise
-        self._desk.records.write(lambda shelf: turn(shelf, -1))
 
     def rehearse(self, token: Token, name: str, at: Level, dataset: str | None = None) -> Budget:
         """The budget as it would stand after a release at this level.
