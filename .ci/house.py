@@ -4,7 +4,7 @@
 
 The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
 functions or classes, share a name; no file is longer than 500 lines; files import each other without a circle, and no
-file loads one of another room by its name.
+file loads another by its name.
 """
 
 import ast
@@ -17,6 +17,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 500
 LOADERS = ("import_module", "__import__")
+
+# Files that load modules by a name, and why; each other file asks `utmost.provided`, which one table fills.
+LOADING = {
+    "doors/cli/main.py": "a command's file is loaded when the command is typed",
+    "doors/interop/packages.py": "packages of others that may be missing",
+    "publish/tables/extra.py": "packages of others that may be missing",
+}
 
 # File names that two rooms share, and why neither has a better one.
 SHARED_FILE_NAMES = {
@@ -98,12 +105,16 @@ def _defines(path: Path, name: str) -> bool:
 
 
 def circles(tree: Path) -> list[list[str]]:
-    """Groups of files that import each other, at their head or in a function; a name of a room counts as its file."""
+    """Groups of files that import each other, at their head, in a function or by a name made of text.
+
+    A name of a room counts as its file; what the files of the root load is the table of who provides what.
+    """
     files = {_module(tree, path): path for path in sources(tree)}
     graph = {
         module: {
             origin for line in ast.walk(parsed(path)) for one in _imports(line) if (origin := _origin(files, *one))
         }
+        | {known for name in _loads(tree, path) for known in files if name and known.startswith(name)}
         for module, path in files.items()
     }
     reached = {module: _reached(graph, module) for module in graph}
@@ -148,21 +159,21 @@ def _origin(files: dict[str, Path], module: str, name: str) -> str | None:
 
 
 def strange_loads(tree: Path) -> list[str]:
-    """Modules of another room that a file loads by their name, where no contract of imports sees it.
+    """Files that load a module by a name made of text, where no contract of imports sees it, and have no reason to."""
+    return [
+        f"{path.relative_to(tree)} loads {name or 'what a variable says'}"
+        for path in sources(tree)
+        if str(path.relative_to(tree)) not in LOADING
+        for name in _loads(tree, path)
+        if not name or name.startswith(f"{tree.name}.")
+    ]
 
-    A room may load its own files so. What it asks of a room above it, it asks of `utmost.provided` by name.
-    """
-    found = []
-    for path in sources(tree):
-        if path.parent == tree:
-            continue
-        own = ".".join((tree.name, *path.parent.relative_to(tree).parts)) + "."
-        for call in ast.walk(parsed(path)):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) in LOADERS:
-                name = _beginning(call.args[0]) if call.args else ""
-                if name.startswith(f"{tree.name}.") and not name.startswith(own):
-                    found.append(f"{path.relative_to(tree)} loads {name}")
-    return found
+
+def _loads(tree: Path, path: Path) -> list[str]:
+    """What the names begin with that a file below the root loads modules by; "" where they are in a variable."""
+    calls = (line for line in ast.walk(parsed(path)) if isinstance(line, ast.Call) and path.parent != tree)
+    loading = (call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in LOADERS)
+    return [_beginning(call.args[0]) if call.args else "" for call in loading]
 
 
 def _beginning(text: ast.expr) -> str:

@@ -221,7 +221,7 @@ def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) ->
 def _file_columns(path: Path) -> Any:
     """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
-        return provided("table_file")(path)
+        return provided("table_files").read(path)
     rows = [record for _, record in provided("text_records")(path)]
     header = [cell.strip() for cell in rows[0]] if rows else []
     if len(rows) < 2 or any(len(row) != len(header) for row in rows):

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from utmost.doors.cli.screen import screen
 from utmost.errors import Unsupported
+from utmost.provided import provided
 from utmost.publish.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
 Keep = Annotated[
@@ -101,7 +102,5 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 def _run(arguments: list[str]) -> None:
     """One command, as the command line runs it, in this process."""
-    from utmost.doors.cli.main import command_named
-
     name, *rest = arguments
-    command_named(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)
+    provided("command")(name).main(args=rest, prog_name=f"utmost {name}", standalone_mode=False)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -125,8 +124,8 @@ def register(adapter: TableAdapter) -> None:
 
 @cache
 def _load_dataframes() -> None:
-    """Let dataframes in: their room is downstream, and is loaded by its name when the first table but a dict comes."""
-    import_module("utmost.publish.tables.dataframes").register()
+    """Let dataframes in: their packages are looked for when the first table but a dict comes."""
+    provided("dataframes").register()
 
 
 def adapter_of(table: Any) -> TableAdapter:
@@ -154,7 +153,7 @@ def brought(table: Any) -> Any:
     {'n': [1]}
     """
     if isinstance(table, Path):
-        files = import_module("utmost.publish.tables.files")
+        files = provided("table_files")
         return files.brought(table) if table.is_dir() else files.read(table)
     if type(table).__name__ == "RecordBatchReader" and type(table).__module__.startswith("pyarrow"):
         return table.read_all()
@@ -172,7 +171,7 @@ def engine_door(table: Any, module: str = "engine_release") -> Any:
     """
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return None
-    found = import_module("utmost.publish.tables.engines").is_engine_frame(table)
+    found = provided("engines").is_engine_frame(table)
     return provided(module) if found else None
 
 
@@ -183,7 +182,7 @@ def published_names(table: Any) -> list[str]:
     ['n', 'n_radius']
     """
     if engine_door(table) is not None:
-        return list(import_module("utmost.publish.tables.engines").engine_frame(table).schema().names)
+        return list(provided("engines").engine_frame(table).schema().names)
     return adapter_of(table).names(table)
 
 

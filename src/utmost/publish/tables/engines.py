@@ -8,7 +8,6 @@ the engine, and a few numbers come here. Nothing else does: the rows of a frame 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
+from utmost.provided import provided
 from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.extra import extra
 
@@ -32,10 +32,10 @@ Constants = Mapping[str, int | float]
 """Columns that hold one number, by name."""
 
 _DOORS = {
-    "polars.lazyframe": ("LazyFrame", "polars_engine", "LazyPolars"),
-    "duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
-    "_duckdb": ("DuckDBPyRelation", "duckdb_engine", "DuckRelation"),
-    "pyspark.sql": ("DataFrame", "spark_engine", "SparkRows"),
+    "polars.lazyframe": ("LazyFrame", "polars_rows"),
+    "duckdb": ("DuckDBPyRelation", "duckdb_rows"),
+    "_duckdb": ("DuckDBPyRelation", "duckdb_rows"),
+    "pyspark.sql": ("DataFrame", "spark_rows"),
 }
 _FILE_ROWS = 10_000_000
 _REFUSED = ("dask", "ibis", "sqlframe")
@@ -150,7 +150,7 @@ def engine_frame(table: Any) -> EngineFrame:
             came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
             remedy="Write it to Parquet, or collect it first.",
         )
-    found: EngineFrame = getattr(import_module(f"utmost.publish.tables.{door[0]}"), door[1])(native)
+    found: EngineFrame = provided(door)(native)
     return found
 
 
@@ -175,12 +175,12 @@ def _bare(table: Any) -> Any:
     return table
 
 
-def _door(native: Any) -> tuple[str, str] | None:
-    """The module and the class for a frame, found by the names of its classes: no engine is imported to ask."""
+def _door(native: Any) -> str | None:
+    """The name under which the class for a frame is provided, found by the names of its classes: no engine is imported to ask."""
     for kind in type(native).__mro__:
-        for place, (name, module, made) in _DOORS.items():
+        for place, (name, door) in _DOORS.items():
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
-                return module, made
+                return door
     return None
 
 

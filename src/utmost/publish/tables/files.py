@@ -2,13 +2,13 @@
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import Unsupported
+from utmost.provided import provided
 from utmost.publish.tables import csv_table, parquet, table_formats
 from utmost.publish.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
@@ -101,7 +101,7 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
     large = streamed(path, by_cells=by_item and find_spec("duckdb") is not None)
     if not isinstance(large, ParquetPieces):
         return read(path)
-    return import_module("utmost.publish.tables.duckdb_engine").lake_relation(large.files, large.folders).native
+    return provided("lake_relation")(large.files, large.folders).native
 
 
 def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
