@@ -46,7 +46,7 @@ is of a level that hides practically nobody, `RowsObserved` of a list of rows th
 published, `NothingCounted` of a table all of whose events lie outside the declared domain.
 """
 
-from typing import Any
+from typing import Any, Self
 
 
 class UtmostError(Exception):
@@ -175,7 +175,19 @@ class UnknownRelease(LedgerError, LookupError):
 
 
 class AlreadyPublished(LedgerError):
-    """The release, or the request, is in the ledger already and was made with other arguments."""
+    """The release, the request or the values are in the ledger already, and came with other arguments.
+
+    Attributes:
+        known_as: for the eyes of whoever holds the ledger's key, where the same values were released, in words without
+            a value; it is in no message, since whoever may bring guesses would be told which of them is right.
+    """
+
+    known_as: str | None = None
+
+    def known(self, where: str) -> Self:
+        """The error, which knows where the values are."""
+        self.known_as = where
+        return self
 
 
 class DataChanged(LedgerError):

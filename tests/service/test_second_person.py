@@ -8,6 +8,7 @@ from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
 from utmost.doors.service import Terms
 from utmost.doors.service.app import application
+from utmost.doors.service.problems import problem_of
 from utmost.doors.service.settings import Settings
 from utmost.errors import (
     AlreadyPublished,
@@ -248,6 +249,24 @@ def test_a_comparison_tells_nobody_where_a_guess_differs(opened, who):
         alone.releases.relax(curator, "one more", "admissions", TABLE, ONE)
     lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
     assert sum(one["done"] == "comparison failed" for one in lines) == 5
+
+
+def test_a_refused_guess_says_not_which_column_is_released_elsewhere(opened, who):
+    """Many guessed columns at once, in another dataset: one refusal for all, the same whichever is right."""
+    alone = opened(approvals=False)
+    curator = who("Ada", "curator")
+    alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)
+    words = set()
+    for right in range(3):
+        guesses = {f"g{at}": [601, 370, 322] if at == right else [at, 0, 1] for at in range(3)}
+        terms = replace(TERMS, columns=tuple(guesses), public=())
+        with pytest.raises(AlreadyPublished) as refused:
+            alone.releases.publish(curator, f"walk {right}", "other", guesses, ONE, terms)
+        words.add(str(problem_of(refused.value)))
+    (told,) = words
+    assert not any(hint in told for hint in ("g0", "g1", "g2", "admi"))
+    lines = [one for _, one in alone.audit.trail(who("Otto", "auditor"))]
+    assert sum(one["done"] == "comparison failed" for one in lines) == 3
 
 
 def test_an_approval_is_its_proposers_unless_it_says_otherwise(service, who, published):

@@ -22,7 +22,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from utmost.doors.cli.control_characters import harmless
 from utmost.doors.cli.options import with_families
-from utmost.errors import NotALevel, NotANumber, OutOfRange, PrivacyWarning, Unsupported, UtmostError, WrongKind
+from utmost.errors import (
+    AlreadyPublished,
+    NotALevel,
+    NotANumber,
+    OutOfRange,
+    PrivacyWarning,
+    Unsupported,
+    UtmostError,
+    WrongKind,
+)
 from utmost.version import __version__
 
 COMMANDS = {
@@ -162,8 +171,9 @@ _MENDS = {
 
 
 def _with_notes(told: str, error: Exception) -> str:
-    """What is told of an error, and the notes that were added to it on its way."""
-    notes = getattr(error, "__notes__", ())
+    """What is told of an error, the notes that were added to it on its way, and what the key's holder may know."""
+    known_as = error.known_as if isinstance(error, AlreadyPublished) else None
+    notes = (*getattr(error, "__notes__", ()), *([] if known_as is None else [f"For your eyes: {known_as}."]))
     return " ".join((told if not notes or told.endswith(".") else f"{told}.", *notes))
 
 

@@ -88,6 +88,8 @@ class Proposals:
         token.check("propose", check_name(release, "name"), at)
         if not isinstance(reason, str) or len(reason) > _LONGEST_REASON:
             raise OutOfRange(f"a reason must be text of at most {_LONGEST_REASON} characters", where="reason")
+        if not isinstance(anyone, bool):
+            raise WrongKind("anyone must be true or false", came=type(anyone).__name__, where="anyone")
         if (terms is None) != (verb == "relax"):
             raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
         if terms is not None:
@@ -95,7 +97,7 @@ class Proposals:
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
-        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=bool(anyone))
+        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone)
         asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 
         def work(shelf: Shelf) -> Proposal:

@@ -60,7 +60,8 @@ def publish_frame(
     again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
     if again is not None:
         asked = replace(asked, version=again.version)
-    committed = _committed(frame, items.key_of_request(asked), frame.checked_rows())
+    checked = frame.checked_rows()
+    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat)
     return frame.noised(items.published(asked, committed), promise.radius(asked.level, CONFIDENCE))
 
 
@@ -132,7 +133,7 @@ def _committed_again(
             raise Unsupported("a table must hold what was answered at a level", came=table_at, where=repr(known.name))
         answered = items.view(known.name, epsilon=table_at, version=known.version), table_at
     key = items.commitment_key(known.name, version=known.version)
-    return _committed(frame, key, frame.checked_rows(), answered)
+    return _committed(frame, key, frame.checked_rows().rows, answered)
 
 
 def radius_of(known: Published, at: Level) -> int | float:

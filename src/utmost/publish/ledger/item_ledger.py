@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from utmost.errors import DataChanged, NeedsTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, exact_integer, level
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
+from utmost.publish.ledger.likeness import Likeness, likeness_secret
 from utmost.publish.ledger.promise import Promise, promised
 from utmost.publish.ledger.publish_request import PublishRequest
-from utmost.publish.ledger.publishing import asked_version, check_dataset, check_repeated
+from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
 from utmost.publish.ledger.responses import FORM, Item
 from utmost.publish.ledger.source import OTHERS, commitment_secret
@@ -107,10 +108,10 @@ class ItemLedger:
             if fresh is None or at in versions:
                 found = page.state.release(name, wanted)
                 _check_by_item(found)
-                return CommitmentKey(_secret(page, name, found.version), found.columns, found.promise.lattice)
+                return _commitment_key(page, name, found.version, found.columns, found.promise.lattice)
             if at != len(versions) + 1:
                 raise OutOfRange("versions must follow one another", came=at, where=repr(name))
-            return CommitmentKey(_secret(page, name, at), *fresh())
+            return _commitment_key(page, name, at, *fresh())
 
         return self._book.read(look)
 
@@ -319,8 +320,8 @@ class AnsweringItems:
         return ItemLedger(self._book)
 
 
-def _secret(page: Page, name: str, version: int) -> bytes:
-    return commitment_secret(page.key, name, version)
+def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
+    return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
 def _named(columns: str | Sequence[str], identifiers: tuple[str, ...]) -> tuple[str, ...]:
@@ -374,12 +375,21 @@ def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> I
     state = page.state
     version = len(state.versions(asked.name)) + 1
     check_dataset(state, asked, version)
+    if len(commitment.columns) != len(asked.columns):
+        raise BadTable(
+            "a commitment must have the sums of each released column, by which the same values are known again",
+            came=f"{len(commitment.columns)} of {len(asked.columns)}",
+            remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
+        )
+    likeness = Likeness.of_items(page.key, commitment)
     if not asked.independent:
         check_named(state, asked.dataset)
+        check_apart(page, asked, likeness.columns)
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     committed = commitment.content
     about = asked.facts(version, commitment.rows, committed)
-    about |= {"values": None, "items": ByItem(asked.identifiers, None).facts(), "labels": None}
+    values = likeness.sealed(page.key, asked.name, version)
+    about |= {"values": values, "items": ByItem(asked.identifiers, None).facts(), "labels": None}
     step = Step.from_known((), asked.level)
     page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
     return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)

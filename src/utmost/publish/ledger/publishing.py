@@ -10,11 +10,12 @@ from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.budgets import check_budget, check_named, check_relation, spending_after
 from utmost.publish.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
+from utmost.publish.ledger.likeness import Likeness, value_digests
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.relaxing import check_values
 from utmost.publish.ledger.requests import Response, check_bars_free
 from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
-from utmost.publish.ledger.source import Likeness, Source, commitment, noise_secret
+from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
 
 Parts = tuple[bytes, ...]
@@ -73,15 +74,15 @@ def publish_new(
     source.check_sizes(asked.promise)
     check_bars_free(asked.promise, asked.columns, asked.public)
     check_dataset(state, asked, version)
-    likeness = Likeness.of(page.key, source, asked.promise.lattice.exponent)
     if not asked.independent:
         check_named(state, asked.dataset)
-        _check_apart(page, asked, likeness)
+        check_apart(page, asked, *value_digests(page.key, source, asked.promise.lattice.exponent))
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     committed = commitment(page.key, asked.name, version, source)
     tags, kept = _tags_of(page, asked.name, version, committed, source)
     items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
     about = asked.facts(version, source.rows, committed)
+    likeness = Likeness.of(page.key, source, asked.promise.lattice.exponent)
     about["values"] = likeness.sealed(page.key, asked.name, version)
     about["items"] = None if items is None else items.facts()
     parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
@@ -167,9 +168,19 @@ def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
     check_relation(state, asked.dataset, asked.promise.relation, asked.name)
 
 
-def _check_apart(page: Page, asked: PublishRequest, likeness: Likeness) -> None:
-    """The same values under two names spend twice; they must spend one budget."""
-    mine = dict(zip(likeness.columns, asked.columns, strict=True))
+def check_apart(page: Page, asked: PublishRequest, *digests: tuple[bytes, ...]) -> None:
+    """The same values under two names spend twice; they must spend one budget.
+
+    Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
+    refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
+
+    Args:
+        digests: of the values of each column, each way that events may have them.
+
+    Raises:
+        AlreadyPublished: where another dataset holds the values of one of the columns.
+    """
+    mine = {digest: column for ones in digests for digest, column in zip(ones, asked.columns, strict=True)}
     for other in page.state.releases.values():
         if other.dataset == asked.dataset or other.values is None:
             continue
@@ -178,8 +189,11 @@ def _check_apart(page: Page, asked: PublishRequest, likeness: Likeness) -> None:
             if digest in mine:
                 raise AlreadyPublished(
                     "the same values must be released in one dataset, where their levels add up",
-                    came=f"column {mine[digest]!r}, which holds the values of {column!r} in {other.name!r}, version "
-                    f"{other.version}, of dataset {other.dataset!r}",
+                    came="values that another dataset holds",
                     where=f"{asked.name!r}, dataset {asked.dataset!r}",
-                    remedy=f"Pass dataset={other.dataset!r}; or independent=True, for other individuals' data.",
+                    remedy="Pass dataset= of the release that has them; or independent=True, for other individuals' "
+                    "data.",
+                ).known(
+                    f"column {mine[digest]!r} holds the values of {column!r} in {other.name!r}, version "
+                    f"{other.version}, of dataset {other.dataset!r}"
                 )

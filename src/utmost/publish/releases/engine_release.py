@@ -5,9 +5,9 @@ twice, in part, on other machines or after a failure gives the same released val
 call of `release_table` is a second release, and spends again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
@@ -61,7 +61,7 @@ def release_frame(
     origin, lattice = rows_origin(rows_from), lattice_of_plan(plan)
     frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=plan.law.numbers)
     frame.check_room(lattice, plan.level)
-    rows = frame.checked_rows()
+    rows = frame.checked_rows().rows
     check_size(plan.unit, rows, len(frame.columns))
     warn_of_level(plan.level, plan.law)
     warn_of_rows(origin)
@@ -90,6 +90,18 @@ def lattice_of_plan(plan: Plan) -> Lattice:
             remedy="Pass relaxable=True, which chooses between the two.",
         )
     return Lattice(drawn.sensitivity, plan.unit.charged, block, plan.exponent)
+
+
+class CheckedRows(NamedTuple):
+    """What an engine counted of the rows of a frame.
+
+    Attributes:
+        rows: how many there are.
+        flat: the places among the released columns of those whose cells are all equal.
+    """
+
+    rows: int
+    flat: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -183,13 +195,13 @@ class ReleasableFrame:
                 fields.append(arrow.field(field.name, field.type))
         return arrow.schema(fields)
 
-    def checked_rows(self) -> int:
-        """How many rows there are, where every identifier is there once, and every released cell is a number.
+    def checked_rows(self) -> CheckedRows:
+        """What is counted of the rows, where every identifier is there once, and every released cell is a number.
 
         Raises:
             BadTable: where that is not so; of the rows only how many are not.
 
-        Cost: two aggregates of the engine: one pass, and one count of distinct rows.
+        Cost: three aggregates of the engine: two passes, and one count of distinct rows.
         """
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
@@ -203,13 +215,14 @@ class ReleasableFrame:
                 raise copied(*name)
             if what != "copy" and count:
                 raise _wrong(what, name, count)
-        self._check_sizes(rows, nw)
+        ends = self._ends(rows, nw)
+        self._check_sizes(ends)
         ids = nw.from_native(used.select(list(self.identifiers)).native)
         distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
         if distinct != total:
             came = f"{total - distinct} of {total} rows with one that another row has"
             raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
-        return total
+        return CheckedRows(total, tuple(at for at, name in enumerate(self.columns) if len(set(ends[name])) == 1))
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""
@@ -248,17 +261,19 @@ class ReleasableFrame:
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
         return {} if self.numbers == "reals" else rooms
 
-    def _check_sizes(self, rows: Any, nw: Any) -> None:
-        """Check that integers leave room for noise in the type that they are released in."""
-        rooms = self._rooms
-        if not rooms:
-            return
+    def _ends(self, rows: Any, nw: Any) -> dict[str, tuple[Any, Any]]:
+        """The least and the largest cell of each released column."""
         ends = rows.select(
-            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(rooms)),
-            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(rooms)),
+            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(self.columns)),
+            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(self.columns)),
         ).collect()
-        for at, (name, room) in enumerate(rooms.items()):
-            low, high = ends.item(0, at), ends.item(0, at + len(rooms))
+        many = len(self.columns)
+        return {name: (ends.item(0, at), ends.item(0, at + many)) for at, name in enumerate(self.columns)}
+
+    def _check_sizes(self, ends: Mapping[str, tuple[Any, Any]]) -> None:
+        """Check that integers leave room for noise in the type that they are released in."""
+        for name, room in self._rooms.items():
+            low, high = ends[name]
             if low is not None and max(-int(low), int(high)) >= room:
                 wanted, remedy = "below 2^62", "Cast the column to decimal(38, 0)."
                 if room != _LARGEST:

@@ -135,7 +135,7 @@ class CommittingRows:
     answered: tuple[ItemRelease, Level] | None = None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One batch for all that come: 1024 rows at most."""
+        """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
         arrow = extra("pyarrow", "tables")
         found = ItemCommitment.none()
         for batch in batches:
@@ -152,7 +152,7 @@ class CommittingRows:
 
 
 def commitment_schema() -> Any:
-    """The Arrow schema of sums by block."""
+    """The Arrow schema of sums by block, and by column behind them."""
     arrow = extra("pyarrow", "tables")
     names = (BLOCK, COUNT, *(f"limb_{limb}" for limb in range(_LIMBS)))
     return arrow.schema([(name, arrow.int64()) for name in names])

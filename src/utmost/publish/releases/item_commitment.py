@@ -5,9 +5,12 @@ Each row belongs to one of 1024 item blocks, by ten bits of its identifier's tag
 block, how many rows it has and the sum of their digests modulo 2^128: the multiset hash MSet-Add-Hash of
 [clarke2003]. Sums are associative, so parts of a table are committed to apart and added; and without the key
 nobody finds another table of the same sums but by a chance of 2^-128, see docs/theory/item-noise.md.
+
+Beside it stand sums by column, of digests of the cells alone, under one key for the whole ledger: by them the same
+values are known again under another name, in any order, whoever holds them. They are compared, and kept sealed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +34,17 @@ from utmost.publish.releases.lattice import Lattice
 
 BLOCKS = 1024
 _LIMBS, _LIMB_BITS = 8, 16
+_MOST_COLUMNS = 1 << 16
 _MOST_AT_ONCE = 1 << 32  # the sums of so many limbs are exact in a float64
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemCommitment:
-    """How many items a table has in each block, and the sums of their digests.
+    """How many items a table has in each block, and the sums of their digests; then the same of each column's cells.
 
     Attributes:
-        sums: int64, shape (1024, 9), each below 2^62: of each block the number of rows, and eight
-            limbs of 16 bits, the least first.
+        sums: int64, shape (1024 + columns, 9), each below 2^62: of each block the number of rows, and eight limbs of
+            16 bits, the least first; of each column, where they were asked for, the number of cells and limbs likewise.
 
     >>> none = ItemCommitment.none()
     >>> (none + none).rows
@@ -50,9 +54,10 @@ class ItemCommitment:
     sums: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        read = int64_array(self.sums, "sums", (BLOCKS, 1 + _LIMBS))
-        if (read < 0).any() or (read >= 1 << 62).any():
-            raise OutOfRange("the sums of a commitment must be at least 0 and below 2^62", came="others", where="sums")
+        read = int64_array(self.sums, "sums", (-1, 1 + _LIMBS))
+        if len(read) < BLOCKS or (read < 0).any() or (read >= 1 << 62).any():
+            wanted = f"the sums of a commitment must be of {BLOCKS} blocks or more, at least 0 and below 2^62"
+            raise OutOfRange(wanted, came="others", where="sums")
         for limb in range(1, _LIMBS):
             read[:, limb + 1] += read[:, limb] >> _LIMB_BITS
         read[:, 1:] &= (1 << _LIMB_BITS) - 1
@@ -69,23 +74,23 @@ class ItemCommitment:
         """From what an engine has added up: the sums of parts, each by its block.
 
         Args:
-            blocks: numbers 0..1023, shape (k,); one that comes twice is added up.
+            blocks: numbers 0..1023, and from 1024 on those of columns, shape (k,); one that comes twice is added up.
             sums: shape (k, 9), each below 2^62.
 
         Raises:
             OutOfRange: for a block that is none.
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
-        if len(parts) != at.size or ((at < 0) | (at >= BLOCKS)).any() or (parts < 0).any():
-            raise OutOfRange(f"sums come with the numbers of their blocks, 0 to {BLOCKS - 1}")
-        whole = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
+        if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
+            raise OutOfRange(f"sums come with the numbers of their blocks, 0 to {BLOCKS - 1}, and of columns above")
+        whole = np.zeros((max(BLOCKS, 1 + int(at.max(initial=0))), 1 + _LIMBS), np.int64)
         np.add.at(whole, at, parts)
         return cls(whole)
 
     @property
     def rows(self) -> int:
         """How many rows the table has."""
-        return int(self.sums[:, 0].sum())
+        return int(self.sums[:BLOCKS, 0].sum())
 
     @property
     def blocks(self) -> int:
@@ -95,14 +100,28 @@ class ItemCommitment:
     @property
     def content(self) -> bytes:
         """The bytes that the ledger keeps: of each block kept, 8 bytes of count and 16 of the sum, little-endian."""
-        kept = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums).sums[: self.blocks]
+        kept = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums[:BLOCKS]).sums[: self.blocks]
         counts = kept[:, :1].astype("<i8").view(np.uint8)
         return np.hstack([counts, kept[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
 
     def __add__(self, other: "ItemCommitment") -> "ItemCommitment":
         if not isinstance(other, ItemCommitment):
             return NotImplemented
-        return ItemCommitment(self.sums + other.sums)
+        few, many = sorted((self.sums, other.sums), key=len)
+        whole = many.copy()
+        whole[: len(few)] += few
+        return ItemCommitment(whole)
+
+    @property
+    def columns(self) -> tuple[bytes | None, ...]:
+        """Of each column the number of its cells and the sum of their digests; None where that was not asked for."""
+        return tuple(row.astype("<i8").tobytes() if row[0] else None for row in self.sums[BLOCKS:])
+
+    def without(self, columns: Iterable[int]) -> "ItemCommitment":
+        """The commitment without the sums of these columns, by their places from 0."""
+        left = self.sums.copy()
+        left[[BLOCKS + at for at in columns]] = 0
+        return ItemCommitment(left)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ItemCommitment, (np.array(self.sums),)
@@ -122,11 +141,13 @@ class CommitmentKey:
         secret: 32 bytes; in no repr and no message.
         columns: the released columns.
         lattice: in whose steps the values are.
+        likeness: 32 bytes, under which the cells of each column are added up; None where that is not wanted.
     """
 
     secret: bytes
     columns: tuple[str, ...]
     lattice: Lattice
+    likeness: bytes | None = None
 
     def __post_init__(self) -> None:
         check_secret(self.secret, "CommitmentKey")
@@ -145,8 +166,7 @@ class CommitmentKey:
             NotANumber: for a value that cannot be released, naming its place.
         """
         tags = item_tags(self.secret, identifiers)
-        read = read_columns(self.lattice, self.columns, values, len(tags))
-        return committed_rows(self.secret, tags, list(read.values()))
+        return self._of(tags, read_columns(self.lattice, self.columns, values, len(tags)))
 
     def committed_responses(
         self, release: ItemRelease, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
@@ -167,7 +187,15 @@ class CommitmentKey:
             BadTable, NotANumber, OutOfRange: as for `ItemRelease.moved`.
         """
         values = release.without_noise(identifiers, responses, at)
-        return committed_rows(self.secret, item_tags(self.secret, identifiers), list(values.values()))
+        return self._of(item_tags(self.secret, identifiers), values)
+
+    def _of(self, tags: Tags, values: Mapping[str, Integers]) -> ItemCommitment:
+        steps = list(values.values())
+        rows = committed_rows(self.secret, tags, steps)
+        if self.likeness is None:
+            return rows
+        cells = [value_sums(self.likeness, column, self.lattice.exponent) for column in steps]
+        return ItemCommitment(np.vstack([rows.sums, *cells]))
 
     def __repr__(self) -> str:
         return f"CommitmentKey(columns={self.columns})"
@@ -178,6 +206,42 @@ def committed_rows(secret: bytes, tags: Tags, columns: Sequence[Integers]) -> It
     of_rows = derived_secret(secret, "row")
     digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(one)]) for one in columns)])
     return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
+
+
+def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray[np.int64]:
+    """How many cells a column has and the sum of their digests: equal for equal numbers, in any order and any steps.
+
+    Args:
+        secret: 32 bytes.
+        column: in steps of 2^-exponent; None for integers.
+
+    Returns:
+        shape (9,): the count, and limbs of 16 bits that are not carried yet.
+
+    >>> halves, wholes = np.array([2, 6, 3]), np.array([3, 1])
+    >>> bool((value_sums(bytes(32), halves[:2], 1) == value_sums(bytes(32), wholes, None)).all())
+    True
+    """
+    odd, shift = _lowest_terms(column, exponent or 0)
+    tags = item_tags(secret, [Identifiers.of(odd)])
+    broken = np.flatnonzero(shift)
+    if broken.size:
+        tags[broken] = compound_tags(secret, [tags[broken], item_tags(secret, [Identifiers.of(shift[broken])])])
+    limbs = tags.astype("<u8").view("<u2").reshape(-1, _LIMBS)
+    return np.array([len(tags), *limbs.sum(axis=0, dtype=np.int64)], np.int64)
+
+
+def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np.int64]]:
+    """Each cell times 2^-exponent, as an integer times 2^-shift with the least shift >= 0."""
+    if exponent <= 0:
+        return (column.astype(object) << -exponent if exponent else column), np.zeros(column.size, np.int64)
+    if column.dtype == object:
+        twos = np.array([(cell & -cell).bit_length() - 1 if cell else exponent for cell in column.tolist()], np.int64)
+    else:
+        lowest = (column & -column).view(np.uint64).astype(np.float64)  # a power of two, or 0
+        twos = np.where(lowest > 0, np.log2(np.maximum(lowest, 1)), exponent).astype(np.int64)
+    taken = np.minimum(twos, exponent)
+    return column >> taken, exponent - taken
 
 
 def first_difference(one: bytes, other: bytes) -> int:

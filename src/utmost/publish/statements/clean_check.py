@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact import exact
 from utmost.publish.releases.clean_release import CLEAN_KIND, CleanRelease
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
@@ -57,10 +58,10 @@ def _check_cells(table: Any, expected: Mapping[str, Any]) -> None:
 
 
 def _unlike(cell: Any, expected: Any) -> bool:
-    """Whether a cell of a file says something else; numbers are compared as numbers, labels as text."""
+    """Whether a cell of a file says something else; numbers are compared exactly, labels as text."""
     if isinstance(expected, str):
         return str(cell) != expected
     try:
-        return float(cell) != float(expected)
-    except (TypeError, ValueError):
-        return str(cell) != str(expected)
+        return exact(cell) != exact(expected)
+    except UtmostError:
+        return True

@@ -176,7 +176,7 @@ def _bare(table: Any) -> Any:
 
 
 def _door(native: Any) -> str | None:
-    """The name under which the class for a frame is provided, found by the names of its classes: no engine is imported to ask."""
+    """The name under which the class for a frame is provided, by the names of its classes: no engine is imported."""
     for kind in type(native).__mro__:
         for place, (name, door) in _DOORS.items():
             if kind.__name__ == name and (kind.__module__ == place or kind.__module__.startswith(f"{place}.")):
