@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from service.conftest import relax
 from utmost.doors.service.market import Offer, read_offer
-from utmost.errors import NeedsTable, NotAllowed, OutOfRange, UnknownRecord
+from utmost.errors import NotAllowed, OutOfRange, UnknownRecord
 from utmost.laws.exact import level
 
 EIGHTH, QUARTER, HALF, ONE = level("1/8"), level("1/4"), level("1/2"), level(1)
 PRICES = {EIGHTH: 5, QUARTER: 10, ONE: 35}
+LOW = {EIGHTH: 5, QUARTER: 10}
 
 
 def bought(service, who, buyer, offer, at, key):
@@ -42,7 +43,7 @@ def test_a_buyer_pays_the_step_and_views_what_was_bought(service, who, published
 
 def test_an_offer_of_what_is_gone_is_not_shown(who, service, published):
     """A ledger that was put back further than the records lacks a release that is offered: the others still sell."""
-    service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    service.market.offer(published, "o", "admissions", LOW, "EUR")
     gone = Offer("0" * 24, "gone", 1, ((ONE, Fraction(1)),), "EUR")
     service.desk.records.write(lambda shelf: shelf.put("offer", gone.name, gone.kept()))
     for token in (published, who("Bo", "recipient")):
@@ -64,7 +65,7 @@ def test_buyers_who_share_hold_the_loosest_and_no_more(service, who, published):
 
 
 def test_an_order_counts_once_it_is_approved_and_not_by_the_buyer(service, who, published):
-    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    offer = service.market.offer(published, "o", "admissions", LOW, "EUR")
     buyer = who("Ada", "recipient", ("admissions", level("1/1000")))
     order = service.market.order(buyer, "1", offer.name, QUARTER)
     assert service.market.order(buyer, "1", offer.name, QUARTER) == order
@@ -74,30 +75,28 @@ def test_an_order_counts_once_it_is_approved_and_not_by_the_buyer(service, who, 
         service.releases.view(buyer, "admissions", QUARTER)
 
 
-def test_a_level_bought_before_it_is_relaxed_waits(service, who, published):
-    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
-    buyer = who("Bo", "recipient", ("admissions", level("1/1000")))
-    bought(service, who, buyer, offer, ONE, "1")
-    with pytest.raises(NeedsTable):
-        service.releases.view(buyer, "admissions", ONE)
+def test_what_is_not_there_is_not_offered(service, who, published):
+    """A level beyond the loosest needs the table: it is offered once the release is relaxed."""
+    with pytest.raises(OutOfRange, match="levels up to"):
+        service.market.offer(published, "o", "admissions", PRICES, "EUR")
     relax(service, who, ONE)
-    assert service.releases.view(buyer, "admissions", ONE).level == ONE
+    assert service.market.offer(published, "o", "admissions", PRICES, "EUR").is_open
 
 
 def test_what_is_held_is_not_sold_again(service, who, published):
-    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    offer = service.market.offer(published, "o", "admissions", LOW, "EUR")
     for buyer in (who("Bo", "recipient", ("admissions", QUARTER)), who("Cy", "recipient")):
         with pytest.raises(NotAllowed):
             service.market.order(buyer, "1", offer.name, EIGHTH)
 
 
 def test_a_closed_offer_takes_no_order(service, who, published):
-    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    offer = service.market.offer(published, "o", "admissions", LOW, "EUR")
     service.market.close_offer(published, offer.name)
     buyer = who("Bo", "recipient", ("admissions", level("1/1000")))
     assert service.market.offers(buyer) == []
     with pytest.raises(UnknownRecord):
-        service.market.order(buyer, "1", offer.name, ONE)
+        service.market.order(buyer, "1", offer.name, QUARTER)
 
 
 @pytest.mark.parametrize("prices", [{}, {"1": -1}, {"1/4": 10, "1": 9}, {"1": 1, "2/2": 2}])
@@ -108,12 +107,79 @@ def test_prices_that_can_be_got_around_are_refused(prices):
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=5))
 def test_every_way_to_a_level_costs_its_price(steps):
-    """For all nondecreasing prices and all orders of purchases: the sum paid is the price of the largest level."""
+    """For all nondecreasing prices and all orders of purchases: what is paid is the price of the largest level."""
     prices = {level(Fraction(k + 1, 10)): sum(steps[: k + 1]) for k in range(len(steps))}
     offer = read_offer("o", "admissions", 1, prices, "EUR")
     for path in permutations(list(prices)[:4]):
-        held, paid = None, Fraction(0)
+        paid = Fraction(0)
         for at in path:
-            paid += offer.step(held, at)
-            held = at if held is None else max(held, at)
+            paid += offer.step(paid, at)
         assert paid == offer.price(max(path))
+
+
+def test_what_was_paid_is_credited_and_nothing_else(service, who, published):
+    """A grant, another currency and what was refunded are credited with nothing; what is due is worked out when an
+    order is decided, and a level is sold once."""
+    relax(service, who, ONE)
+    curator, buyer = who("Ada", "curator"), who("Bo", "recipient", ("admissions", EIGHTH))
+    francs = service.market.offer(published, "francs", "admissions", PRICES, "CHF")
+    assert bought(service, who, buyer, francs, QUARTER, "1").due == 10  # though 1/8 was given
+    with pytest.raises(NotAllowed, match="one offer"):
+        service.market.offer(published, "euros", "admissions", PRICES, "EUR")
+    service.market.close_offer(published, francs.name)
+    euros = service.market.offer(published, "euros", "admissions", PRICES, "EUR")
+    asked = service.market.order(buyer, "3", euros.name, ONE)
+    assert asked.due == 35
+    with pytest.raises(NotAllowed, match="more than is ordered"):
+        service.market.order(buyer, "4", euros.name, ONE)
+    assert service.market.decide_order(buyer, asked.name, "cancelled").state == "cancelled"
+    with pytest.raises(NotAllowed):
+        service.market.decide_order(curator, asked.name, "approved")
+    made = bought(service, who, buyer, euros, ONE, "5")
+    assert service.releases.view(buyer, "admissions", ONE).level == ONE
+    for _ in range(2):
+        assert service.market.decide_order(curator, made.name, "refunded").state == "refunded"
+    with pytest.raises(NotAllowed):
+        service.releases.view(buyer, "admissions", ONE)
+    assert service.releases.view(buyer, "admissions", QUARTER).level == QUARTER  # paid in francs
+    assert bought(service, who, buyer, euros, ONE, "6").due == 35
+    done = [entry["done"] for _, entry in service.audit.trail(who("Otto", "auditor"))]
+    assert done.count("refunded") == done.count("cancelled") == 1
+
+
+def test_two_orders_at_once_pay_the_price_of_the_larger(service, who, published):
+    """Both are asked before either is decided; the second costs what is then left."""
+    relax(service, who, ONE)
+    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    buyer, curator = who("Bo", "recipient", ("admissions", level("1/1000"))), who("Ada", "curator")
+    small, large = (service.market.order(buyer, str(at), offer.name, at) for at in (QUARTER, ONE))
+    assert (small.due, large.due) == (10, 35)
+    paid = [service.market.decide_order(curator, one.name, "approved").due for one in (small, large)]
+    assert paid == [10, 25]
+
+
+def test_a_smaller_order_after_a_larger_one_is_not_sold(service, who, published):
+    relax(service, who, ONE)
+    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    buyer, curator = who("Bo", "recipient", ("admissions", level("1/1000"))), who("Ada", "curator")
+    small, large = (service.market.order(buyer, str(at), offer.name, at) for at in (QUARTER, ONE))
+    service.market.decide_order(curator, large.name, "approved")
+    with pytest.raises(NotAllowed, match="sold once"):
+        service.market.decide_order(curator, small.name, "approved")
+    assert service.market.decide_order(curator, small.name, "refused").state == "refused"
+
+
+def test_nobody_cancels_or_refunds_for_another(service, who, published):
+    offer = service.market.offer(published, "o", "admissions", LOW, "EUR")
+    buyer, other = (who(name, "recipient", ("admissions", level("1/1000"))) for name in ("Bo", "Cy"))
+    order = service.market.order(buyer, "1", offer.name, EIGHTH)
+    for token, state in (
+        (other, "cancelled"),
+        (other, "refunded"),
+        (buyer, "refunded"),
+        (who("Ada", "curator"), "lost"),
+    ):
+        with pytest.raises((NotAllowed, OutOfRange)):
+            service.market.decide_order(token, order.name, state)
+    with pytest.raises(NotAllowed, match="must be approved"):
+        service.market.decide_order(who("Ada", "curator"), order.name, "refunded")

@@ -1,13 +1,16 @@
 """What cannot be undone needs a second person, once, for just that."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from fractions import Fraction
 
 import pytest
 
 from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
-from utmost.doors.service import Terms
+from utmost.doors.service import Grant, Terms
 from utmost.doors.service.app import application
+from utmost.doors.service.first_start import new_admin
+from utmost.doors.service.outlook import outlook
 from utmost.doors.service.problems import problem_of
 from utmost.doors.service.settings import Settings
 from utmost.errors import (
@@ -280,3 +283,91 @@ def test_an_approval_is_its_proposers_unless_it_says_otherwise(service, who, pub
         else:
             with pytest.raises(NeedsApproval, match="proposer"):
                 service.releases.relax(other, "k1", "admissions", TABLE, ONE, proposal=made.name)
+
+
+def test_two_persons_are_two(service, who):
+    """Names that read alike are one person: none is made beside another, and one that is there decides nothing."""
+    proposal = service.proposals.propose(who("Ada", "curator"), "p", "publish", "admissions", ONE, terms=TERMS)
+    for name in ("ada", "ADA", "\uff21da", "A\u034fda"):
+        with pytest.raises(OutOfRange, match=r"must not read as that of another"):
+            who(name, "approver")
+        twin = replace(who("Grace", "approver"), owner=name)  # as an older service made them
+        with pytest.raises(NotAllowed, match="second person"):
+            service.proposals.decide(twin, proposal.name, "approved")
+    service.proposals.decide(who("Grace", "approver"), proposal.name, "approved")
+
+
+def test_an_openid_subject_is_one_person_whatever_the_owner(service, who):
+    """Two tokens with owners of different names, for one subject; and a token that all share."""
+    made = {}
+    for owner, role in (("Ada", "curator"), ("Grace", "approver"), ("Eve", "approver")):
+        subject = "https://id.example " + ("7" if owner != "Grace" else "8")
+        made[owner] = service.bearers.make(None, owner, owner, role, ALL, subject=subject)[0]
+    proposal = service.proposals.propose(made["Ada"], "p", "publish", "admissions", ONE, terms=TERMS)
+    shared = replace(made["Grace"], owner="https://id.example 7", subject="claim groups=x https://id.example")
+    for token in (made["Eve"], shared):
+        with pytest.raises(NotAllowed, match="second person"):
+            service.proposals.decide(token, proposal.name, "approved")
+    assert service.proposals.decide(made["Grace"], proposal.name, "approved").state == "approved"
+
+
+def test_the_last_admin_stays(service, who, clock):
+    """Only one that can make tokens counts; with a second one the first may go, and an expired one is none."""
+    admin = who("Root", "admin")
+    service.bearers.make(None, "narrow", "Nina", "admin", (Grant("admissions"),))
+    with pytest.raises(NotAllowed, match="last valid token of an admin"):
+        service.bearers.revoke(admin, admin.name)
+    second = service.bearers.make(admin, "2", "Second", "admin", ALL, days=1)[0]
+    assert service.bearers.last_admin_until() == admin.expires
+    clock.now += 86_401
+    with pytest.raises(NotAllowed, match="last valid"):
+        service.bearers.revoke(admin, admin.name)
+    third = service.bearers.make(admin, "3", "Third", "admin", ALL)[0]
+    assert service.bearers.revoke(admin, admin.name).revoked
+    assert service.bearers.revoke(third, second.name).revoked  # it was expired: nobody loses anything
+    clock.now += 91 * 86_400
+    assert service.bearers.last_admin_until() is None
+    presented = new_admin(service)
+    assert service.bearers.authenticated(presented).may("tokens")
+
+
+def test_terms_that_a_strategy_overrules_are_refused():
+    """Every field of the terms is published, or refused: an approver reads nothing else than is released."""
+    other = {
+        "columns": ("a",), "public": ("a",), "drop": ("a",), "rows": "public", "sensitivity": "1", "cells": "1",
+        "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": "10", "half_step": True,
+        "id_column": "a", "dataset": "d", "independent": True, "part": ("town", "Bern"),
+    }  # fmt: skip
+    planned = Terms.read({"strategy": PLAN})
+    assert {field.name for field in fields(Terms)} == {*other, "strategy"}
+    for name, said in other.items():
+        assert replace(TERMS, **{name: said}).facts() != TERMS.facts() or getattr(TERMS, name) == said
+        if name in ("rows", "dataset", "independent", "part"):
+            assert replace(planned, **{name: said}).facts()[name] == (list(said) if name == "part" else said)
+            if name != "part":  # it is found in the counted table
+                assert replace(planned, **{name: said}).arguments()[name] == said
+        else:
+            with pytest.raises(OutOfRange, match=f"{name} beside it"):
+                replace(planned, **{name: said})
+            assert TERMS.arguments() != replace(TERMS, **{name: said}).arguments() or getattr(TERMS, name) == said
+
+
+def test_an_approver_sees_what_it_would_come_to(service, who, published):
+    """Error bars, the budget before and after, and warnings; and why a proposal could not be carried out."""
+    service.ledger.budget("admissions", 2)
+    curator = who("Ada", "curator")
+    relaxing = service.proposals.propose(curator, "1", "relax", "admissions", ONE)
+    seen = outlook(service.ledger, relaxing)
+    assert seen.bars == (("each released value", service.ledger.radius("admissions", epsilon=1)),)
+    assert (seen.before.spent, seen.after.spent, seen.after.limit, seen.warnings) == (Fraction(1, 4), 1, level(2), ())
+    large = service.proposals.propose(
+        curator, "2", "publish", "more", level(11), terms=replace(TERMS, dataset="admissions")
+    )
+    seen = outlook(service.ledger, large)
+    assert seen.after is None
+    assert "must stay within" in seen.problem
+    assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
+    planned = service.proposals.propose(curator, "3", "publish", "plan", ONE, terms=Terms.read({"strategy": PLAN}))
+    assert [name for name, _ in outlook(service.ledger, planned).bars] == ["sex"]
+    gone = replace(relaxing, release="gone")
+    assert "gone" in outlook(service.ledger, gone).problem

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from time import time
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.ledger.key import FILE_VARIABLE
 
 _LEDGER = "releases.db"
+_SOON = 14
 
 # The exit codes of uvicorn where it could not start, of older versions and newer.
 _NOT_STARTED = (1, 3)
@@ -33,6 +35,9 @@ Approvals = Annotated[
 Demo = Annotated[bool, typer.Option("--demo/--no-demo", help="Whether a new ledger gets an example of public data.")]
 Proxy = Annotated[bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine about who asks.")]
 Rate = Annotated[float, typer.Option(min=0.001, help="Requests a second for each token.")]
+NewAdmin = Annotated[
+    bool, typer.Option("--new-admin-token", help="Make another admin's token and print it: where the last one expired.")
+]
 Issuer = Annotated[str, typer.Option("--oidc-issuer", metavar="URL", help="An OpenID provider to accept, too.")]
 Audience = Annotated[
     str, typer.Option("--oidc-audience", metavar="NAME", help="Its name for this service, in tokens that bearers have.")
@@ -57,6 +62,7 @@ def serve(
     demo: Demo = True,
     behind_proxy: Proxy = False,
     rate: Rate = 20.0,
+    new_admin_token: NewAdmin = False,
     oidc_issuer: Issuer = "",
     oidc_audience: Audience = "",
     oidc_client: Client = "",
@@ -70,7 +76,7 @@ def serve(
     try:
         import uvicorn
 
-        from utmost.doors.service.first_start import first_tokens, publish_demo
+        from utmost.doors.service.first_start import first_tokens, new_admin, publish_demo
         from utmost.doors.service.service import Service
         from utmost.doors.service.settings import Settings
     except ImportError as error:
@@ -97,7 +103,12 @@ def serve(
     with place.opened(create=True) as opened:
         if demo and is_new:
             publish_demo(opened)
-        _greet(first_tokens(Service(opened)), address or f"http://{host}:{port}", approvals)
+        service = Service(opened)
+        tokens = first_tokens(service)
+        if new_admin_token and not tokens:
+            tokens = {"admin": new_admin(service)}
+        _greet(tokens, address or f"http://{host}:{port}", approvals)
+        _warn_of_admins(service.bearers.last_admin_until())
     os.environ.update(settings.environment())
     if key_file is not None:
         os.environ[FILE_VARIABLE] = os.fspath(key_file)
@@ -135,6 +146,14 @@ def _greet(tokens: dict[str, str], address: str, approvals: bool) -> None:
         _say("These tokens are said once. Keep them as you keep passwords; each is valid for 90 days.")
     for role, presented in tokens.items():
         _say(f"  {role}: {presented}")
+
+
+def _warn_of_admins(until: int | None) -> None:
+    """Say where nobody can make tokens, or soon nobody can."""
+    left = -1 if until is None else (until - time()) / 86_400
+    if left < _SOON:
+        when = "no admin's token is valid" if until is None else f"the last admin's token expires in {left:.0f} days"
+        _say(f"utmost: warning: {when}; start with --new-admin-token to make one")
 
 
 def _say(line: str) -> None:

@@ -99,7 +99,7 @@ _ENTRY: dict[str, Any] = {
 Level = Annotated[str, Field(description="a level, exactly: its epsilon, or alpha where that is not rational")]
 Record = Annotated[str, Field(pattern="^[0-9a-f]{24}$")]
 Seconds = Annotated[int, Field(description="seconds since 1970")]
-State = Literal["proposed", "asked", "approved", "refused"]
+State = Literal["proposed", "asked", "approved", "refused", "cancelled", "refunded"]
 
 
 def _like(example: dict[str, Any], **more: Any) -> ConfigDict:

@@ -21,6 +21,7 @@ from utmost.doors.service.shapes import (
     NewOffer,
     NewOrder,
     NewToken,
+    OrderDecided,
     Problem,
     Proposed,
     Publication,
@@ -294,13 +295,15 @@ def orders(service: Served, who: Who) -> dict[str, Any]:
 
 @router.post("/orders", summary="Order a level", responses=_gives(found.OrderFound))
 def order(service: Served, who: Who, key: Key, asked: NewOrder) -> dict[str, Any]:
-    """It costs the step from what is held."""
+    """It costs its price, less what was paid for other levels of the release in this currency."""
     return answers.order_answer(service.market.order(who, key, asked.offer, read_level(asked.epsilon)))
 
 
-@router.post("/orders/{name}/decision", summary="Approve or refuse an order", responses=_gives(found.OrderFound))
-def decide_order(service: Served, who: Who, name: Made, asked: Decided) -> dict[str, Any]:
-    """By the curator, who knows whether it was paid."""
+@router.post(
+    "/orders/{name}/decision", summary="Approve, refuse, refund or cancel an order", responses=_gives(found.OrderFound)
+)
+def decide_order(service: Served, who: Who, name: Made, asked: OrderDecided) -> dict[str, Any]:
+    """By the curator, who knows whether it was paid; the buyer may cancel one that waits."""
     return answers.order_answer(service.market.decide_order(who, name, asked.state))
 
 

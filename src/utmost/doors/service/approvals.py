@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from utmost.doors.service.tokens import Token
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.publish.ledger.budgets import read_alike
 
-PROPOSED, APPROVED, REFUSED = "proposed", "approved", "refused"
+PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
+_WAITING = (PROPOSED, ASKED)
 VERBS = ("publish", "relax")
 
 
@@ -30,6 +33,7 @@ class Proposal:
         proposer: the owner of the token that proposed it.
         made: when, in seconds since 1970.
         anyone: whether any curator may use the approval, and not its proposer alone.
+        also: by what else the proposer is known as a person, see `Token.person`.
         state: "proposed", "approved" or "refused".
         decided_by, decided: by whom and when, once it is decided.
     """
@@ -47,14 +51,19 @@ class Proposal:
     decided_by: str | None = None
     decided: int | None = None
     anyone: bool = False
+    also: tuple[str, ...] = ()
 
-    def decided_as(self, state: str, owner: str, now: float) -> "Proposal":
-        """The proposal as decided; deciding the same again changes nothing.
+    def is_of(self, token: Token) -> bool:
+        """Whether it was proposed by the person that a token belongs to."""
+        return not {read_alike(self.proposer), *self.also}.isdisjoint(token.person)
+
+    def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
+        """The proposal as decided by a token's owner; deciding the same again changes nothing.
 
         Raises:
             NotAllowed: for the proposer's own decision, and for another one than was made.
         """
-        return decided(self, self.proposer, state, owner, now)
+        return decided(self, state, token, now)
 
     def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
         """Whether it is approved, and for just this."""
@@ -67,7 +76,19 @@ class Proposal:
 
     def kept(self) -> dict[str, Any]:
         """The proposal as JSON."""
-        names = ("verb", "release", "version", "reason", "proposer", "made", "state", "decided_by", "decided", "anyone")
+        names = (
+            "verb",
+            "release",
+            "version",
+            "reason",
+            "proposer",
+            "made",
+            "state",
+            "decided_by",
+            "decided",
+            "anyone",
+            "also",
+        )
         return {name: getattr(self, name) for name in names} | {
             "level": level_text(self.level),
             "facts": dict(self.facts),
@@ -76,7 +97,7 @@ class Proposal:
     @classmethod
     def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Proposal":
         """The proposal that `kept` wrote."""
-        return cls(name, **{**kept, "level": level_of_text(kept["level"])})
+        return cls(name, **{**kept, "level": level_of_text(kept["level"]), "also": tuple(kept.get("also", ()))})
 
 
 class _Awaiting(Protocol):
@@ -89,12 +110,14 @@ class _Awaiting(Protocol):
     @property
     def state(self) -> str: ...
 
+    def is_of(self, token: Token) -> bool: ...
+
 
 Awaiting = TypeVar("Awaiting", bound=_Awaiting)
 
 
-def decided(one: Awaiting, asker: str, state: str, owner: str, now: float) -> Awaiting:
-    """What waited, as decided by an owner; deciding the same again changes nothing.
+def decided(one: Awaiting, state: str, token: Token, now: float) -> Awaiting:
+    """What waited, as decided by a token's owner; deciding the same again changes nothing.
 
     Raises:
         OutOfRange: for what is no decision.
@@ -102,17 +125,17 @@ def decided(one: Awaiting, asker: str, state: str, owner: str, now: float) -> Aw
     """
     if state not in (APPROVED, REFUSED):
         raise OutOfRange("a decision must be approved or refused", came=state)
-    if owner == asker:
+    if one.is_of(token):
         raise NotAllowed("a second person must decide", came="the asker's own token", where=one.name)
-    if one.state not in (APPROVED, REFUSED):
-        return replace(one, state=state, decided_by=owner, decided=int(now))
+    if one.state in _WAITING:
+        return replace(one, state=state, decided_by=token.owner, decided=int(now))
     if one.state != state:
         raise NotAllowed("a decision stands", came=f"{one.state} before", where=one.name)
     return one
 
 
 def check_approved(
-    found: Proposal | None, owner: str, verb: str, release: str, version: int, level: Level, facts: Any
+    found: Proposal | None, token: Token, verb: str, release: str, version: int, level: Level, facts: Any
 ) -> None:
     """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
 
@@ -124,7 +147,7 @@ def check_approved(
         raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
     if found.state != APPROVED:
         raise NeedsApproval("the proposal must be approved", came=found.state, where=found.name, remedy=remedy)
-    if not found.anyone and found.proposer != owner:
+    if not found.anyone and not found.is_of(token):
         raise NeedsApproval(
             "an approval is for its proposer, unless it says that it is for anyone",
             came="another curator",

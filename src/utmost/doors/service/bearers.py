@@ -18,8 +18,9 @@ from utmost.doors.service.tokens import (
     fresh_secret,
     read_bearer,
 )
-from utmost.errors import NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
+from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
 from utmost.laws.exact import Number, exact
+from utmost.publish.ledger.budgets import read_alike
 from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
@@ -117,6 +118,7 @@ class Bearers:
             kept = self._desk.again(shelf, "token", name, asked)
             if kept is not None:
                 return Token.of_facts(name, kept), None
+            _check_told_apart(shelf, owner)
             shelf.put("token", name, made.facts())
             self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
             return made, None if secret is None else bearer(name, secret)
@@ -143,15 +145,55 @@ class Bearers:
                 raise UnknownRecord("a token must be there", came=name)
             made = Token.of_facts(name, found).revoked_at(self._desk.clock())
             if made.facts() != found:
+                self._check_not_last(shelf, made)
                 shelf.put("token", name, made.facts())
                 self._desk.trail(shelf, token, "revoke", revoked=name)
             return made
 
         return self._desk.records.write(work)
 
+    def last_admin_until(self) -> int | None:
+        """When the last token that can make others expires, in seconds since 1970; None where there is none."""
+        now = self._desk.clock()
+        return max((one.expires for one in self._tokens() if _is_admin(one) and one.is_valid(now)), default=None)
+
+    def _check_not_last(self, shelf: Shelf, revoked: Token) -> None:
+        """Check that a token which can make others is left, if there is one now.
+
+        Raises:
+            NotAllowed: where this is the last.
+        """
+        now, there = self._desk.clock(), (Token.of_facts(name, one) for name, one in shelf.all("token"))
+        admins = [one.name for one in there if _is_admin(one) and one.is_valid(now)]
+        if admins == [revoked.name]:
+            remedy = "Make another admin's token first, for all releases."
+            raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
+
     def _tokens(self) -> list[Token]:
         kept = self._desk.records.read(lambda shelf: shelf.all("token"))
         return [Token.of_facts(name, one) for name, one in kept]
+
+
+def _is_admin(token: Token) -> bool:
+    """Whether it can make other tokens."""
+    return token.may("tokens")
+
+
+def _check_told_apart(shelf: Shelf, owner: str) -> None:
+    """Check that an owner who is new does not read as another one: they would be one person, who has two names.
+
+    Raises:
+        OutOfRange: where they do.
+    """
+    known = {one["owner"] for _, one in shelf.all("token")}
+    twin = None if owner in known else next((name for name in known if read_alike(name) == read_alike(owner)), None)
+    if twin is not None:
+        raise OutOfRange(
+            f"the name of an owner must not read as that of another, {twin!a}",
+            came=ascii(owner),
+            where="owner",
+            remedy="Write it as it was written first, for the same person; for another one take another name.",
+        )
 
 
 def _belonging(token: Token, person: str) -> Token:

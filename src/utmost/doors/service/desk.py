@@ -9,9 +9,11 @@ import hmac
 import json
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any, TypeVar
 
+from utmost.doors.service.approvals import APPROVED
 from utmost.doors.service.market import Order
 from utmost.doors.service.records import Records, Shelf
 from utmost.doors.service.tokens import Token
@@ -22,6 +24,9 @@ from utmost.laws.exact.written_levels import level_of_text, level_text
 T = TypeVar("T")
 
 _LONGEST_KEY = 200
+
+Holding = tuple[str, str, int]
+"""A buyer, a release and its version."""
 
 ANY = "any"
 """Instead of a level: every one."""
@@ -95,9 +100,8 @@ def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str 
     most = granted(token, release)
     if most == ANY:
         return ANY
-    bought = _bought(shelf, token.owner, release, version) if token.may_ever("order") else None
-    levels = [*([most] if isinstance(most, Level) else []), *([level_of_text(bought["level"])] if bought else [])]
-    return max(levels, default=None)
+    own = largest_bought(shelf, (token.owner, release, version)) if token.may_ever("order") else None
+    return max((at for at in (most, own) if isinstance(at, Level)), default=None)
 
 
 def granted(token: Token, release: str) -> Level | str | None:
@@ -107,12 +111,27 @@ def granted(token: Token, release: str) -> Level | str | None:
     return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
-def note_bought(shelf: Shelf, order: Order) -> None:
+def bought(shelf: Shelf, holding: Holding) -> list[Order]:
+    """The approved orders of a buyer, of one version of a release."""
+    orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
+    return [one for one in orders if one.state == APPROVED and (one.buyer, one.release, one.version) == holding]
+
+
+def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:
+    """What a buyer has paid for levels of a release, in one currency."""
+    return sum((one.due for one in bought(shelf, holding) if one.currency == currency), Fraction(0))
+
+
+def note_bought(shelf: Shelf, holding: Holding) -> None:
     """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
-    holding = order.buyer, order.release, order.version
-    before = _bought(shelf, *holding)
-    if before is None or order.level > level_of_text(before["level"]):
-        shelf.put("bought", shelf.hidden(*holding), {"level": level_text(order.level)})
+    most = max((one.level for one in bought(shelf, holding)), default=None)
+    shelf.put("bought", shelf.hidden(*holding), {"level": None if most is None else level_text(most)})
+
+
+def largest_bought(shelf: Shelf, holding: Holding) -> Level | None:
+    """The largest level that a buyer's approved orders allow."""
+    kept = _bought(shelf, *holding)
+    return None if kept is None or kept["level"] is None else level_of_text(kept["level"])
 
 
 def _bought(shelf: Shelf, *holding: str | int) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import EVERY, Grant
+from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger import Ledger
 from utmost.publish.tables.admissions import ADMISSIONS
 
@@ -16,6 +17,16 @@ def publish_demo(ledger: Ledger) -> None:
     ledger.relax(DEMO, table, epsilon=1)
 
 
+_EVERY = (Grant(EVERY),)
+
+
+def new_admin(service: Service) -> str:
+    """What the bearer of another admin's token presents, for ninety days; for whoever holds the ledger's key."""
+    presented = service.bearers.make(None, f"admin {entropy(16).hex()}", "admin", "admin", _EVERY)[1]
+    assert presented is not None
+    return presented
+
+
 def first_tokens(service: Service) -> dict[str, str]:
     """A token of an admin and one of a curator, for ninety days, where there is no token yet.
 
@@ -24,6 +35,5 @@ def first_tokens(service: Service) -> dict[str, str]:
     """
     if service.bearers.any():
         return {}
-    every = (Grant(EVERY),)
-    made = {role: service.bearers.make(None, f"first {role}", role, role, every)[1] for role in ("admin", "curator")}
+    made = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}
     return {role: presented for role, presented in made.items() if presented is not None}

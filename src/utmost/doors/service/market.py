@@ -1,15 +1,16 @@
 r"""Offers and orders: accuracy sold by the step.
 
-An offer prices some levels of a release. Whoever holds level e and buys f > e pays price(f) - price(e). All answers of
-a release are one chain (Koufogiannis, Han and Pappas 2015, Section 6): whoever holds answers at several levels, bought
-by one or by many, knows what the loosest of them says and nothing more. So the price needs one condition only:
+An offer prices some levels of a release. Whoever has paid p for levels of it and buys level f pays price(f) - p, and
+nothing where p is more: what was given is credited with nothing, nor is what was paid in another currency. All answers
+of a release are one chain (Koufogiannis, Han and Pappas 2015, Section 6): whoever holds answers at several levels,
+bought by one or by many, knows what the loosest of them says and nothing more. So the price needs one condition only:
 
     e <= f  implies  price(e) <= price(f).
 
-*Claim.* Then nobody gets an answer at level f for less than price(f), however it is bought. *Proof.* Steps
-e_1 < ... < e_m = f cost price(e_1) and the differences, together price(f). Answers at levels below f, however many,
-are a function of the one at the largest of them and of fresh randomness, so they are worth no more than that one, and
-its price is at most price(f). ∎
+*Claim.* Then nobody buys an answer at level f for less than price(f), however it is bought, nor from several offers one
+after the other, of which one is open at a time. *Proof.* After the step to f what was paid is max(p, price(f)). Answers
+at levels below f, however many, are a function of the one at the largest of them and of fresh randomness, so they are
+worth no more than that one, and its price is at most price(f). ∎
 
 No money moves here: an order is approved by the curator, who knows whether it was paid.
 """
@@ -19,15 +20,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.doors.service.approvals import decided
+from utmost.doors.service.approvals import ASKED, decided
+from utmost.doors.service.tokens import Token
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_of_text, level_text
-from utmost.laws.gradual import read_prices, step_price
+from utmost.laws.gradual import read_prices
+from utmost.publish.ledger.budgets import read_alike
 
 _LARGEST = 10**100
 
-ASKED = "asked"
+CANCELLED, REFUNDED = "cancelled", "refunded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +64,15 @@ class Offer:
         remedy = f"Offered are {', '.join(str(offered) for offered, _ in self.prices)}."
         raise OutOfRange("a level must be one that is offered", came=at, where=self.name, remedy=remedy)
 
-    def step(self, held: Level | None, to: Level) -> Fraction:
-        """What a level costs whoever holds another one: the difference of the prices, and nothing for a lower one.
-
-        Args:
-            held: the largest level held, by this offer or otherwise; None for nothing.
+    def step(self, paid: Fraction, to: Level) -> Fraction:
+        """What a level costs whoever has paid for others in this currency: the rest of its price, or nothing.
 
         >>> from utmost.laws.exact import level
         >>> offer = read_offer("o", "admissions", 1, {"1/4": 10, "1": 35}, "EUR")
-        >>> offer.step(None, level(1)), offer.step(level("1/4"), level(1)), offer.step(level(1), level("1/4"))
-        (Fraction(35, 1), Fraction(25, 1), Fraction(0, 1))
+        >>> offer.step(Fraction(0), level(1)), offer.step(Fraction(10), level(1))
+        (Fraction(35, 1), Fraction(25, 1))
         """
-        self.price(to)
-        return step_price(dict(self.prices), held, to)
+        return max(Fraction(0), self.price(to) - paid)
 
     def kept(self) -> dict[str, Any]:
         """The offer as JSON."""
@@ -109,9 +108,10 @@ class Order:
         offer, release, version, level: what is ordered.
         buyer: the owner of the token that ordered; whoever has a token of that owner's may view what was bought.
         held: the largest level held when it was ordered, or None.
-        due, currency: what it costs.
+        due, currency: what it costs, worked out again when it is approved.
         made: when.
-        state: "asked", "approved" or "refused".
+        also: by what else the buyer is known as a person, see `Token.person`.
+        state: "asked", "approved", "refused", "cancelled" by the buyer, or "refunded".
         decided_by, decided: by whom and when, once it is decided.
     """
 
@@ -128,18 +128,23 @@ class Order:
     state: str = ASKED
     decided_by: str | None = None
     decided: int | None = None
+    also: tuple[str, ...] = ()
 
-    def decided_as(self, state: str, owner: str, now: float) -> "Order":
-        """The order as decided; deciding the same again changes nothing.
+    def is_of(self, token: Token) -> bool:
+        """Whether it was ordered by the person that a token belongs to."""
+        return not {read_alike(self.buyer), *self.also}.isdisjoint(token.person)
+
+    def decided_as(self, state: str, token: Token, now: float) -> "Order":
+        """The order as decided by a token's owner; deciding the same again changes nothing.
 
         Raises:
             NotAllowed: for the buyer's own decision, and for another one than was made.
         """
-        return decided(self, self.buyer, state, owner, now)
+        return decided(self, state, token, now)
 
     def kept(self) -> dict[str, Any]:
         """The order as JSON."""
-        names = ("offer", "release", "version", "buyer", "currency", "made", "state", "decided_by", "decided")
+        names = ("offer", "release", "version", "buyer", "currency", "made", "state", "decided_by", "decided", "also")
         held = None if self.held is None else level_text(self.held)
         return {name: getattr(self, name) for name in names} | {
             "level": level_text(self.level),
@@ -152,4 +157,4 @@ class Order:
         """The order that `kept` wrote."""
         held = None if kept["held"] is None else level_of_text(kept["held"])
         read = {"level": level_of_text(kept["level"]), "held": held, "due": Fraction(kept["due"])}
-        return cls(name, **{**kept, **read})
+        return cls(name, **{**kept, **read, "also": tuple(kept.get("also", ()))})

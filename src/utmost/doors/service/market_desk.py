@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-from utmost.doors.service.approvals import APPROVED
-from utmost.doors.service.desk import Desk, held, note_bought, reaches
+from utmost.doors.service.approvals import APPROVED, ASKED
+from utmost.doors.service.desk import Desk, Holding, held, largest_bought, note_bought, paid, reaches
 from utmost.doors.service.held_releases import Releases
-from utmost.doors.service.market import Offer, Order, read_offer
+from utmost.doors.service.market import CANCELLED, REFUNDED, Offer, Order, read_offer
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.tokens import Token
-from utmost.errors import NotAllowed, UnknownRecord
+from utmost.errors import NotAllowed, OutOfRange, UnknownRecord
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.events import check_name
@@ -38,16 +39,32 @@ class Market:
         currency: str,
         version: int | None = None,
     ) -> Offer:
-        """Offer levels of a release at prices."""
+        """Offer levels of a release at prices: levels that are there or follow from them, by one open offer at a time.
+
+        Raises:
+            OutOfRange: for a level beyond the loosest, which only the table could give.
+            NotAllowed: where an offer of this release and version is open.
+        """
         found = self._releases.release(token, release, version)
         name = self._desk.name("offer", token, key)
         made = read_offer(name, release, found.version, prices, check_name(currency, "currency"))
         token.check("offer", release, made.prices[-1][0])
+        loosest = max(found.levels)
+        if made.prices[-1][0] > loosest:
+            remedy = "Relax the release first, with the table."
+            required = f"what is offered must be there: levels up to {loosest}"
+            raise OutOfRange(required, came=made.prices[-1][0], where="prices", remedy=remedy)
 
         def work(shelf: Shelf) -> Offer:
             kept = self._desk.again(shelf, "offer", name, {**made.kept(), "is_open": True})
             if kept is not None:
                 return Offer.of_kept(name, kept)
+            others = (Offer.of_kept(other, one) for other, one in shelf.all("offer"))
+            if any(one.is_open and (one.release, one.version) == (release, found.version) for one in others):
+                remedy = "Close that one first: by two at once, levels could be had for less."
+                raise NotAllowed(
+                    "one offer of a release is open at a time", came="another", where=release, remedy=remedy
+                )
             shelf.put("offer", name, made.kept())
             self._desk.trail(shelf, token, "offer", offer=name, release=release)
             return made
@@ -79,10 +96,10 @@ class Market:
         return self._desk.records.write(work)
 
     def order(self, token: Token, key: str, offer: str, at: Level) -> Order:
-        """Order a level; it costs the step from the largest level held.
+        """Order a level; it costs its price, less what was paid for others in this currency.
 
         Raises:
-            NotAllowed: where the token allows the level already.
+            NotAllowed: where the token allows the level already, or waits for it.
         """
         name = self._desk.name("order", token, key)
 
@@ -95,12 +112,16 @@ class Market:
             if not made.is_open:
                 raise UnknownRecord("an offer must be open", came="one that is closed", where=offer)
             has = held(shelf, token, made.release, made.version)
+            holding = token.owner, made.release, made.version
             if reaches(has, at):
                 raise NotAllowed("an order must be for more than is held", came=at, where=offer)
+            if any(not at > one.level for one in self._waiting(shelf, holding)):
+                remedy = "Wait for the decision, or cancel that order."
+                raise NotAllowed("an order must be for more than is ordered", came=at, where=offer, remedy=remedy)
             largest = has if isinstance(has, Level) else None
-            due = made.step(largest, at)
+            due = made.step(paid(shelf, holding, made.currency), at)
             about = (made.release, made.version, at, token.owner, largest, due, made.currency)
-            order = Order(name, offer, *about, int(self._desk.clock()))
+            order = Order(name, offer, *about, int(self._desk.clock()), also=token.person[1:])
             shelf.put("order", name, order.kept())
             self._desk.trail(shelf, token, "order", order=name, offer=offer, level=level_text(at))
             return order
@@ -115,18 +136,65 @@ class Market:
             return [one for one in found if token.may("decide orders", one.release)]
         return [one for one in found if one.buyer == token.owner]
 
+    def due(self, token: Token, offer: Offer, at: Level) -> Fraction:
+        """What a level of an offer costs the owner of a token now."""
+        holding = token.owner, offer.release, offer.version
+        return offer.step(self._desk.records.read(lambda shelf: paid(shelf, holding, offer.currency)), at)
+
     def decide_order(self, token: Token, name: str, state: str) -> Order:
-        """Approve or refuse an order; an approved one lets every token of the buyer's view the level."""
+        """Approve or refuse an order, refund an approved one; or, for the buyer, cancel one that waits.
+
+        An approved one lets every token of the buyer's view the level. What it costs is worked out then.
+
+        Raises:
+            OutOfRange: for another state.
+            NotAllowed: for the buyer's own decision, for another one than was made, and for a level that the buyer has
+                bought meanwhile.
+        """
+        verb = "order" if state == CANCELLED else "decide orders"
 
         def work(shelf: Shelf) -> Order:
-            order = Order.of_kept(name, self._desk.known(shelf, "order", name, token, "decide orders"))
-            token.check("decide orders", order.release, order.level)
-            decided = order.decided_as(state, token.owner, self._desk.clock())
-            if decided != order:
-                shelf.put("order", name, decided.kept())
-                if decided.state == APPROVED:
-                    note_bought(shelf, decided)
-                self._desk.trail(shelf, token, state, order=name)
+            order = Order.of_kept(name, self._desk.known(shelf, "order", name, token, verb))
+            holding = order.buyer, order.release, order.version
+            if state in (CANCELLED, REFUNDED):
+                decided = _taken_back(order, state, token, self._desk.clock())
+            else:
+                token.check("decide orders", order.release, order.level)
+                decided = order.decided_as(state, token, self._desk.clock())
+            if decided == order:
+                return order
+            if decided.state == APPROVED:
+                if reaches(largest_bought(shelf, holding), order.level):
+                    remedy = "Refuse it."
+                    raise NotAllowed("a level is sold once to a buyer", came=order.level, where=name, remedy=remedy)
+                offer = shelf.get("offer", order.offer)
+                if offer is not None:
+                    due = Offer.of_kept(order.offer, offer).step(paid(shelf, holding, order.currency), order.level)
+                    decided = replace(decided, due=due)
+            shelf.put("order", name, decided.kept())
+            note_bought(shelf, holding)
+            self._desk.trail(shelf, token, decided.state, order=name, due=str(decided.due), currency=order.currency)
             return decided
 
         return self._desk.records.write(work)
+
+    def _waiting(self, shelf: Shelf, holding: Holding) -> list[Order]:
+        """The orders of a buyer that wait for a decision, of one version of a release."""
+        orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
+        return [one for one in orders if one.state == ASKED and (one.buyer, one.release, one.version) == holding]
+
+
+def _taken_back(order: Order, state: str, token: Token, now: float) -> Order:
+    """An order that its buyer cancels while it waits, or that a curator refunds once it was approved."""
+    if order.state == state:
+        return order
+    if state == CANCELLED and not order.is_of(token):
+        raise NotAllowed("an order is cancelled by its buyer", came="another", where=order.name)
+    if state == REFUNDED:
+        token.check("decide orders", order.release, order.level)
+        if order.is_of(token):
+            raise NotAllowed("a second person must decide", came="the buyer's own token", where=order.name)
+    needed = ASKED if state == CANCELLED else APPROVED
+    if order.state != needed:
+        raise NotAllowed(f"an order must be {needed} to be {state}", came=order.state, where=order.name)
+    return replace(order, state=state, decided_by=token.owner, decided=int(now))

@@ -64,12 +64,15 @@ def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: s
 def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The terms of a proposal in lines, without what says nothing.
 
-    >>> text = '{"domain":{},"shares":[[["sex"],"3/4"],[[],"1/4"]],"unit":{"sensitivity":"1","cells":2}}'
+    >>> unit = '"unit":{"sensitivity":"1","cells":2,"neighbours":"add-remove"}'
+    >>> text = '{"domain":{},"shares":[[["sex"],"3/4"],[[],"1/4"]],' + unit + "}"
     >>> for name, fact in facts_shown({"strategy": text, "rows": "declared", "dataset": None, "independent": True}):
     ...     print(f"{name}: {fact}")
     measured: sex, with 3/4 of the level
     measured: total, with 1/4 of the level
     one individual: changes at most 2 atoms, each by at most 1
+    neighbours: add-remove
+    rows: declared
     independent: True
     """
     lines, text = [], facts.get("strategy")
@@ -78,9 +81,8 @@ def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     if facts.get("part"):
         partition, part = facts["part"]
         lines.append(("part", f"{part} of {partition}: its level does not add up with those of the other parts"))
-    skipped = {"strategy", "numbers", "rows", "part"} if text else {"part"}
     for name, fact in facts.items():
-        if name not in skipped and fact not in (None, [], False, ""):
+        if name not in ("strategy", "part") and fact not in (None, [], False, ""):
             lines.append((name, ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)))
     return lines
 
@@ -94,7 +96,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         whom = f"changes at most {unit['cells']} atoms, each by at most {unit['sensitivity']}"
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [("strategy", text[:1000])]
-    return [*lines, ("one individual", whom)]
+    return [*lines, ("one individual", whom), ("neighbours", str(unit["neighbours"]))]
 
 
 def sums_shown(release: WorkloadRelease, level: Level) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 
 @forms.post("/orders/decision")
 def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
-    """Approve or refuse an order."""
+    """Approve, refuse, refund or cancel an order."""
     service.market.decide_order(viewer, sent.text("order"), sent.text("state"))
     return see(request, "/market", done=sent.text("state"))
 

@@ -11,11 +11,12 @@ from starlette.exceptions import HTTPException
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service import service_answers as answers
 from utmost.doors.service.api import After, Served, Version
-from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.approvals import PROPOSED, Proposal
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.desk import held, reaches
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.market import Offer
+from utmost.doors.service.outlook import outlook
 from utmost.doors.service.page_counted import facts_shown, sums_shown
 from utmost.doors.service.page_rendering import render, short, static_files
 from utmost.doors.service.page_session import Viewer
@@ -33,7 +34,7 @@ pages.include_router(tools)
 
 _SURE = "0.95"
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
-_A_PAGE = 200
+_A_PAGE, _MOST_OUTLOOKS, _SOON = 200, 50, 14 * 86_400
 
 Name = Annotated[str, Query(max_length=400)]
 
@@ -138,7 +139,14 @@ def proposals_page(request: Request, service: Served, viewer: Viewer) -> Respons
     planned = {one.name for one in found if one.facts.get("strategy")} | _measured(service, viewer, found)
     shown: dict[str, Any] = {"proposals": found, "said": said, "planned": planned}
     shown["needs_second"] = service.proposals.required
+    shown["outlooks"] = {
+        one.name: outlook(service.ledger, one) for one in found[:_MOST_OUTLOOKS] if _waits(one, viewer)
+    }
     return render(request, "proposals.html", viewer, **shown)
+
+
+def _waits(proposal: Proposal, viewer: Token) -> bool:
+    return proposal.state == PROPOSED and viewer.may_ever("decide proposals")
 
 
 def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
@@ -162,13 +170,12 @@ def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]
     """Each level of an offer: its error bar, its price, and what it costs this viewer."""
     promise = service.ledger.release(offer.release, offer.version).promise
     has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
-    largest = has if isinstance(has, Level) else None
     return [
         {
             "at": at,
             "price": _money(price),
             "radius": promise.radius(at, _SURE),
-            "due": _money(offer.step(largest, at)),
+            "due": _money(service.market.due(viewer, offer, at)),
             "is_held": reaches(has, at),
         }
         for at, price in offer.prices
@@ -219,7 +226,9 @@ def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
     now = service.desk.clock()
     found = [(one, one.is_valid(now)) for one in service.bearers.all(viewer)[::-1]]
     allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
-    return render(request, "tokens.html", viewer, tokens=found, roles=allowed)
+    until = service.bearers.last_admin_until()
+    ends = until if until is not None and until - now < _SOON else None
+    return render(request, "tokens.html", viewer, tokens=found, roles=allowed, last_admin_ends=ends)
 
 
 @pages.get("/trail")

@@ -8,7 +8,7 @@ from utmost.doors.service.desk import Desk
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Token
-from utmost.errors import NotAllowed, OutOfRange
+from utmost.errors import NotAllowed, OutOfRange, WrongKind
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.events import check_name
@@ -97,7 +97,9 @@ class Proposals:
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
-        proposal = Proposal(name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone)
+        proposal = Proposal(
+            name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.person[1:]
+        )
         asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 
         def work(shelf: Shelf) -> Proposal:
@@ -129,7 +131,7 @@ class Proposals:
         def work(shelf: Shelf) -> Proposal:
             proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
             token.check("decide proposals", proposal.release, proposal.level)
-            decided = proposal.decided_as(state, token.owner, self._desk.clock())
+            decided = proposal.decided_as(state, token, self._desk.clock())
             if decided != proposal:
                 shelf.put("proposal", name, decided.kept())
                 self._desk.trail(shelf, token, state, proposal=name)
@@ -165,7 +167,7 @@ class Proposals:
             if self.required and is_new:
                 kept = None if proposal is None else shelf.get("proposal", proposal)
                 found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
-                check_approved(found, token.owner, verb, release, version, at, facts)
+                check_approved(found, token, verb, release, version, at, facts)
             if again is None:
                 shelf.put("begun", name, {})
                 if verb == "publish" and not token.may(verb):

@@ -93,12 +93,16 @@ def release_answer(release: Published, levels: tuple[Level, ...]) -> dict[str, A
 
 def token_answer(token: Token) -> dict[str, Any]:
     """A token without its digest."""
-    return {"name": token.name} | {name: fact for name, fact in token.facts().items() if name != "digest"}
+    return _without(token.facts(), "digest") | {"name": token.name}
 
 
 def proposal_answer(proposal: Proposal) -> dict[str, Any]:
     """A proposal."""
-    return {"name": proposal.name} | proposal.kept()
+    return _without(proposal.kept(), "also") | {"name": proposal.name}
+
+
+def _without(kept: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: fact for name, fact in kept.items() if name not in names}
 
 
 def offer_answer(offer: Offer) -> dict[str, Any]:
@@ -108,7 +112,7 @@ def offer_answer(offer: Offer) -> dict[str, Any]:
 
 def order_answer(order: Order) -> dict[str, Any]:
     """An order."""
-    return {"name": order.name} | order.kept()
+    return _without(order.kept(), "also") | {"name": order.name}
 
 
 def budget_answer(budget: Budget) -> dict[str, Any]:

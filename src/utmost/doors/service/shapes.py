@@ -187,6 +187,14 @@ class Decided(Asked):
     state: Literal["approved", "refused"]
 
 
+class OrderDecided(Asked):
+    """What becomes of an order."""
+
+    model_config = _like({"state": "approved"})
+
+    state: Literal["approved", "refused", "cancelled", "refunded"]
+
+
 class Publication(Asked):
     """A table to publish, with what is promised of it."""
 

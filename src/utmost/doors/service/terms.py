@@ -14,6 +14,8 @@ from utmost.publish.workloads import Strategy
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 _LISTS = ("columns", "public", "drop")
+_BESIDE = ("strategy", "dataset", "independent", "rows", "part")
+"""What may be said where a strategy is."""
 
 
 @checked_parts
@@ -27,6 +29,10 @@ class Terms(Shown):
         part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
             parts do not add up, so it must be said here, where it is approved, and be that of the counted table.
         strategy: a strategy as JSON text, instead of columns and unit: text, since the order of its axes is part of it.
+            It says all that is promised, so nothing that it would overrule is taken beside it.
+
+    Raises:
+        OutOfRange: for what would be approved beside a strategy, and not be published.
     """
 
     columns: tuple[str, ...] = ()
@@ -45,6 +51,17 @@ class Terms(Shown):
     independent: bool = False
     strategy: str | None = None
     part: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        default = {field.name: field.default for field in fields(self)}
+        said = [name for name in default if name not in _BESIDE and getattr(self, name) != default[name]]
+        if self.strategy is not None and said:
+            raise OutOfRange(
+                "a strategy says itself what is measured and promised",
+                came=f"{said[0]} beside it",
+                where="terms",
+                remedy=f"Leave {', '.join(said)} out; the strategy's own unit and columns are published.",
+            )
 
     @classmethod
     @checked
@@ -93,12 +110,8 @@ class Terms(Shown):
         given = {name: value for name, value in values.items() if value is not None}
         if self.strategy is None:
             return given | {name: list(given[name]) for name in _LISTS}
-        return {
-            "strategy": _read_strategy(self.strategy),
-            "dataset": self.dataset,
-            "independent": self.independent,
-            "rows": self.rows,
-        }
+        beside = {name: getattr(self, name) for name in _BESIDE if name != "part"}
+        return beside | {"strategy": _read_strategy(self.strategy)}
 
 
 def counted_terms(table: CountedTable, *, is_planned: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
 from utmost.laws.exact import Level, checked_parts, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.ledger.budgets import read_alike
 
 ROLES = ("recipient", "curator", "approver", "auditor", "admin")
 
@@ -77,7 +78,8 @@ class Token:
 
     Attributes:
         name: public; a part of what the bearer presents.
-        owner: the person or program it belongs to. Two tokens of one owner are one person where two are needed.
+        owner: the person or program it belongs to. Two tokens of one owner are one person where two are needed, also
+            where the names differ in case or in Unicode's forms alone.
         role: one of `ROLES`.
         grants: the releases and levels it is for. None, for none at all.
         made, expires: seconds since 1970.
@@ -105,6 +107,15 @@ class Token:
     def is_shared(self) -> bool:
         """Whether it is for everybody of whom an OpenID provider says something."""
         return self.subject is not None and self.subject.startswith(_CLAIM)
+
+    @property
+    def person(self) -> tuple[str, ...]:
+        """By what its owner is known as one person: the owner's name as people read it; also what OpenID calls them.
+
+        Two tokens that have one of these in common are one person's.
+        """
+        names = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
+        return tuple(map(read_alike, names))
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
         """Whether it allows something."""

@@ -38,20 +38,21 @@ class Accounts:
         dataset: str | None = None,
         independent: bool = False,
         version: int | None = None,
+        part: tuple[str, str] | None = None,
     ) -> Budget:
         """The budget as it would stand after a call at this level; nothing is drawn, written or spent.
 
         Args:
             name, version: of the release, which need not be there yet; the newest version if left out.
             epsilon, alpha: the level, one of the two.
-            dataset, independent: for a release that is not there yet, as for `publish`.
+            dataset, independent, part: for a release that is not there yet, as for `publish`.
 
         Raises:
             BudgetExceeded: where the call would raise it.
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version}
+        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
         return self._look(lambda state: rehearsed(state, name, at, **asked))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:

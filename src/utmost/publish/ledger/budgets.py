@@ -62,7 +62,14 @@ def check_named(state: State, dataset: str) -> None:
 
 
 def rehearsed(
-    state: State, name: str, level: Level, *, dataset: str | None, independent: bool, version: int | None
+    state: State,
+    name: str,
+    level: Level,
+    *,
+    dataset: str | None,
+    independent: bool,
+    version: int | None,
+    part: Part | None = None,
 ) -> Budget:
     """The budget as it would stand after a release, new or not, has been answered at a level.
 
@@ -77,7 +84,7 @@ def rehearsed(
         check_told_apart(state, group)
         if not independent:
             check_named(state, group)
-    after = spending_after(state, group, found, level)
+    after = spending_after(state, group, found, level, part)
     check_budget(state, group, after)
     return Budget(group, state.limits.get(group), after)
 

@@ -1,0 +1,88 @@
+"""What an approval would do, for whoever decides: error bars, the budget before and after, and what is unusual."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.terms import Terms
+from utmost.errors import UtmostError
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.publish.ledger import Budget, Ledger
+from utmost.publish.ledger.promise import Promise, promised
+
+_SURE = "0.95"
+_MUCH = level(10)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a proposal would come to, worked out from public facts.
+
+    Attributes:
+        bars: what is released, and the 95 % error bar that it would have.
+        before, after: the dataset's budget; None where it may not spend so much.
+        problem: why the proposal could not be carried out; empty where it could.
+        warnings: what is unusual about it.
+    """
+
+    bars: tuple[tuple[str, int | float], ...] = ()
+    before: Budget | None = None
+    after: Budget | None = None
+    problem: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
+    """What a proposal would come to; where its terms cannot be carried out, why.
+
+    Cost: an error bar for each measured family; nothing is drawn or written.
+    """
+    bars: tuple[tuple[str, int | float], ...] = ()
+    before = None
+    try:
+        if proposal.verb == "relax":
+            found = ledger.release(proposal.release, proposal.version)
+            dataset, promise = found.dataset, found.promise
+            after_it: dict[str, Any] = {"version": proposal.version}
+        else:
+            terms = Terms.read(proposal.facts)
+            dataset, promise = terms.dataset or proposal.release, _promise_of(terms)
+            after_it = {name: getattr(terms, name) for name in ("dataset", "independent", "part")}
+            after_it["version"] = proposal.version
+        bars = _bars(promise, proposal)
+        before = ledger.budget(dataset)
+        after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
+    except UtmostError as error:
+        return Outlook(bars, before, None, str(error), _unusual(proposal, bars))
+    return Outlook(bars, before, after, "", _unusual(proposal, bars))
+
+
+def _promise_of(terms: Terms) -> Promise:
+    """The promise that terms state."""
+    said = terms.arguments()
+    if terms.strategy is not None:
+        return promised(unit=said["strategy"].unit).measuring(said["strategy"])
+    names = ("sensitivity", "cells", "neighbours", "numbers", "grid", "half_step", "largest")
+    return promised(**{name: said[name] for name in names if name in said})
+
+
+def _bars(promise: Promise, proposal: Proposal) -> tuple[tuple[str, int | float], ...]:
+    strategy = promise.strategy
+    if strategy is None:
+        return (("each released value", promise.radius(proposal.level, _SURE)),)
+    names = [strategy.domain.family_name(family) or "total" for family in strategy.shares]
+    return tuple(
+        (name, int(Geometric(lattice.of(proposal.level)).radius(_SURE)))
+        for name, (_, lattice) in zip(names, promise.runs, strict=True)
+    )
+
+
+def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
+    """Warnings in words."""
+    found = []
+    if proposal.level > _MUCH:
+        found.append("Above epsilon 10 practically nobody is protected.")
+    if any(radius == 0 for _, radius in bars):
+        found.append("The error bar is 0: almost every released value is the true one.")
+    return tuple(found)
