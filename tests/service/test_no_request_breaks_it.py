@@ -178,9 +178,13 @@ def test_bad_paths_queries_and_headers(callers):
     for kind in (None, "", "text/plain", "application/xml", "application/json; charset=utf-16", "multipart/form-data"):
         sent = {} if kind is None else {"content-type": kind}
         check(curator("POST", "/v1/releases", key="x", content=b'{"name": 1}', headers=sent), 422)
-    for method in ("DELETE", "PATCH", "OPTIONS", "HEAD", "BREW"):
+    for method in ("DELETE", "PATCH", "OPTIONS", "BREW"):
         answer = curator(method, "/v1/releases")
-        assert (answer.status_code, answer.headers["allow"]) == (405, "GET") or method == "HEAD"
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    for path in ("/v1/releases", "/v1/releases/gone", "/health"):
+        head, whole = curator("HEAD", path), curator("GET", path)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
     for given in (
         "",
         "Bearer",

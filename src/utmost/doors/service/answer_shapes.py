@@ -138,9 +138,10 @@ class TokensFound(BaseModel):
 class TokenMade(BaseModel):
     """A new token, and what its bearer presents: said once."""
 
-    model_config = _like({"token": _TOKEN, "bearer": f"utmost_{_NAME}_{'A' * 43}"})
+    model_config = _like({"token": _TOKEN, "bearer": f"utmost_{_NAME}_{'A' * 43}", "not_there": []})
     token: TokenFound
     bearer: str | None
+    not_there: list[str]
 
 
 class _Version(BaseModel):
@@ -278,6 +279,13 @@ class BudgetFound(BaseModel):
     limit: Level | None
     spent: str
     remaining: str | None
+
+
+class LimitSet(BudgetFound):
+    """A budget, and whether no release names its dataset yet."""
+
+    model_config = _like(_BUDGET | {"is_unused": False})
+    is_unused: bool
 
 
 class EventFound(BaseModel):

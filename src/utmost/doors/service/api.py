@@ -319,7 +319,8 @@ def make_token(service: Served, who: Who, key: Key, asked: NewToken) -> dict[str
     grants = tuple(Grant(one.release, None if one.up_to is None else read_level(one.up_to)) for one in asked.grants)
     options: dict[str, Any] = {"days": asked.days, "subject": asked.subject}
     made, presented = service.bearers.make(who, key, asked.owner, asked.role, grants, **options)
-    return {"token": answers.token_answer(made), "bearer": presented}
+    not_there = service.releases.not_there(who, made)
+    return {"token": answers.token_answer(made), "bearer": presented, "not_there": not_there}
 
 
 @router.post("/tokens/{name}/revocation", summary="Revoke a token", responses=_gives(found.TokenFound))
@@ -334,10 +335,11 @@ def budget(service: Served, who: Who, dataset: Part) -> dict[str, Any]:
     return answers.budget_answer(service.audit.budget(who, dataset))
 
 
-@router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset", responses=_gives(found.BudgetFound))
+@router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset", responses=_gives(found.LimitSet))
 def limit(service: Served, who: Who, dataset: Part, asked: NewLimit) -> dict[str, Any]:
     """To set the same again changes nothing."""
-    return answers.budget_answer(service.audit.limit(who, dataset, read_level(asked.epsilon)))
+    made = service.audit.limit(who, dataset, read_level(asked.epsilon))
+    return answers.budget_answer(made) | {"is_unused": service.audit.is_unused(who, dataset)}
 
 
 @router.get("/history", summary="The events of the ledger", responses=_gives(found.EventsFound))

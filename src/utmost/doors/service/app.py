@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from utmost.doors.service.api import Who, arrived, router
 from utmost.doors.service.description import describe
-from utmost.doors.service.guards import LOG, Guards, Limits
+from utmost.doors.service.guards import LOG, Guards, JsonLines, Limits
 from utmost.doors.service.metrics import Metrics
 from utmost.doors.service.openid import OpenId
 from utmost.doors.service.openid_sign_in import SignIn, client_secret
@@ -47,7 +47,9 @@ def application(service: Service, settings: Settings | None = None) -> Guards:
 
 def of_environment() -> Guards:
     """The application of the settings in the environment: what each worker of a server makes for itself."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    lines = logging.StreamHandler()
+    lines.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[lines])
     settings = Settings.of_environment()
     service = Service(
         Ledger.open(settings.ledger, witness=settings.witness or None),

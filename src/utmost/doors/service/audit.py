@@ -38,6 +38,11 @@ class Audit:
         self._desk.records.write(lambda shelf: self._desk.trail(shelf, token, "limit", dataset=dataset))
         return made
 
+    def is_unused(self, token: Token, dataset: str) -> bool:
+        """Whether no release names a dataset: its limit waits for one, or its name was misspelt."""
+        token.check_any("budgets", "history")
+        return dataset not in {one.dataset for one in self._ledger.releases}
+
     def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
         """The events of the ledger: all of them, or those of a release."""
         token.check("history", name)

@@ -26,6 +26,26 @@ Refusal = tuple[int, str, str]
 
 LOG = logging.getLogger("utmost.doors.service")
 
+
+class JsonLines(logging.Formatter):
+    """Every line of a log as JSON: the service's own as they are, those of others with when, what and whose.
+
+    >>> record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, "Started on %s", ("::1",), None)
+    >>> sorted(json.loads(JsonLines().format(record)))
+    ['level', 'logger', 'said', 'time']
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        if record.name == LOG.name:
+            return record.getMessage()
+        said = {"time": int(record.created), "level": record.levelname, "logger": record.name}
+        said["said"] = record.getMessage()
+        if record.exc_info and record.exc_info[0] is not None:
+            said["broke"] = record.exc_info[0].__name__
+        return json.dumps(said)
+
+
 TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
 TOO_SLOW: Refusal = (408, "TooSlow", "The body did not come in time.")
 TOO_MANY: Refusal = (503, "Busy", BUSY)
@@ -94,6 +114,9 @@ class Guards:
         """Answer a request."""
         if scope["type"] != "http":
             return await self.inside(scope, receive, send)
+        method = scope["method"]
+        if method == "HEAD":  # answered as GET is, without the body
+            scope = {**scope, "method": "GET"}
         name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
         scope.setdefault("state", {}).update(request=name, body=body)
         routed(scope)
@@ -108,6 +131,8 @@ class Guards:
                 if b"cache-control" not in there:
                     own.append((b"cache-control", b"no-store"))
                 message["headers"] = [*message.get("headers", []), *own]
+            if method == "HEAD" and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
             await send(message)
 
         try:
@@ -137,10 +162,10 @@ class Guards:
             route = getattr(scope.get("route"), "path", "none")
             seconds = time.perf_counter() - began
             token = scope["state"].get("token")
-            entry: dict[str, Any] = {"request": name, "method": scope["method"], "route": route}
+            entry: dict[str, Any] = {"request": name, "method": method, "route": route}
             entry |= {"status": said["status"], "ms": round(1000 * seconds, 1)}
             LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
-            self._counted(route, scope["method"], said["status"], seconds)
+            self._counted(route, method, said["status"], seconds)
 
     def _body(self, receive: Receive) -> "Body":
         until = time.monotonic() + self._patience

@@ -10,7 +10,7 @@ from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
 from utmost.doors.service.proposing import Proposals, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
-from utmost.doors.service.tokens import Token
+from utmost.doors.service.tokens import EVERY, Token
 from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
@@ -91,6 +91,12 @@ class Releases:
             return tuple(one for one in there if held(shelf, token, one.name, one.version) is not None)
 
         return self._desk.records.read(mine)
+
+    def not_there(self, token: Token, made: Token) -> list[str]:
+        """The releases that a new token is for and that are not there, for who made it: yet to come, or misspelt."""
+        token.check("tokens")
+        there = {one.name for one in self._ledger.releases} | {EVERY}
+        return [grant.release for grant in made.grants if grant.release not in there]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

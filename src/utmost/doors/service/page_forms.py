@@ -206,7 +206,8 @@ def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) ->
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
     about = (sent.text("owner"), sent.text("role"), _grants(sent.text("grants")))
     made, presented = service.bearers.make(viewer, _key(sent), *about, **options)
-    return render(request, "token_made.html", viewer, made=made, presented=presented)
+    not_there = service.releases.not_there(viewer, made)
+    return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
 
 
 def _grants(text: str) -> tuple[Grant, ...]:
@@ -229,8 +230,9 @@ def revoke(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Res
 @forms.post("/budgets")
 def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Set the limit of a dataset."""
-    service.audit.limit(viewer, sent.text("dataset"), read_level(sent.text("epsilon")))
-    return see(request, "/budgets", done="limited")
+    dataset = sent.text("dataset")
+    service.audit.limit(viewer, dataset, read_level(sent.text("epsilon")))
+    return see(request, "/budgets", done="waits" if service.audit.is_unused(viewer, dataset) else "limited")
 
 
 @forms.post("/verify/ledger")

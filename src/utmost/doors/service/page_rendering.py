@@ -64,6 +64,7 @@ DONE = {
     "ordered": "Ordered. The curator decides.",
     "revoked": "The token is revoked.",
     "limited": "The limit is set.",
+    "waits": "The limit is set, and no release names this dataset yet: see whether its name is right.",
     "holds": "The ledger holds everything that the receipt is about.",
 }
 """What a page says after a form, by the word in its address: no other text from an address is ever shown."""

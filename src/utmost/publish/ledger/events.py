@@ -40,10 +40,11 @@ def check_name(name: object, what: str) -> str:
     >>> check_name("admissions 1973", "name")
     'admissions 1973'
     """
-    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip():
-        return name
+    is_text = isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name == name.strip()
+    if is_text and name not in (".", ".."):  # which browsers and file systems take out of a path
+        return str(name)
     raise OutOfRange(
-        f"{what} must be printable text of 1 to {_LONGEST} characters, without spaces at its ends",
+        f"{what} must be printable text of 1 to {_LONGEST} characters, not dots, without spaces at its ends",
         came=repr(name) if isinstance(name, str) else type(name).__name__,
     )
 
