@@ -1,0 +1,112 @@
+"""How the service is deployed, as far as a machine without a container daemon can tell."""
+
+import fnmatch
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+CAN_BECOME = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("setpriv") is not None
+
+
+def _is_sent(path):
+    """Whether a file is sent to whoever builds the image: the last line that matches it decides."""
+    sent = True
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.lstrip("!")
+        if line and not line.startswith("#"):
+            parts = [path, *map(str, Path(path).parents)]
+            names = [*parts, *(part.rpartition("/")[2] for part in parts)] if pattern.startswith("**/") else parts
+            if any(fnmatch.fnmatchcase(name, pattern.removeprefix("**/")) for name in names):
+                sent = line.startswith("!")
+    return sent
+
+
+def test_no_secret_lies_in_an_image():
+    """Keys, passwords and ledgers of a checkout stay outside; what the wheel is made of comes in."""
+    for path in ("deploy/ledger.key", "deploy/database.password", "ledger.key", "releases.db", "releases.db.service",
+                 "src/utmost/ledger.key", ".git/config", "tests/conftest.py", ".env", "releases.db.key"):  # fmt: skip
+        assert not _is_sent(path), path
+    for path in ("pyproject.toml", "README.md", "LICENSE", "man/utmost.1", "src/utmost/__init__.py", "deploy/start"):
+        assert _is_sent(path), path
+        assert (ROOT / path).exists()
+    dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    assert "COPY . /opt/utmost" in dockerfile
+    assert "rm -rf /opt/utmost" in dockerfile
+
+
+def test_every_service_is_restarted_limited_and_its_log_turned():
+    for name, service in COMPOSE["services"].items():
+        assert service["restart"] == "unless-stopped", name
+        assert {"mem_limit", "cpus", "pids_limit"} <= set(service), name
+        assert {"max-size", "max-file"} <= set(service["logging"]["options"]), name
+        assert "no-new-privileges:true" in service["security_opt"], name
+    assert [name for name, service in COMPOSE["services"].items() if "ports" in service] == ["proxy"]
+
+
+def test_the_proxy_alone_is_believed_about_who_asks():
+    """Behind the bridge it has an address of the network, and the service believes those of the network."""
+    (network,) = COMPOSE["networks"]["inside"]["ipam"]["config"]
+    service = COMPOSE["services"]["service"]
+    assert service["environment"]["FORWARDED_ALLOW_IPS"] == network["subnet"]
+    assert "--behind-proxy" in service["command"]
+    assert all(one["networks"] == ["inside"] for one in COMPOSE["services"].values())
+    assert "reverse_proxy service:8000" in (DEPLOY / "Caddyfile").read_text(encoding="utf-8")
+
+
+def test_the_command_line_takes_what_the_service_is_started_with(monkeypatch):
+    """The options that compose and systemd pass are ones that `utmost serve` knows."""
+    typer = pytest.importorskip("typer")
+    from utmost.doors.cli.main import command_named
+
+    known = {option for one in command_named("serve").params for option in (*one.opts, *one.secondary_opts)}
+    unit = (DEPLOY / "utmost.service").read_text(encoding="utf-8")
+    (line,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
+    passed = [word for word in (*COMPOSE["services"]["service"]["command"], *line.split()) if word.startswith("--")]
+    assert passed
+    assert set(passed) <= known
+    assert typer is not None
+
+
+@pytest.mark.skipif(not CAN_BECOME, reason="only root can hand secrets to another user")
+def test_secrets_reach_the_user_that_serves_and_no_other(tmp_path):
+    """The entrypoint, with a program that looks around: another user, the key readable by that user alone, the
+    password in the environment and in no file. The mounted files belong to somebody else, with mode 0600."""
+    place = Path("/tmp") / f"utmost-deploy-{os.getpid()}"
+    mounted, own = place / "secrets", place / "own"
+    mounted.mkdir(parents=True)
+    place.chmod(0o755)
+    try:
+        for name, text in (("ledger", "ab" * 32), ("database", "s3cret=")):
+            (mounted / name).write_text(text + "\n")
+            os.chown(mounted / name, 1234, 1234)
+            (mounted / name).chmod(0o600)
+        program = place / "looks"
+        program.write_text(
+            '#!/bin/sh\nid -un; stat -c "%U %a" "$UTMOST_LEDGER_KEY_FILE"; cat "$UTMOST_LEDGER_KEY_FILE"\n'
+            'echo "$PGPASSWORD"; ls "$UTMOST_RUN"\n'
+            'cat "$UTMOST_SECRETS/database" 2>/dev/null || echo closed; echo "$@"\n'
+        )
+        program.chmod(0o755)
+        given = {"UTMOST_SECRETS": mounted, "UTMOST_RUN": own, "UTMOST_USER": "nobody", "UTMOST_PROGRAM": program}
+        started = subprocess.run(
+            [DEPLOY / "start", "serve", "--host", "0.0.0.0"],
+            env={**os.environ, **{name: str(value) for name, value in given.items()}},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert started.returncode == 0, started.stderr
+        assert started.stdout.splitlines() == [
+            "nobody", "nobody 400", "ab" * 32, "s3cret=", "ledger", "closed", "serve --host 0.0.0.0",
+        ]  # fmt: skip
+    finally:
+        shutil.rmtree(place)
