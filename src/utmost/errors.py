@@ -43,7 +43,8 @@ Each error says what was required, what came, where, and how to put it right.
 A `PrivacyWarning` is no error: what was asked is done, and promises less than its name suggests. `LittleProtection`
 is of a level that hides practically nobody, `RowsObserved` of a list of rows that was taken from the data,
 `BudgetUnused` of a limit that no release spends, `RowsRenamed` of rows that are called otherwise than when they were
-published, `NothingCounted` of a table all of whose events lie outside the declared domain.
+published, `NothingCounted` of a table all of whose events lie outside the declared domain, `DegreesAsLengths` of
+coordinates that can only be degrees.
 """
 
 from typing import Any, Self
@@ -248,6 +249,10 @@ class PrivacyWarning(UserWarning):
 
 class NothingCounted(PrivacyWarning):
     """Every event of a table lies outside the declared domain, so that it is a table of zeros."""
+
+
+class DegreesAsLengths(PrivacyWarning):
+    """Coordinates that are taken for lengths can only be degrees."""
 
 
 class BudgetUnused(PrivacyWarning):

@@ -276,3 +276,48 @@ def test_the_certified_arcs_agree_with_exact_quarters():
     assert great_circle_steps(points, Fraction(1))[0].tolist() == [
         math.floor(math.pi * SMALLEST_RADIUS * part) for part in (0, 0.25, 0.5, 1)
     ]
+
+
+PARIS = {"Louvre": (48.8606, 2.3376), "Reuilly": (48.8447, 2.3876), "Menilmontant": (48.8667, 2.3850)}
+
+
+def test_a_position_far_from_the_map_is_refused_and_not_told():
+    """Sydney, exchanged coordinates and one among many; a town nearby is taken, and with a reach what lies in it."""
+    paris = places(PARIS)
+    for position in ((-33.87, 151.21), (2.3376, 48.8606), ([48.86, 2.33], [2.33, 48.86])):
+        with pytest.raises(BadTable, match="within reach") as refused:
+            paris.nearest(*position)
+        assert not any(digit in str(refused.value) for digit in ("33", "151", "48", "2.3"))
+    assert paris.nearest(48.85, 2.34) == "Louvre"
+    assert paris.nearest(-33.87, 151.21, reach=math.inf) in PARIS
+    with pytest.raises(BadTable):
+        paris.nearest(48.85, 2.34, reach=100)
+    assert paris.nearest(48.8607, 2.3376, reach=100) == "Louvre"
+    with pytest.raises(OutOfRange):
+        paris.nearest(48.85, 2.34, reach=0)
+    assert places({"here": (1, 2)}).nearest(-40, 100) == "here"  # a map of one place has no size
+    flat = places({"a": (0, 0), "b": (0, 1000)}, metric="metres")
+    assert flat.nearest(10, 900) == "b"
+    with pytest.raises(BadTable):
+        flat.nearest(1e6, 0)
+
+
+@pytest.mark.parametrize("names", [("id", "lat", "lon"), ("name", "Latitude", "Longitude"), ("label", "LAT", "lng")])
+def test_columns_that_people_call_otherwise_are_found(names):
+    rows = list(zip(*((name, *position) for name, position in PARIS.items()), strict=True))
+    found = places(dict(zip(names, map(list, rows), strict=True)))
+    assert found.labels == tuple(PARIS)
+    assert found.distances.tolist() == places(PARIS).distances.tolist()
+
+
+def test_a_column_that_is_not_found_names_its_argument():
+    rows = list(map(list, zip(*((name, *position) for name, position in PARIS.items()), strict=True)))
+    for columns, argument in (
+        (dict(zip(("who", "lat", "lon"), rows, strict=True)), "name="),
+        (dict(zip(("id", "label", "lat", "lon"), [rows[0], *rows], strict=True)), "name="),
+        (dict(zip(("name", "breite", "laenge"), rows, strict=True)), "latitude="),
+    ):
+        with pytest.raises(BadTable, match=argument):
+            places(columns)
+    other = dict(zip(("ort", "breite", "laenge"), rows, strict=True))
+    assert places(other, name="ort", latitude="breite", longitude="laenge").size == 3

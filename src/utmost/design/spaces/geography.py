@@ -26,6 +26,8 @@ from utmost.laws.exact import Array, Number, checked, fractions, frozen
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.shown import Shown
 
+_EARTH = 6_371_008.8  # the mean radius, in metres
+
 Way = Literal["great-circle", "metres", "roads", "cells"]
 
 
@@ -95,7 +97,7 @@ class Places(Space):
             raise Unsupported("these places have no coordinates", came="nodes of a network without y and x")
         return np.array([[float(north), float(east)] for north, east in self.geography.positions])
 
-    def nearest(self, latitude: Any, longitude: Any = None) -> Any:
+    def nearest(self, latitude: Any, longitude: Any = None, *, reach: float | None = None) -> Any:
         """The label of the place that a position is nearest to, or an array of them for arrays of positions.
 
         This happens to the secret before any noise: it costs no privacy, and the promise is then of the places. For
@@ -105,9 +107,13 @@ class Places(Space):
         Args:
             latitude, longitude: in degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
                 points alone, brought to the places' reference system.
+            reach: how far a position may lie from its place, in metres along a straight line, or in the unit of a
+                plane. If left out, twice the distance from the middle of the map to its farthest place: whatever is
+                farther is of another map, or has its coordinates exchanged. `math.inf` takes all to their nearest.
 
         Raises:
-            BadTable: for coordinates that are missing or no numbers; none is quoted.
+            BadTable: for coordinates that are missing or no numbers, and for a position out of reach; none is quoted,
+                nor counted. A refusal depends on the secret, and is for whoever holds it.
 
         Cost: O(n) for each position.
 
@@ -118,11 +124,22 @@ class Places(Space):
         north, east = self._read(latitude, longitude)
         here = self._vectors(self.coordinates)
         there = self._vectors(np.column_stack([north.ravel(), east.ravel()]))
+        middle = here - here.mean(axis=0)
+        farthest = 2 * float(np.sqrt((middle * middle).sum(axis=1).max())) if reach is None else self._reach(reach)
+        farthest = farthest or float("inf")  # a map of one place
         found = np.empty(len(there), dtype=np.intp)
         step = max(1, (1 << 20) // len(here))
         for start in range(0, len(there), step):
             gaps = there[start : start + step, None, :] - here[None, :, :]
-            found[start : start + step] = (gaps * gaps).sum(axis=2).argmin(axis=1)
+            squares = (gaps * gaps).sum(axis=2)
+            found[start : start + step] = squares.argmin(axis=1)
+            if (squares.min(axis=1) > farthest * farthest).any():
+                raise BadTable(
+                    "every position must lie within reach of the map",
+                    came="one that is farther away",
+                    where="nearest",
+                    remedy="Latitude comes first, or northing. Pass reach=math.inf to take all to their nearest place.",
+                )
         labels = np.empty(self.size, dtype=object)
         labels[:] = self.labels
         return labels[found[0]] if north.ndim == 0 else labels[found].reshape(north.shape)
@@ -195,6 +212,12 @@ class Places(Space):
         if theirs is not None and theirs != mine:
             points = points.to_crs(mine if mine is not None else "EPSG:4326")
         return np.asarray(points.geometry.y), np.asarray(points.geometry.x)
+
+    def _reach(self, reach: float) -> float:
+        """A reach in the unit of `_vectors`."""
+        if not reach > 0:
+            raise OutOfRange("a reach must be positive", came=reach, where="reach")
+        return reach / _EARTH if self.geography.in_degrees else reach
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points among which the nearest in space is the nearest place: on the sphere, or in the plane."""

@@ -13,6 +13,12 @@ from utmost.laws.exact import exact
 from utmost.provided import provided
 
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
+_ALSO = {
+    "name": ("id", "label", "place"),
+    "latitude": ("lat", "y"),
+    "longitude": ("lon", "lng", "long", "x"),
+}
+"""What else people call a column, which is looked for where there is none of the name asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +55,35 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str) -> Survey:
             raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _of_geometry(table, name)
-    if isinstance(table, Mapping) and not {latitude, longitude} <= set(table):
+    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table)):
         return _of_pairs(table)
     adapter = provided("table_adapters").adapter_of(table)
     names = adapter.names(table)
-    for column in (name, latitude, longitude):
-        if column not in names:
-            raise provided("table_adapters").no_column(column, names)
+    asked = {"name": name, "latitude": latitude, "longitude": longitude}
+    name, latitude, longitude = (_column(what, column, names) for what, column in asked.items())
     labels, north, east = (_plain(adapter.column(table, column)) for column in (name, latitude, longitude))
     return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
+
+
+def _are_columns(table: Mapping[Any, Any]) -> bool:
+    """Whether a dict holds columns that people call latitude and longitude, rather than a pair for each name."""
+    named = {str(key).strip().casefold() for key in table}
+    return all(not named.isdisjoint({what, *_ALSO[what]}) for what in ("latitude", "longitude"))
+
+
+def _column(what: str, column: str, names: Sequence[str]) -> str:
+    """The column that was asked for, or one that people call so; by its name, whatever its case.
+
+    Raises:
+        BadTable: where there is none, saying which argument names it.
+    """
+    if column in names:
+        return column
+    also = [known for known in names if known.strip().casefold() in (what, *_ALSO[what])] if column == what else []
+    if len(also) == 1:
+        return also[0]
+    came = f"{' and '.join(map(repr, also))}" if also else f"none of {len(names)} columns named so"
+    raise BadTable(f"places need a column {column!r}", came=came, where="places", remedy=f"Pass {what}=, its name.")
 
 
 def is_cells(table: Any) -> bool:
@@ -183,8 +209,9 @@ def _of_pairs(places: Mapping[Any, Any]) -> Survey:
     """A dict from each name to its latitude and longitude."""
     for label, pair in places.items():
         if isinstance(pair, str | bytes | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
-            remedy = "Pass {name: (latitude, longitude)}, or columns that have these names."
-            raise BadTable("a place must have a latitude and a longitude", came=str(label), remedy=remedy)
+            remedy = "Pass {name: (latitude, longitude)}; or columns, which name=, latitude= and longitude= name."
+            required = "a dict of places must have a latitude and a longitude for each name"
+            raise BadTable(required, came=f"something else under {str(label)!r}", remedy=remedy)
     return Survey(list(places), _positions(list(places), [tuple(pair) for pair in places.values()]))
 
 

@@ -23,6 +23,7 @@ from utmost.publish.ledger.state import Published, State
 from utmost.publish.releases.places_statements import radius_name
 from utmost.publish.releases.planar import written as written_cells
 from utmost.publish.releases.table import declared
+from utmost.publish.releases.tangent_plane import check_lengths
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of, brought, table_of
 from utmost.publish.workloads import Strategy
@@ -105,7 +106,9 @@ def read_promise(strategy: Strategy | None, laid: Laid, per: Number | None = Non
     if per is not None:
         if lattice["numbers"] != "integers" or lattice["half_step"]:
             raise OutOfRange("points have noise of their own", remedy="Leave out numbers= and half_step=.")
-        dimensions = len([laid.columns] if isinstance(laid.columns, str) else laid.columns)
+        coordinates = [laid.columns] if isinstance(laid.columns, str) else laid.columns
+        check_lengths(coordinates)
+        dimensions = len(coordinates)
         return promised_points(per, dimensions, lattice["grid"], lattice["largest"])
     promise = promised(unit=laid.unit, **lattice)
     if strategy is None:

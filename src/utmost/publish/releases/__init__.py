@@ -17,6 +17,7 @@ from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
 from utmost.publish.releases.table_statements import guarantee, statement
+from utmost.publish.releases.tangent_plane import TangentPlane
 from utmost.publish.releases.together import TogetherPlan, TogetherRelease, plan_together, release_together
 from utmost.publish.releases.trust import (
     Coalitions,
@@ -51,6 +52,7 @@ __all__ = [
     "ProcessedRelease",
     "SelectedKeys",
     "TableRelease",
+    "TangentPlane",
     "TogetherPlan",
     "TogetherRelease",
     "TrustRelease",

@@ -19,6 +19,7 @@ from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
 from utmost.publish.releases.table import check_no_copy, chosen_columns, declared_columns, rows_origin
 from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.releases.tangent_plane import check_lengths
 from utmost.publish.tables.adapters import TableAdapter, adapter_of
 from utmost.publish.tables.columns import check_distinct, real_column
 from utmost.publish.tables.saving import SavedTable
@@ -91,7 +92,7 @@ def release_places(
     Args:
         table: a dict of columns, a dataframe of any library, or a table read from a file.
         columns: the columns of the coordinates: two for the plane, in one unit of length (metres east and north, say;
-            degrees of longitude and latitude are no such unit).
+            degrees of longitude and latitude are no such unit, see `TangentPlane`).
         public, drop, rows, id_column: as for `release_table`.
         epsilon, alpha: the level for each ``per`` of Euclidean distance.
         per: the distance that the level is for, in the unit of the columns.
@@ -187,6 +188,7 @@ class _Points:
         origin, adapter = rows_origin(rows_from), adapter_of(table)
         names = tuple(adapter.names(table))
         chosen = chosen_columns(columns, names, id_column)
+        check_lengths(chosen)
         kept, dropped = declared_columns(names, chosen, public, drop)
         if radius_name(chosen) in names:
             raise BadTable("the radius needs a name of its own", came=f"a column {radius_name(chosen)!r}")

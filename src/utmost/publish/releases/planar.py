@@ -20,6 +20,7 @@ from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.places_statements import places_statement, radius_name
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
+from utmost.publish.releases.tangent_plane import warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals
 from utmost.publish.tables.saving import Digest, Publication
 
@@ -37,7 +38,8 @@ class PlanarRelease(Shown, ProcessMemory):
     Args:
         points: shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and Decimals, each
             taken for exactly the number that it is. They are copied. How many there are is not hidden.
-        per: the distance that a level is for: 200 for "epsilon = 1 for 200 m", in the unit of the coordinates.
+        per: the distance that a level is for: 200 for "epsilon = 1 for 200 m", in the unit of the coordinates. Degrees
+            are no such unit: bring them to metres by `TangentPlane`.
         grid: the width of the grid to which answers are rounded, any positive number; if left out, at each level the
             largest power of two that is at most a 64th of per/epsilon. Rounding follows the noise and costs no privacy.
         randomness: the operating system's if left out; a seeded source is refused.
@@ -46,6 +48,9 @@ class PlanarRelease(Shown, ProcessMemory):
         NotANumber: for a coordinate that is no finite number, with its place; nothing has been drawn then. Such a
             refusal depends on the data, and is for the curator alone.
         OutOfRange: for a distance or grid that is not positive.
+
+    Warns:
+        DegreesAsLengths: for coordinates that can only be degrees; it depends on the data, too.
 
     Promise: all answers together keep ``spent`` for each ``per`` of distance. Levels are chosen from what is public.
     Not promised: that nobody can tell which city a point is in. Points far apart are told apart, by design; and so is
@@ -75,6 +80,7 @@ class PlanarRelease(Shown, ProcessMemory):
                 "points must have the shape (..., n), with n coordinates each", came="another", where="points"
             )
         natural(shape[-1], "the number of coordinates", least=1, most=MOST_DIMENSIONS)
+        warn_of_degrees(flat, shape[-1], self._per)
         self._flat, self._shape = flat.copy(), shape
         self._key = randomness.words(KEY_BYTES // 8, 64).tobytes()
         self._paths: HiddenPaths | None = None
