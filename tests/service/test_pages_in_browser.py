@@ -103,6 +103,7 @@ class Screen:
         self.page.on("pageerror", lambda error: self.said.append(("error", str(error))))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(f"{address}/login")
+        assert self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, "/login"
         self.page.get_by_label("Token").fill(presented)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url("**/releases")

@@ -210,3 +210,29 @@ def test_half_steps_and_reals_are_published_and_relaxed(lazily, tmp_path):
             assert moved == here.relax(name, values, epsilon=2)
             with pytest.raises(DataChanged):
                 there.view(name, table=lazily(values), table_at=1, epsilon=2)
+
+
+@pytest.mark.parametrize("made", ["sum", "file", "bigint", "decimal"])
+def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
+    """DuckDB makes a sum wide, and integers of a file that holds a large one: both are released as 64 bits are, where
+    they fit; a declared decimal stays one."""
+    con = duckdb.connect()
+    path = tmp_path / "t.csv"
+    path.write_text("id,n\n1,5\n2,18446744073709551616\n")
+    rows = {
+        "sum": "SELECT id, sum(n) AS n FROM (VALUES (1, 5), (2, 6)) t(id, n) GROUP BY id",
+        "file": f"SELECT * FROM read_csv('{path}')",
+        "bigint": "SELECT id, n::BIGINT AS n FROM (VALUES (1, 5), (2, 6)) t(id, n)",
+        "decimal": "SELECT id, n::DECIMAL(38, 0) AS n FROM (VALUES (1, 5), (2, 6)) t(id, n)",
+    }[made]
+    promise = {"columns": "n", "public": "id", "id_column": "id", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    with opened(tmp_path) as ledger:
+        if made == "file":
+            with pytest.raises(BadTable, match="below 2\\^62"):
+                ledger.publish("t", con.sql(rows), **promise)
+            assert ledger.releases == ()
+            return
+        released = ledger.publish("t", con.sql(rows), **promise).to_arrow_table()
+    kind = released.schema.field("n").type
+    assert kind == (pa.decimal128(38, 0) if made == "decimal" else pa.int64())
+    assert released.schema.field("n_radius").type == pa.int64()

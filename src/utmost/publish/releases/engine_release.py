@@ -144,7 +144,7 @@ class ReleasableFrame:
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
-            released_type(schema.field(name).type, numbers)
+            released_type(schema.field(name), numbers)
         return cls(frame, chosen, public, identifiers, numbers)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
@@ -187,7 +187,7 @@ class ReleasableFrame:
         fields = []
         for field in self.frame.schema():
             if field.name in self.columns:
-                kind = released_type(field.type, self.numbers)
+                kind = released_type(field, self.numbers)
                 fields.append(arrow.field(field.name, kind))
                 if radius is not None:
                     fields.append(arrow.field(f"{field.name}_radius", _radius_type(kind, radius)))
@@ -257,7 +257,7 @@ class ReleasableFrame:
     def _rooms(self) -> dict[str, int]:
         """Of each column that is released as integers, what half of its type holds."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
-        found = {name: released_type(schema.field(name).type, self.numbers) for name in self.columns}
+        found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
         return {} if self.numbers == "reals" else rooms
 

@@ -14,6 +14,7 @@ from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
+from utmost.publish.tables.engines import UNDECLARED
 from utmost.publish.tables.extra import extra
 
 BLOCK, COUNT = "block", "count"
@@ -39,13 +40,15 @@ def arrow_numbers(column: Any, name: str) -> Any:
         return np.array([int(number) for number in column.to_pylist()], dtype=object)
 
 
-def released_type(kind: Any, numbers: str) -> Any:
-    """The type of a released column, a function of the type that came: int64, decimals for decimals, float64 for reals.
+def released_type(field: Any, numbers: str) -> Any:
+    """The type of a released column, a function of what was declared: int64, float64 for reals, decimals for decimals.
+
+    Integers that an engine made wide, since a sum is or since the rows hold a large one, are released as int64.
 
     Raises:
         Unsupported: for a column that cannot be released as it is.
     """
-    arrow = extra("pyarrow", "tables")
+    arrow, kind = extra("pyarrow", "tables"), field.type
     kinds = arrow.types
     whole = kinds.is_integer(kind) or (kinds.is_decimal(kind) and kind.scale == 0)
     if numbers == "reals" and (whole or kinds.is_floating(kind) or kinds.is_decimal(kind)):
@@ -54,7 +57,8 @@ def released_type(kind: Any, numbers: str) -> Any:
         real = kinds.is_floating(kind) or kinds.is_decimal(kind)
         wanted = 'Cast it to integers, or declare numbers="reals".' if real else "Cast it to integers first."
         raise Unsupported("in an engine a released column must hold integers", came=str(kind), remedy=wanted)
-    return arrow.decimal128(38, 0) if kinds.is_decimal(kind) else arrow.int64()
+    is_declared = UNDECLARED not in (field.metadata or {})
+    return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
 
 
 def _written(found: NDArray[Any], kind: Any, name: str) -> Any:

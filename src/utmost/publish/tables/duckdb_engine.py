@@ -13,6 +13,7 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.publish.tables.engines import (
+    UNDECLARED,
     Batches,
     BatchMap,
     Constants,
@@ -28,6 +29,7 @@ from utmost.publish.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
 _CHUNK = 1 << 17
 _LEAST = 2
 _FILE = "file_index"
+_HUGE = ("HUGEINT", "UHUGEINT")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,8 +46,15 @@ class DuckRelation:
             raise Unsupported(f"relations are read by DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows."""
-        return _reader(self.native.limit(0)).read_all().schema
+        """The Arrow schema of the rows; integers that DuckDB chose to make wide are marked so.
+
+        A sum is of 128 bits, and so are integers of a file that holds a large one: that is no declaration.
+        """
+        found = _reader(self.native.limit(0)).read_all().schema
+        for at, kind in enumerate(map(str, self.native.types)):
+            if kind in _HUGE:
+                found = found.set(at, found.field(at).with_metadata({UNDECLARED: b"wide"}))
+        return found
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
         """The relation with these columns alone; text compares by its bytes, whatever collation it has."""

@@ -37,6 +37,9 @@ _DOORS = {
     "_duckdb": ("DuckDBPyRelation", "duckdb_rows"),
     "pyspark.sql": ("DataFrame", "spark_rows"),
 }
+UNDECLARED = b"utmost.undeclared"
+"""In the metadata of a field: its width is the engine's choice, and was not declared."""
+
 _FILE_ROWS = 10_000_000
 _REFUSED = ("dask", "ibis", "sqlframe")
 

@@ -1,0 +1,115 @@
+"""Readers, writers and engines that fail at any step: nothing is spent, or the answer is there when asked again."""
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost.errors import UtmostError
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger
+from utmost.publish.tables.adapters import TableAdapter, adapter_of
+from utmost.publish.tables.engines import EngineFrame, engine_frame, is_engine_frame
+from utmost.publish.tables.files import read
+
+COLUMNS = {"ward": ["a", "b", "c"], "visits": [30, 10, 20]}
+SAY = {"columns": "visits", "public": "ward", "sensitivity": 1, "cells": 1}
+
+
+class Broken(Exception):
+    """What a library or a disk may raise."""
+
+
+def on_disk(folder, ending):
+    path = folder / f"t{ending}"
+    frame = pl.DataFrame(COLUMNS)
+    if ending == ".csv":
+        frame.write_csv(path)
+    else:
+        getattr(frame, {".parquet": "write_parquet", ".feather": "write_ipc", ".jsonl": "write_ndjson"}[ending])(path)
+    return read(path)
+
+
+KINDS = {
+    "dict": lambda folder: dict(COLUMNS),
+    "pandas": lambda folder: pd.DataFrame(COLUMNS),
+    "polars": lambda folder: pl.DataFrame(COLUMNS),
+    "arrow": lambda folder: pa.table(COLUMNS),
+    **{ending: (lambda folder, ending=ending: on_disk(folder, ending)) for ending in
+       (".csv", ".parquet", ".feather", ".jsonl")},
+    "lazy polars": lambda folder: pl.LazyFrame(COLUMNS),
+    "duckdb": lambda folder: duckdb.connect().from_arrow(pa.table(COLUMNS)),
+}  # fmt: skip
+
+
+def steps_of(table):
+    """Every function by which a table of this kind is read, made or evaluated."""
+    kind, protocol = (
+        (type(engine_frame(table)), EngineFrame) if is_engine_frame(table) else (type(adapter_of(table)), TableAdapter)
+    )
+    return [(kind, name) for name in vars(protocol) if not name.startswith("_") and callable(getattr(kind, name, None))]
+
+
+def counted(monkeypatch, kind, name, first):
+    """Let a function fail from its first-th call on, once; how often it was called."""
+    before, calls = getattr(kind, name), [0]
+
+    def failing(self, *given, **named):
+        calls[0] += 1
+        if calls[0] == first:
+            raise Broken
+        return before(self, *given, **named)
+
+    monkeypatch.setattr(kind, name, failing)
+    return calls
+
+
+def cells(answer):
+    if isinstance(answer, pl.LazyFrame):
+        answer = answer.collect()
+    elif hasattr(answer, "to_arrow_table"):
+        answer = pl.from_arrow(answer.to_arrow_table())
+    return list(map(int, adapter_of(answer).column(answer, "visits")))
+
+
+def spent_by(ledger):
+    return ledger.spent(dataset="t") if ledger.releases else None
+
+
+NEEDED = {"names", "column", "with_columns", "without", "schema", "select", "mapped", "added_up"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monkeypatch):
+    """Published, then relaxed: each call of each function fails once; asked again, there is one event, one level, and
+    the values that a ledger without a failure gives under the same key."""
+    say = SAY | ({"id_column": "ward"} if is_engine_frame(KINDS[kind](tmp_path)) else {})
+    secret = bytes(range(32))
+    expected = None
+    for owner, name in steps_of(KINDS[kind](tmp_path)):
+        first, is_reached = 1, True
+        while is_reached:
+            is_reached = False
+            with Ledger.open(tmp_path / f"{name}{first}.db", create=True, key=secret, witness=False) as ledger:
+                for at, call in ((1, ledger.publish), (2, ledger.relax)):
+                    asked = {**(say if at == 1 else {}), "epsilon": at}
+                    before = spent_by(ledger)
+                    with monkeypatch.context() as patched:
+                        calls = counted(patched, owner, name, first)
+                        try:
+                            call("t", KINDS[kind](tmp_path), **asked)
+                        except (Broken, UtmostError):
+                            is_reached = True
+                        else:
+                            assert calls[0] < first, f"{name} swallowed a failure"
+                    assert spent_by(ledger) in (before, level(at))
+                    made = cells(call("t", KINDS[kind](tmp_path), **asked))
+                    assert spent_by(ledger) == level(at)
+                assert [event.kind for event in ledger.history()] == ["opened", "published", "answered"]
+                assert ledger.verify()
+                if is_engine_frame(KINDS[kind](tmp_path)):  # drawn from key and identifier: the same in every ledger
+                    expected = expected or made
+                    assert made == expected
+            first += 1
+        assert first > 2 or name not in NEEDED, f"{name} was never called"
