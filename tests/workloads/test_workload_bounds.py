@@ -14,7 +14,7 @@ from utmost.errors import PromiseBroken
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, certified_shares, hierarchy
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
@@ -376,3 +376,23 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
             check_lower_bounds(one)
+
+
+def test_bounds_for_strategies_say_how_these_are_charged():
+    """With change-one, several cells, or cells that are not there, a strategy that is charged by what its own sums
+    change is below the bound for strategies charged by atoms; and above those for any unbiased mechanism."""
+    domain = Domain(cell=[*range(100)])
+    wanted = Workload(domain, {"cell": 1, "": 1})
+    unit = Unit(1, 1, "change-one")
+    bounds, found = bounds_of(wanted, unit, 1), certified_shares(wanted, unit, 1)
+    # A replacement moves two cells by one each and the total not at all, and a new record one cell and the total.
+    own = math.cosh(0.5) - 1  # the precision of noise of level 1/2, on each cell and on the total
+    covariance = np.linalg.inv(own * np.eye(100) + own * np.ones((100, 100)))
+    error = float(covariance.diagonal().mean() + covariance.sum())
+    assert round(error, 2) == 15.52
+    assert bounds.any_unbiased.value < error < bounds.any_integer_strategy.value < found.bound < found.value
+    for text in (bounds.any_integer_strategy.holds_for, bounds.these_families.holds_for, found.holds_for):
+        assert text.endswith("an individual charged 2 times the largest load of an atom")
+    row = Workload(Domain(cell=["a"]), {"cell": 1})
+    assert "charged 6 times" in bounds_of(row, Unit(1, 6), 1).any_integer_strategy.holds_for
+    assert "charged" not in bounds_of(wanted, Unit(1, 1), 1).any_integer_strategy.holds_for

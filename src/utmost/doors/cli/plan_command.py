@@ -25,6 +25,7 @@ from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
+from utmost.publish.workloads.workload_evidence import charged_words
 
 Source = Annotated[
     file_options.File,
@@ -282,7 +283,8 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
         rows.append([shown, "the same, where one person changes whole rows"])
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
-        rows.append([shown, "any shares of the families that can be of use, one level for each (searched, with proof)"])
+        which = "any shares of the families that can be of use, one level for each (searched, with proof)"
+        rows.append([shown, which + charged_words(Unit(**report["unit"]))])
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 

@@ -25,7 +25,7 @@ from utmost.publish.workloads.candidates import candidate_families, named_candid
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import charged_words, level_of_atoms
 
 _LOWERED = 1e-9
 _TANGENTS = 12
@@ -39,9 +39,11 @@ class CertifiedShares(Shown):
     Attributes:
         shares: of each family; floats that add up to 1.
         value: the weighted error of these shares.
-        bound: no strategy with one level per family of these, and linear unbiased estimates, has a smaller error.
+        bound: no strategy with one level per family of these, and linear unbiased estimates, has a smaller error, if it
+            is charged as this one is: see `holds_for`.
         boxes: how many were halved.
         tolerance: what was asked for.
+        unit: what one individual changes.
     """
 
     shares: Mapping[Family, float]
@@ -49,6 +51,12 @@ class CertifiedShares(Shown):
     bound: float
     boxes: int
     tolerance: float = field(repr=False)
+    unit: Unit
+
+    @property
+    def holds_for(self) -> str:
+        """The class of strategies that the bound is about."""
+        return f"one level per family of these, linear unbiased estimates{charged_words(self.unit)}"
 
     @property
     def within(self) -> float:
@@ -142,7 +150,7 @@ def certified_shares(
     bound, boxes = reached.certify(gap, natural(most_boxes, "most_boxes"), progress)
     unit_variance = 1 / float(precision(whole))
     shares = dict(zip(chosen, map(float, reached.shares), strict=True))
-    return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap)
+    return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap, unit)
 
 
 def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:

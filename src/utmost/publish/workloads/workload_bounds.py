@@ -27,6 +27,7 @@ from utmost.publish.workloads.workload_evidence import (
     LowerBound,
     WorkloadBounds,
     answers_below,
+    charged_words,
     exact_spectrum,
     family_blocks,
     is_alike,
@@ -40,7 +41,11 @@ _ADDS = (
     "one individual may add any number from 0 to the sensitivity to each of `cells` atoms (and an empty record counts)"
 )
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
-_LOADS = "each atom's loads, |coefficient| times level, add up to at most epsilon / (charged cells * sensitivity)"
+_LOADS = (
+    "each atom's loads, |coefficient| times level, add up to at most epsilon / (charged cells * sensitivity), also "
+    "where what one individual changes costs less than so many loads"
+)
+_LEVELS = "the levels of each atom's groups add up to at most epsilon / (charged cells * sensitivity)"
 
 
 @checked
@@ -81,6 +86,7 @@ def bounds_of(
         value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
+    by_atoms = charged_words(unit)
     first = bound("per answer", "any mechanism and any estimate", _per_answer_words(unit))
     unbiased = integer = given = None
     try:
@@ -88,7 +94,7 @@ def bounds_of(
         best = directions or _directions(workload, unit)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best), best)
         single = directions or Directions(1)
-        integer = bound("any integer strategy", _integer_words(), f"{_LOADS}; {_LINEAR}", single)
+        integer = bound("any integer strategy", _integer_words() + by_atoms, f"{_LOADS}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     try:
@@ -97,9 +103,7 @@ def bounds_of(
         if shares is None:
             missing["these families"] = "the families do not determine every wanted answer"
         else:
-            given = bound(
-                "these families", _family_words(workload), f"the levels add up to the load; {_LINEAR}", shares
-            )
+            given = bound("these families", _family_words(workload) + by_atoms, f"{_LEVELS}; {_LINEAR}", shares)
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))

@@ -166,6 +166,19 @@ def level_of_atoms(unit: Unit, level: Level) -> Level:
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
+def charged_words(unit: Unit) -> str:
+    """How strategies are charged, as words behind their class; none where there is one way to charge them.
+
+    A replacement leaves a total as it is, changes of several atoms may meet in one sum, and an individual may change
+    more atoms than are measured: a strategy that is charged by what its own sums change may do better than one that is
+    charged by the loads of single atoms.
+
+    >>> charged_words(Unit(1, 1)), charged_words(Unit(1, 2, "change-one"))
+    ('', ', an individual charged 4 times the largest load of an atom')
+    """
+    return "" if unit.charged == 1 else f", an individual charged {unit.charged} times the largest load of an atom"
+
+
 def _check_directions(kind: str, unit: Unit, certificate: Directions) -> None:
     """An individual must be able to go there; a strategy is bounded by the load of single atoms alone."""
     down = unit.cells if unit.neighbours == "change-one" else 0
