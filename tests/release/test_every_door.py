@@ -1,0 +1,205 @@
+"""One noise through every door: whom it protects, how many cells and which law, by the draws alone.
+
+For each door, both kinds of neighbours, one and two columns, geometric and half-step noise: the draws have the law of
+a uniform block plus block times geometric noise of level * block / (charged cells * sensitivity), written down here
+anew; two columns share nothing, neither the noise nor the place in a block.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goodness import LEVEL, chi_square
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling.item_words import Identifiers
+from utmost.publish.ledger import Ledger
+from utmost.publish.releases import (
+    GradualRelease,
+    ItemRelease,
+    KeySelection,
+    TrustRelease,
+    item_release,
+    release_table,
+)
+from utmost.publish.releases.lattice import Lattice, lattice_of
+from utmost.publish.releases.naming import naming_law
+from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.tables import csv_table, files
+from utmost.publish.tables.csv_table import CsvPieces
+
+ROWS = 3000
+TRUE = 7
+
+
+def table_of(names):
+    return {"id": list(range(ROWS)), **{name: [TRUE] * ROWS for name in names}}
+
+
+def duckdb_of(names):
+    return pytest.importorskip("duckdb").from_arrow(pl.DataFrame(table_of(names)).to_arrow())
+
+
+def lazy_of(names):
+    return pl.LazyFrame(table_of(names))
+
+
+def columns_of(made, names):
+    if isinstance(made, pl.LazyFrame):
+        made = made.collect()
+    elif hasattr(made, "to_arrow_table"):
+        made = pl.from_arrow(made.to_arrow_table())
+    return [np.asarray(made[name], np.int64) - TRUE for name in names]
+
+
+def by_release(made, unit, at, half_step):
+    """What `release_table` draws, and whether it chose the staircase, as it may where noise is to be relaxable."""
+
+    def door(names, folder):
+        where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
+        release = release_table(made(names), **where, relaxable=True)
+        block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
+        return columns_of(release.table, names), block
+
+    return door
+
+
+def by_stream(unit, at, half_step):
+    def door(names, folder):
+        pl.DataFrame(table_of(names)).write_csv(folder / "t.csv")
+        csv_table.register()
+        where = {"columns": names, "drop": "id", "id_column": "id", "unit": unit, "epsilon": at}
+        release = streamed_release(CsvPieces(csv_table.read(folder / "t.csv")), **where, relaxable=True)
+        with (folder / "out.csv").open("w+b") as file:
+            files.write(release.table, file, folder / "out.csv")
+        block = 1 if isinstance(release.plan.drawn, Geometric) else int(unit.sensitivity)
+        return columns_of(pl.read_csv(folder / "out.csv"), names), block
+
+    return door
+
+
+def by_memory(kind, unit, at, half_step):
+    def door(names, folder):
+        values = {name: np.full(ROWS, TRUE) for name in names}
+        release = kind(values, unit, half_step)
+        return columns_of(release(at), names), int(unit.sensitivity) if half_step else 1
+
+    return door
+
+
+def by_ledger(made, noise, unit, at, half_step, *, relaxed=False):
+    def door(names, folder):
+        where = {"columns": names, "drop": "id", "unit": unit, "half_step": half_step}
+        where |= {"id_column": "id"} | ({"noise": noise} if noise else {})
+        with Ledger.open(folder / "l.db", create=True, witness=False) as ledger:
+            found = ledger.publish("t", made(names), **where, epsilon=Fraction(at, 3) if relaxed else at)
+            if relaxed:
+                found = ledger.relax("t", made(names), epsilon=at)
+            return columns_of(found, names), int(unit.sensitivity) if half_step else 1
+
+    return door
+
+
+def gradual(values, unit, half_step):
+    release = GradualRelease(values, unit=unit, half_step=half_step)
+    release.at(epsilon="1/7")
+    return lambda at: release.at(epsilon=at)
+
+
+def trusted(values, unit, half_step):
+    release = TrustRelease(values, unit=unit, half_step=half_step, levels={"far": "1/5", "near": 2})
+    return lambda at: release.view("near")
+
+
+DOORS = {
+    "release_table": lambda *how: by_release(table_of, *how),
+    "release_table, DuckDB": lambda *how: by_release(duckdb_of, *how),
+    "release_table, lazy Polars": lambda *how: by_release(lazy_of, *how),
+    "a file in pieces": lambda *how: by_stream(*how),
+    "GradualRelease": lambda *how: by_memory(gradual, *how),
+    "TrustRelease": lambda *how: by_memory(trusted, *how),
+    "a ledger, by rows": lambda *how: by_ledger(table_of, "rows", *how),
+    "a ledger, by items": lambda *how: by_ledger(table_of, "items", *how),
+    "a ledger, DuckDB": lambda *how: by_ledger(duckdb_of, None, *how),
+    "a ledger, lazy Polars": lambda *how: by_ledger(lazy_of, None, *how),
+    "a ledger, relaxed by rows": lambda *how: by_ledger(table_of, "rows", *how, relaxed=True),
+    "a ledger, relaxed by DuckDB": lambda *how: by_ledger(duckdb_of, None, *how, relaxed=True),
+}
+AT = 2
+
+
+def cdf(step, block):
+    """The distribution function of a uniform block plus block times geometric noise of a level."""
+    alpha = np.exp(-float(step))
+    reach = block * (int(80 / float(step)) + 2)
+    near = np.arange(-reach, reach + 1)
+    coarse = np.floor_divide(near + block // 2, block)
+    mass = (1 - alpha) / (1 + alpha) * alpha ** np.abs(coarse) / block
+    below = np.cumsum(mass)
+    return lambda k: np.where(k < -reach, 0.0, np.where(k > reach, 1.0, below[np.clip(k + reach, 0, 2 * reach)]))
+
+
+@pytest.mark.parametrize("half_step", [False, True], ids=["geometric", "half step"])
+@pytest.mark.parametrize("many", [1, 2])
+@pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_draws_the_noise_that_is_promised(door, neighbours, many, half_step, tmp_path):
+    unit, names = Unit(5 if half_step else 2, many, neighbours), ["a", "b"][:many]
+    noise, block = DOORS[door](unit, AT, half_step)(names, tmp_path)
+    charged = many * (2 if neighbours == "change-one" else 1)
+    step = Fraction(AT * block, charged * int(unit.sensitivity))
+    for column in noise:
+        assert chi_square(column, cdf(step, block)) > LEVEL
+    if many == 2:
+        same = float(np.mean((noise[0] - noise[1]) % block == 0)) if block > 1 else 0.2
+        assert abs(same - 1 / 5) < 0.06, "the places in a block are shared"
+        ranks = [np.argsort(np.argsort(column)) for column in noise]
+        assert abs(np.corrcoef(*ranks)[0, 1]) < 0.12
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
+@pytest.mark.parametrize("share", [Fraction(1), Fraction(3, 7)])
+@pytest.mark.parametrize("half_step", [False, True])
+@pytest.mark.parametrize("sensitivity", [1, 3, 5, 10**9 + 1])
+@pytest.mark.parametrize("cells", [1, 4])
+def test_a_step_has_its_share_of_the_level_exactly(sensitivity, cells, half_step, share, neighbours):
+    unit = Unit(sensitivity, cells, neighbours)
+    lattice = lattice_of("integers", unit, None, half_step)
+    assert (lattice.cells, lattice.block) == (unit.charged, sensitivity if half_step else 1)
+    assert unit.charged == cells * (1 + (neighbours == "change-one"))
+    shared = Lattice(lattice.sensitivity, lattice.cells, lattice.block, None, share=share)
+    for epsilon in (Fraction(1, 10**6), Fraction(2, 3), Fraction(50)):
+        step = shared.of(level(epsilon)).epsilon
+        assert step == epsilon * share * lattice.block / (unit.charged * sensitivity)
+
+
+def test_all_labels_of_words_are_distinct(monkeypatch):
+    """Each column's place in its block, and each column's noise at each level, has words of its own."""
+    before, labels = item_release.word_cipher, []
+
+    def recorded(secret, label):
+        labels.append(label)
+        return before(secret, label)
+
+    monkeypatch.setattr(item_release, "word_cipher", recorded)
+    lattice, path = lattice_of("integers", Unit(5, 2), None, True), (level("1/2"), level(2), level(1))
+    release = ItemRelease(bytes(32), ("a", "b"), lattice, path, level(1))
+    ids, values = [Identifiers.of([1, 2, 3])], {"a": [0, 0, 0], "b": [0, 0, 0]}
+    for at in path:
+        release.responses(ids, values, at)
+    assert len(set(labels)) == 2 * (1 + len(path))
+
+
+def test_each_delta_names_what_was_named_and_as_many_as_it_says():
+    """One draw a key for all deltas: names stay, and the chance at each is that of the law."""
+    keys = KeySelection({f"key {n}": 1 for n in range(ROWS)}, epsilon=1)
+    named = set()
+    for delta in (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)):
+        now = set(keys.at(delta).keys)
+        chance = float(naming_law(level(1), delta, 1).chance(1))
+        assert named <= now
+        assert abs(len(now) / ROWS - chance) < 6 * (chance * (1 - chance) / ROWS) ** 0.5
+        named = now
