@@ -9,6 +9,7 @@ from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Q
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger, opening
+from utmost.publish.ledger.witness import Witness
 
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
@@ -345,3 +346,30 @@ def test_backups_made_at_once_are_one_or_none(here, monkeypatch):
             ledger.backup(here / "b.db")
         assert not list(here.glob("*.part*"))
     assert Ledger.restore(here / "b.db", here / "new.db", key=KEY).verify().events == 3
+
+
+def test_another_event_in_the_place_of_a_pending_one_is_a_quarantine(here, monkeypatch):
+    """A process dies between witness and commit; another writes without the witness. What was drawn first was never
+    answered; but who writes past the witness may write anything, so that it is said, and nothing is dropped."""
+    with opened(here) as ledger:
+        ledger.publish("r", TABLE, epsilon="1/2", **PROMISE)
+        shutil.copy(here / "l.db", here / "before.db")
+        shutil.copy(here / "w", here / "copy.w")
+        with monkeypatch.context() as patched:
+            patched.setattr(Witness, "settle", lambda self, rows: (_ for _ in ()).throw(OSError("died")))
+            with pytest.raises(OSError, match="died"):
+                ledger.relax("r", TABLE, epsilon=2)
+    shutil.copy(here / "before.db", here / "l.db")  # it had not been committed
+    with opened(here, witness=here / "copy.w") as past:
+        past.relax("r", TABLE, epsilon=3)
+    with opened(here) as ledger:
+        assert "another history" in ledger.status().quarantine
+        for call in (lambda: ledger.relax("r", TABLE, epsilon=4), lambda: ledger.view("r", epsilon=3)):
+            with pytest.raises(Quarantined):
+                call()
+        assert ledger.view("r", epsilon="1/2")
+        assert len(Witness(here / "w", 5.0).held().pending) == 1
+        ledger.resume("written past the witness")
+        assert ledger.spent(dataset="r") >= level(3)  # what was drawn and perhaps said counts
+        assert ledger.status().quarantine is None
+        assert ledger.view("r", epsilon="1/2")

@@ -10,7 +10,7 @@ from utmost.publish.ledger.events import START, Event, check_chain, check_seal, 
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import Part, Row, Rows, Store, missing_steps
-from utmost.publish.ledger.witness import RollbackLoss, Witness, kept, rollback_loss, state_of
+from utmost.publish.ledger.witness import Held, RollbackLoss, Witness, kept, rollback_loss, state_of
 
 T = TypeVar("T")
 
@@ -257,17 +257,24 @@ class Book:
         """Why nothing new may be said, or None."""
         if page.state.quarantine is not None or self.witness is None:
             return page.state.quarantine
-        return self._apart(page, self.witness.held().last)
+        return self._apart(page, self.witness.held())
 
     @staticmethod
-    def _apart(page: Page, last: tuple[int, bytes] | None) -> str | None:
-        """In what the ledger differs from what its witness has settled; None where it goes on from there."""
+    def _apart(page: Page, held: Held) -> str | None:
+        """In what the ledger differs from what its witness holds; None where it goes on from there.
+
+        Another event in the place of a pending one: it was drawn, and somebody has written without this witness.
+        """
+        last = held.last
         if last is None:
             return None if page.state.number == 1 else "its witness is missing"
         number, seen = last
         if page.state.number < number:
             return f"its witness has seen {number} events, and it holds {page.state.number}"
-        return None if page.rows.mac(number) == seen else "its witness has seen another history"
+        pending = (row for row in held.pending if row[0] <= page.state.number)
+        if page.rows.mac(number) == seen and all(page.rows.mac(row[0]) == row[2] for row in pending):
+            return None
+        return "its witness has seen another history"
 
     def _unsettled(self, page: Page) -> list[Row]:
         """The events that the witness must settle before any response of the page is repeated.
@@ -277,10 +284,11 @@ class Book:
         Raises:
             Quarantined: for a response that the witness does not have.
         """
-        last = None if self.witness is None else self.witness.last()
+        held = Held(None, ()) if self.witness is None else self.witness.held()
+        last = held.last
         if self.witness is None or last is None:
             return []
-        if page.rows.mac(last[0]) == last[1]:
+        if self._apart(page, held) is None:
             return page.rows.events(last[0] - 1) if page.state.number > last[0] else []
         if any(self.witness.mac(number) != page.rows.mac(number) for number in page.repeated):
             raise self._quarantined("its witness has seen another history")
@@ -296,7 +304,7 @@ class Book:
         if self.witness is None:
             return [], False
         held = self.witness.held()
-        apart = self._apart(page, held.last)
+        apart = self._apart(page, held)
         if apart is not None:
             page.reason = page.reason or apart
             return [], True

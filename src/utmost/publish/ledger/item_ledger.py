@@ -384,7 +384,7 @@ def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> I
     likeness = Likeness.of_items(page.key, commitment)
     if not asked.independent:
         check_named(state, asked.dataset)
-        check_apart(page, asked, likeness.columns)
+        check_apart(page, asked, lambda: (likeness.columns,))
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     committed = commitment.content
     about = asked.facts(version, commitment.rows, committed)

@@ -1,6 +1,6 @@
 """Publishing a release inside its transaction: every check, then the draw, then the event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from utmost.errors import AlreadyPublished, OutOfRange
 from utmost.laws.exact.written_levels import level_text
@@ -76,7 +76,7 @@ def publish_new(
     check_dataset(state, asked, version)
     if not asked.independent:
         check_named(state, asked.dataset)
-        check_apart(page, asked, *value_digests(page.key, source, asked.promise.lattice.exponent))
+        check_apart(page, asked, lambda: value_digests(page.key, source, asked.promise.lattice.exponent))
     check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
     committed = commitment(page.key, asked.name, version, source)
     tags, kept = _tags_of(page, asked.name, version, committed, source)
@@ -168,22 +168,24 @@ def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
     check_relation(state, asked.dataset, asked.promise.relation, asked.name)
 
 
-def check_apart(page: Page, asked: PublishRequest, *digests: tuple[bytes, ...]) -> None:
+def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
     refusal says yes or no for the whole table. `AlreadyPublished.known_as` is for whoever holds the ledger's key.
 
     Args:
-        digests: of the values of each column, each way that events may have them.
+        digests: works out those of the values of each column, each way that events may have them.
 
     Raises:
         AlreadyPublished: where another dataset holds the values of one of the columns.
     """
-    mine = {digest: column for ones in digests for digest, column in zip(ones, asked.columns, strict=True)}
-    for other in page.state.releases.values():
-        if other.dataset == asked.dataset or other.values is None:
-            continue
+    others = [one for one in page.state.releases.values() if one.dataset != asked.dataset and one.values is not None]
+    if not others:
+        return
+    mine = {digest: column for ones in digests() for digest, column in zip(ones, asked.columns, strict=True)}
+    for other in others:
+        assert other.values is not None
         theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
         for digest, column in zip(theirs, other.columns, strict=True):
             if digest in mine:

@@ -142,10 +142,11 @@ class Witness:
         """The store holds these events: they may be said.
 
         They are pending here; or the first of them is settled, so that they are seen to follow it; or there are none
-        here at all. What is pending under their numbers, or after others in its place, is dropped: nobody was answered.
+        here at all.
 
         Raises:
-            Quarantined: where they are not of the history that is held here.
+            Quarantined: where they are not of the history that is held here, also where others are pending under their
+                numbers: these may have been drawn, and somebody has written to the ledger without this witness.
         """
 
         def work(connection: sqlite3.Connection) -> None:
@@ -153,12 +154,10 @@ class Witness:
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
             follow = settled[0] is not None or _last(connection) is None
             for row, found in zip(rows, settled, strict=True):
-                if (found or (pending.get(row[0]) if not follow else row)) != row:
+                if (found or pending.get(row[0], row if follow else None)) != row:
                     raise self._another()
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
             end = rows[-1][0]
-            if any(pending.get(row[0], row) != row for row in rows):
-                end = max(pending)
             connection.execute("DELETE FROM utmost_pending WHERE number <= ?", (end,))
             connection.execute("DELETE FROM utmost_pending_parts WHERE event <= ?", (end,))
 
