@@ -4,6 +4,7 @@ import fnmatch
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,12 +35,38 @@ def test_no_secret_lies_in_an_image():
     for path in ("deploy/ledger.key", "deploy/database.password", "ledger.key", "releases.db", "releases.db.service",
                  "src/utmost/ledger.key", ".git/config", "tests/conftest.py", ".env", "releases.db.key"):  # fmt: skip
         assert not _is_sent(path), path
-    for path in ("pyproject.toml", "README.md", "LICENSE", "man/utmost.1", "src/utmost/__init__.py", "deploy/start"):
+    for path in (
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "man/utmost.1",
+        "src/utmost/__init__.py",
+        "deploy/start",
+        "deploy/requirements.txt",
+    ):
         assert _is_sent(path), path
         assert (ROOT / path).exists()
     dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     assert "COPY . /opt/utmost" in dockerfile
     assert "rm -rf /opt/utmost" in dockerfile
+    assert "--require-hashes -r /opt/utmost/deploy/requirements.txt" in dockerfile
+
+
+def test_everything_in_the_image_has_its_hash_and_is_what_the_package_asks_for():
+    packaging = pytest.importorskip("packaging.requirements")
+    text = (DEPLOY / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    assert all(len(line) > 1 and all(part.startswith("--hash=sha256:") for part in line[1:]) for line in lines)
+    pinned = dict(line[0].split("==") for line in lines)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for asked in (
+        *project["dependencies"],
+        *(one for extra in ("server", "postgres", "tables") for one in extras[extra]),
+    ):
+        wanted = packaging.Requirement(asked)
+        if wanted.name != "utmost":
+            assert wanted.specifier.contains(pinned[wanted.name.lower()]), asked
 
 
 def test_every_service_is_restarted_limited_and_its_log_turned():
