@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHECKOUT_ONLY = (".github/", ".gitignore")
 NEEDED = ("utmost/py.typed", "utmost/__init__.pyi")
 MAN = "data/share/man/man1/utmost.1"
+LICENCES = ("licenses/LICENSE", "licenses/src/utmost/doors/service/static/htmx.LICENSE.txt")
 
 
 def tracked() -> set[str]:
@@ -39,7 +40,7 @@ def wheel_faults(path: Path) -> list[str]:
     strangers = {name for name in names - package if ".dist-info/" not in name and not name.endswith(MAN)}
     found += [f"beside the package in the wheel: {name}" for name in sorted(strangers)]
     found += [f"missing in the wheel: {name}" for name in NEEDED if name not in names]
-    found += [f"missing in the wheel: {name}" for name in ("licenses/LICENSE", MAN) if name not in beside]
+    found += [f"missing in the wheel: {name}" for name in LICENCES + (MAN,) if name not in beside]
     found += [] if "utmost = utmost.doors.cli.main:main" in entry else ["the wheel has no command utmost"]
     return found + metadata_faults(metadata)
 

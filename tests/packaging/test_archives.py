@@ -55,7 +55,8 @@ def wheel(folder, names, package_file=True):
             file.writestr(name, "")
         file.writestr("utmost-1.dist-info/METADATA", metadata)
         file.writestr("utmost-1.dist-info/entry_points.txt", "[console_scripts]\nutmost = utmost.doors.cli.main:main\n")
-        file.writestr("utmost-1.dist-info/licenses/LICENSE", "")
+        for name in archives["LICENCES"]:
+            file.writestr(f"utmost-1.dist-info/{name}", "")
         file.writestr("utmost-1.data/data/share/man/man1/utmost.1", "")
     return path
 

@@ -47,7 +47,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for(recipe):
     assert recipe["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in project["scripts"].items()]
     about = recipe["about"]
     assert (about["summary"], about["license"]) == (project["description"], project["license"])
-    assert [about["license_file"]] == project["license-files"]
+    assert about["license_file"] == project["license-files"]
 
 
 def test_the_recipe_has_no_field_that_its_format_does_not_know(recipe):
