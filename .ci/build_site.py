@@ -223,6 +223,8 @@ def main() -> None:
     lay_out()
     shutil.rmtree(SITE, ignore_errors=True)
     zensical = Path(sys.executable).with_name("zensical")
+    if not zensical.exists():
+        sys.exit("the site is built by zensical: run pip install --group docs first (pip 25.1 or later)")
     built = subprocess.run([zensical, "build", "--strict", "--clean"], cwd=ROOT, check=False)
     wrong = check(SITE) if built.returncode == 0 else []
     if built.returncode or wrong:

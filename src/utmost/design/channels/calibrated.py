@@ -127,8 +127,9 @@ def exponential_mechanism(
 ) -> Channel:
     """C[x, y] proportional to base[y] alpha^(costs[x, y] / D), or to the root of that power where row sums may differ.
 
-    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z). Row sums cannot differ where
-    every row has the same costs, each with the same base weight, in some order.
+    D is the sensitivity of the costs, the largest |costs[x, y] - costs[z, y]| / d(x, z): with all secrets at distance
+    1, the range of the costs of one outcome, so that costs in other units give the same channel. Row sums cannot differ
+    where every row has the same costs, each with the same base weight, in some order.
 
     Args:
         costs: (n, m), nonnegative.

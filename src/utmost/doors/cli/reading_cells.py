@@ -26,7 +26,7 @@ from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.workload_files import check_workload, is_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import write_together
-from utmost.publish.workloads.sums_in_words import read_selection
+from utmost.publish.workloads.sums_in_words import read_selection, selected
 
 _SHOWN, _FEWEST, _DIGITS = 24, 6, 9  # rows of all columns, of a column of many, and digits of a number
 _BOUGHT = (2, 4)  # the levels that are shown where none is asked for, as multiples of the release's own
@@ -329,7 +329,7 @@ def _question(asked: Cells, column: str) -> str:
 
 
 def _of(where: Iterable[str] | None) -> str:
-    return " and ".join(where or ["all"])
+    return selected(where or ["all"])
 
 
 def _plain(value: Fraction) -> int | float:

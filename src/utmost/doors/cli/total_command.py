@@ -13,7 +13,7 @@ from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements.workload_files import read_workload
-from utmost.publish.workloads.sums_in_words import TOTAL, read_selection
+from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 
 ReleaseFile = Annotated[
     file_options.File,
@@ -122,7 +122,7 @@ def _bar(bar: RatioBar, question: str, kind: str) -> dict[str, Any]:
 
 
 def _question(where: list[str] | None) -> str:
-    return " and ".join(where or [TOTAL])
+    return selected(where or [TOTAL])
 
 
 def _show(report: dict[str, Any]) -> None:

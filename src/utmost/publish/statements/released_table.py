@@ -98,7 +98,9 @@ class ReleasedTable(Shown):
             )
         said = statement_files.read(beside)
         if said["kind"] != KIND:
-            remedy = "Its cells and their radii stand in the table: see the columns that end in _radius."
+            remedy = (
+                "Its cells stand in the table, with their radii where it has any; utmost verify says what is promised."
+            )
             came = {PLACES_KIND: "points", together.KIND: "columns changed together"}.get(said["kind"], said["kind"])
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)

@@ -33,6 +33,9 @@ from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.workloads import Domain
 
+ANSWERS_KIND = "utmost answers"
+ANSWERS_FORMAT = 1
+
 
 def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     """Keys that were named at (epsilon, delta).
@@ -228,9 +231,3 @@ def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
             "that the function saw no level and no true value",
         ),
     }
-
-
-ANSWERS_KIND = "utmost answers"
-
-
-ANSWERS_FORMAT = 1

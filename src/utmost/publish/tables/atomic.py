@@ -26,7 +26,7 @@ def check_absent(path: Path) -> None:
             "nothing is written over another file",
             came="a folder that exists" if path.is_dir() else "a file that exists",
             where=str(path),
-            remedy="Choose another name. To release the same data a second time is to spend its level a second time.",
+            remedy="Choose another name. Where noise is drawn, each run spends its level again.",
         )
 
 

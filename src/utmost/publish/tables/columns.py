@@ -177,5 +177,5 @@ def _remedy(cell: Any, reals: bool) -> str:
     if isinstance(cell, float | np.floating | Decimal | Fraction) and exactly(cell) is not None:
         if not reals:
             return "Give whole numbers, in a smaller unit where there is one, such as cents."
-        return 'Declare numbers="reals" to release real values; events are summed in whole units, such as cents.'
+        return 'Real values need numbers="reals", where that can be said; events are summed in whole units, as cents.'
     return "Correct the cell."

@@ -190,6 +190,24 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
     return name, ranges[0] if ranges else found
 
 
+def selected(where: Iterable[str]) -> str:
+    """Selections as a person says them: a range of bins ends below its upper edge.
+
+    >>> selected(["age=1..3", "sex=men"]), selected(["age=65.."])
+    ('age from 1 to below 3 and sex=men', 'age from 65')
+    """
+    return " and ".join(map(_in_words, where))
+
+
+def _in_words(selection: str) -> str:
+    name, sign, wanted = selection.partition("=")
+    low, dots, high = wanted.partition("..")
+    if not (sign and dots):
+        return selection
+    ends = [f"from {low}" if low else "", f"{'to ' if low else ''}below {high}" if high else ""]
+    return " ".join([name, *filter(None, ends)])
+
+
 def _one(domain: Domain, name: str, piece: str) -> Any:
     """A range of bins; whatever else is no label is refused, and the nearest one named."""
     axis, _ = domain.level_named(name)
