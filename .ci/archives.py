@@ -40,7 +40,7 @@ def wheel_faults(path: Path) -> list[str]:
     strangers = {name for name in names - package if ".dist-info/" not in name and not name.endswith(MAN)}
     found += [f"beside the package in the wheel: {name}" for name in sorted(strangers)]
     found += [f"missing in the wheel: {name}" for name in NEEDED if name not in names]
-    found += [f"missing in the wheel: {name}" for name in LICENCES + (MAN,) if name not in beside]
+    found += [f"missing in the wheel: {name}" for name in (*LICENCES, MAN) if name not in beside]
     found += [] if "utmost = utmost.doors.cli.main:main" in entry else ["the wheel has no command utmost"]
     return found + metadata_faults(metadata)
 

@@ -134,8 +134,10 @@ class Releases:
         """
 
         def work(shelf: Shelf) -> None:
-            name = shelf.hidden("asked", token.owner, release.name, release.version)
-            levels = (shelf.get("asked", name) or {"levels": []})["levels"]
+            name, older = (
+                shelf.hidden("asked", who, release.name, release.version) for who in (token.person[0], token.owner)
+            )
+            levels = (shelf.get("asked", name) or shelf.get("asked", older) or {"levels": []})["levels"]
             if level_text(at) in levels:
                 return
             if len(levels) >= self._most_levels:
@@ -217,7 +219,9 @@ class Releases:
         day = int(self._desk.clock() // _DAY)
 
         def failed(shelf: Shelf) -> int:
-            return int((shelf.get("compared", shelf.hidden("compared", token.owner, day)) or {"failed": 0})["failed"])
+            return int(
+                (shelf.get("compared", shelf.hidden("compared", token.person[0], day)) or {"failed": 0})["failed"]
+            )
 
         if self._desk.records.read(failed) >= _FAILED_A_DAY:
             remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
@@ -229,7 +233,7 @@ class Releases:
             kind = type(error).__name__
 
             def note(shelf: Shelf) -> None:
-                shelf.put("compared", shelf.hidden("compared", token.owner, day), {"failed": failed(shelf) + 1})
+                shelf.put("compared", shelf.hidden("compared", token.person[0], day), {"failed": failed(shelf) + 1})
                 self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
 
             self._desk.records.write(note)

@@ -92,7 +92,10 @@ class ReleasedTable(Shown):
         if not isfile(beside) and path.suffix.lower() == ".json":
             statement_files.read(path)  # says what it is, where it is no release
         if not isfile(beside):
-            remedy = "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one."
+            remedy = (
+                "Pass it with --statement; or say --n, --epsilon and --prior to read a count without one. Of a release "
+                "by a plan ask for its .json file: utmost total answers from that."
+            )
             raise BadTable(
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )

@@ -21,6 +21,9 @@ ON_TRUST_OF_SUMS = (
 """What no release by a plan can show."""
 
 
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".feather")
+
+
 @checked
 def read_workload(path: Path | str) -> WorkloadRelease:
     """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
@@ -45,7 +48,11 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     >>> read_workload(path).total() == released.total()
     True
     """
-    found = codec.read_json(Path(path) if isinstance(path, str) else path, "a workload release must")
+    place = Path(path)
+    if place.suffix.lower() in _TABLES:
+        remedy = "Ask for the .json file that was written with it: every sum is answered from that."
+        raise BadTable("sums are read from a release's own file", came="a table", where=str(path), remedy=remedy)
+    found = codec.read_json(place, "a workload release must")
     if not isinstance(found, dict):
         raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
     return WorkloadRelease.of_facts(found)

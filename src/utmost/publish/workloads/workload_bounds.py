@@ -1,6 +1,6 @@
 """How small the error of a workload can be: the lower bounds of four classes, and the search for their certificates.
 
-    per answer             any mechanism and any estimate; the worst data set for each answer by itself
+    per answer             any mechanism and any estimate, each answer by itself; its own worst data set
     any unbiased           any mechanism with unbiased answers; every data set
     any integer strategy   independent geometric noise on any integer combinations of atoms, linear unbiased estimates
     these families         the same on the families given
@@ -87,7 +87,7 @@ def bounds_of(
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     by_atoms = charged_words(unit)
-    first = bound("per answer", "any mechanism and any estimate", _per_answer_words(unit))
+    first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
     unbiased = integer = given = None
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None

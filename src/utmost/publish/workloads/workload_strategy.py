@@ -264,7 +264,7 @@ class Strategy(Shown):
         wanted  answers  weight  standard deviation
         sex     2        1       1.357
         error at most  the least error of
-        1 times        any mechanism and any estimate
+        1 times        any mechanism and any estimate, each answer by itself
         2 times        any mechanism with unbiased answers
         1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
