@@ -3,7 +3,7 @@
     python .ci/house.py [TREE]        src/utmost, or the same folder of another checkout
 
 The rules (docs/decisions/0007): no module is hidden by a function or class of its name; no two files, and no two public
-functions or classes, share a name; no file is longer than 500 lines; files import each other without a circle, and no
+functions or classes, share a name; no file is longer than 500 lines; a local bears its noun; files import each other without a circle, and no
 file loads another by its name.
 """
 
@@ -24,6 +24,11 @@ LOADING = {
     "doors/interop/packages.py": "packages of others that may be missing",
     "publish/tables/extra.py": "packages of others that may be missing",
 }
+
+# Words that name nothing: a local is searched for by what it holds. Of old ones there may be so many, and each that
+# goes lowers the number.
+PIDGIN = frozenset({"asked", "found", "given", "kept", "made", "one", "said"})
+MOST_PIDGIN = 0
 
 # File names that two rooms share, and why neither has a better one.
 SHARED_FILE_NAMES = {
@@ -182,6 +187,15 @@ def _beginning(text: ast.expr) -> str:
     return str(first.value) if isinstance(first, ast.Constant) else ""
 
 
+def pidgin(tree: Path) -> dict[str, int]:
+    """How often names that name nothing are bound or read as locals, by file."""
+    counts = {}
+    for path in sources(tree):
+        names = [getattr(node, "id", getattr(node, "arg", "")) for node in ast.walk(parsed(path))]
+        counts[str(path.relative_to(tree))] = sum(name in PIDGIN for name in names)
+    return {path: count for path, count in counts.items() if count}
+
+
 def broken(tree: Path) -> list[str]:
     """Every rule that does not hold, in words."""
     return [
@@ -190,6 +204,7 @@ def broken(tree: Path) -> list[str]:
         *(f"{n} names {p}" for n, p in doubled_file_names(tree).items() if n not in SHARED_FILE_NAMES),
         *(f"{n} is defined in {p}" for n, p in doubled_names(tree).items() if n not in SHARED_NAMES),
         *(f"these import each other: {', '.join(group)}" for group in circles(tree)),
+        *([f"{total} names that name nothing"] if (total := sum(pidgin(tree).values())) > MOST_PIDGIN else []),
         *(f"{load} by its name, which no contract of imports sees" for load in strange_loads(tree)),
     ]
 
@@ -209,6 +224,9 @@ def main() -> None:
         ("circles", [", ".join(group) for group in circles(tree)]),
     ):
         sys.stdout.write(f"{what:<24} {len(found)} {' '.join(found)}\n")
+    words = pidgin(tree)
+    most = sorted(words, key=words.__getitem__, reverse=True)[:5]
+    sys.stdout.write(f"{'names that name nothing':<24} {sum(words.values())} most in {' '.join(most)}\n")
 
 
 if __name__ == "__main__":

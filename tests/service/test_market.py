@@ -158,6 +158,21 @@ def test_two_orders_at_once_pay_the_price_of_the_larger(service, who, published)
     assert paid == [10, 25]
 
 
+def test_the_largest_level_is_refunded_first(service, who, published):
+    """Else the buyer would keep a level for less than its price."""
+    relax(service, who, ONE)
+    offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")
+    buyer, curator = who("Bo", "recipient", ("admissions", level("1/1000"))), who("Ada", "curator")
+    small = bought(service, who, buyer, offer, QUARTER, "1")
+    large = bought(service, who, buyer, offer, ONE, "2")
+    with pytest.raises(NotAllowed, match="largest level"):
+        service.market.decide_order(curator, small.name, "refunded")
+    for order in (large, small):
+        service.market.decide_order(curator, order.name, "refunded")
+    with pytest.raises(NotAllowed):
+        service.releases.view(buyer, "admissions", QUARTER)
+
+
 def test_a_smaller_order_after_a_larger_one_is_not_sold(service, who, published):
     relax(service, who, ONE)
     offer = service.market.offer(published, "o", "admissions", PRICES, "EUR")

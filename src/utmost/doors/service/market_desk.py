@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.doors.service.approvals import APPROVED, ASKED
-from utmost.doors.service.desk import Desk, Holding, held, largest_bought, note_bought, paid, reaches
+from utmost.doors.service.desk import Desk, Holding, bought, held, largest_bought, note_bought, paid, reaches
 from utmost.doors.service.held_releases import Releases
 from utmost.doors.service.market import CANCELLED, REFUNDED, Offer, Order, read_offer
 from utmost.doors.service.records import Shelf
@@ -157,7 +157,7 @@ class Market:
             order = Order.of_kept(name, self._desk.known(shelf, "order", name, token, verb))
             holding = order.buyer, order.release, order.version
             if state in (CANCELLED, REFUNDED):
-                decided = _taken_back(order, state, token, self._desk.clock())
+                decided = _taken_back(order, state, token, self._desk.clock(), bought(shelf, holding))
             else:
                 token.check("decide orders", order.release, order.level)
                 decided = order.decided_as(state, token, self._desk.clock())
@@ -184,8 +184,11 @@ class Market:
         return [one for one in orders if one.state == ASKED and (one.buyer, one.release, one.version) == holding]
 
 
-def _taken_back(order: Order, state: str, token: Token, now: float) -> Order:
-    """An order that its buyer cancels while it waits, or that a curator refunds once it was approved."""
+def _taken_back(order: Order, state: str, token: Token, now: float, approved: list[Order]) -> Order:
+    """An order that its buyer cancels while it waits, or that a curator refunds once it was approved.
+
+    Orders are refunded from the largest level down: else what was credited to a larger one would be paid back.
+    """
     if order.state == state:
         return order
     if state == CANCELLED and not order.is_of(token):
@@ -194,6 +197,11 @@ def _taken_back(order: Order, state: str, token: Token, now: float) -> Order:
         token.check("decide orders", order.release, order.level)
         if order.is_of(token):
             raise NotAllowed("a second person must decide", came="the buyer's own token", where=order.name)
+        if any(one.level > order.level and one.currency == order.currency for one in approved):
+            remedy = "Refund the order of the larger level first."
+            raise NotAllowed(
+                "the largest level is refunded first", came="a smaller one", where=order.name, remedy=remedy
+            )
     needed = ASKED if state == CANCELLED else APPROVED
     if order.state != needed:
         raise NotAllowed(f"an order must be {needed} to be {state}", came=order.state, where=order.name)

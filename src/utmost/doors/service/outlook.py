@@ -55,6 +55,15 @@ def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
         after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
     except UtmostError as error:
         return Outlook(bars, before, None, str(error), _unusual(proposal, bars))
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        TypeError,
+        ValueError,
+    ):  # terms of another version
+        return Outlook(bars, before, None, "its terms cannot be read", _unusual(proposal, bars))
     return Outlook(bars, before, after, "", _unusual(proposal, bars))
 
 
