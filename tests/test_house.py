@@ -47,7 +47,9 @@ def planted(tmp_path):
 
 def test_every_broken_rule_is_seen(planted):
     """A long file, a hidden module, a file name and a function twice, a circle through a list, a hidden load."""
-    long, hidden, files, names, circle, *loads = house["broken"](planted)
+    (planted / "two" / "words.py").write_text("found = 1;" * (house["MOST_PIDGIN"] + 1), encoding="utf-8")
+    long, hidden, files, names, circle, words, *loads = house["broken"](planted)
+    assert words == f"{house['MOST_PIDGIN'] + 1} names that name nothing"
     assert long == "two/noise.py has 501 lines, more than 500"
     assert hidden == "the module utmost.level is hidden by something else of its name"
     assert files == "noise names ['one/noise.py', 'two/noise.py']"
@@ -57,6 +59,11 @@ def test_every_broken_rule_is_seen(planted):
     assert "utmost.two" in circle
     seen = "by its name, which no contract of imports sees"
     assert loads == [f"one/law.py loads utmost.two. {seen}", f"two/__init__.py loads what a variable says {seen}"]
+
+
+def test_a_name_that_went_does_not_come_back():
+    """The number of names that name nothing is the one in .ci/house.py, and goes down alone."""
+    assert sum(house["pidgin"](ROOT / "src/utmost").values()) == house["MOST_PIDGIN"]
 
 
 def test_what_a_room_asks_of_one_above_it_has_a_provider():

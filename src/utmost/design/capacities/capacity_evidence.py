@@ -205,12 +205,12 @@ def largest_power(ptype: PrivacyType) -> Fraction:
 
 def _of_uniform(ptype: PrivacyType, kind: Kind, sign: int) -> Around:
     """n / s: the columns alpha^(+-d) / s, or the dual 1 / s, of a space whose secrets are alike."""
-    found = distance_profile(ptype.space)
-    if found is None:
+    profile = distance_profile(ptype.space)
+    if profile is None:
         raise PromiseBroken("every secret must see the same distances")
     if (kind == "multiplicative") != (sign > 0):
         raise PromiseBroken("the uniform mechanism must have the sign of its capacity", came=sign)
-    total = profile_sum(ptype.level, found, sign)
+    total = profile_sum(ptype.level, profile, sign)
     value = ptype.space.size / total
     return (value.lower, value.upper) if isinstance(value, Interval) else (value, value)
 

@@ -204,9 +204,9 @@ class UniformMechanism(ImplicitMechanism):
 
     @property
     def matrix(self) -> Array:  # noqa: D102
-        found = distance_profile(self.ptype.space)
-        assert found is not None, "the secrets of a uniform mechanism are alike"
-        total = profile_sum(self.ptype.level, found, self.sign)
+        profile = distance_profile(self.ptype.space)
+        assert profile is not None, "the secrets of a uniform mechanism are alike"
+        total = profile_sum(self.ptype.level, profile, self.sign)
         similarity = Similarity.of(self.ptype).matrix(self.sign)
         if is_exact(similarity) and isinstance(total, Fraction):
             return frozen(similarity / total)

@@ -195,8 +195,8 @@ def certified(
     sign = 1 if kind == "multiplicative" else -1
     worst = slacks(ptype, kind, dual, multipliers).min(axis=1)
     corrected = dual - sign * objects(min(slack, Fraction(0)) for slack in worst)
-    found = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
-    return found if found.gap <= _NEAR * max(1.0, float(found.upper)) else None
+    certificate = CapacityCertificate(ptype, kind, channel, corrected, multipliers)
+    return certificate if certificate.gap <= _NEAR * max(1.0, float(certificate.upper)) else None
 
 
 class Triples:

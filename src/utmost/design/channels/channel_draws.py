@@ -114,8 +114,8 @@ def drawing_of(mechanism: Any) -> Drawing:
     """What is drawn from where a channel, or a design, is: an `Optimum` says so itself."""
     if isinstance(mechanism, Channel):
         return Drawing(mechanism, mechanism.secrets, mechanism.outcomes)
-    found: Drawing = mechanism._drawing()
-    return found
+    drawing: Drawing = mechanism._drawing()
+    return drawing
 
 
 @dataclass(frozen=True, slots=True, eq=False)

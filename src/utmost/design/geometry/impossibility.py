@@ -79,9 +79,9 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
             better = Channel(best.matrix[[0 if s == x else 1 if s == z else other for s in range(ptype.space.size)]])
             prior = fractions(np.zeros(ptype.space.size, dtype=np.int64))
             prior[[x, z]] = belief, 1 - belief
-            found = Unserved(channel, better, Consumer(prior, table))
-            if found.verify(ptype):
-                return found
+            unserved = Unserved(channel, better, Consumer(prior, table))
+            if unserved.verify(ptype):
+                return unserved
     return None
 
 

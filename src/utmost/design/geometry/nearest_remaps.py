@@ -236,9 +236,9 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
             lifted = np.maximum(at, deep / k)
             if turn % 50 == 0:
                 clipped = np.maximum(at, 0)
-                found = _refuting(B, A, clipped / clipped.sum(axis=1, keepdims=True))
-                if found is not None:
-                    yield found
+                candidate = _refuting(B, A, clipped / clipped.sum(axis=1, keepdims=True))
+                if candidate is not None:
+                    yield candidate
             at = _affine(B, A, back, at + 1.5 * (lifted - at))
     yield RemapCandidate(at, None)
 
@@ -246,9 +246,9 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
 def _interior(B: Floats, A: Floats, back: Floats) -> Iterator[RemapCandidate]:
     last = None
     for turn, nearest in enumerate(nearest_remaps(B, A)):
-        found = _refuting(B, A, nearest)
-        if found is not None:
-            yield found
+        candidate = _refuting(B, A, nearest)
+        if candidate is not None:
+            yield candidate
         last = _affine(B, A, back, nearest)
         if turn and last.min() > _INTERIOR:
             break
@@ -292,9 +292,9 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     cost, one = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
     upper, lower = as_array([*flat, *(-a for a in flat), *one]), objects([*below, *one])
     program = LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper)
-    found = solve_exactly(program)
-    sides = found.duals[: 2 * n * k].reshape(2, n, k)
-    return NearestRemap(found.value, found.primal[: m * k].reshape(m, k), sides[1] - sides[0])
+    solution = solve_exactly(program)
+    sides = solution.duals[: 2 * n * k].reshape(2, n, k)
+    return NearestRemap(solution.value, solution.primal[: m * k].reshape(m, k), sides[1] - sides[0])
 
 
 def _entries(B: Array, A: Array) -> list[tuple[int, int, Any]]:

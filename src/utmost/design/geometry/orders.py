@@ -52,8 +52,8 @@ def nearest_mixture(points: Array, target: Array) -> NearestMixture:
     upper = as_array([*wanted, *(-t for t in wanted), 1])
     lower = objects([*[-math.inf] * (2 * n), Fraction(1)])
     cost = as_array([0] * m + [1])
-    found = solve_exactly(LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper))
-    return NearestMixture(found.value, found.primal[:m], found.duals[:n] - found.duals[n : 2 * n])
+    solution = solve_exactly(LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper))
+    return NearestMixture(solution.value, solution.primal[:m], solution.duals[:n] - solution.duals[n : 2 * n])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,10 +109,10 @@ def max_case_verdict(better: Channel, worse: Channel, tolerance: float) -> MaxCa
     weights = []
     points = as_rationals(known)
     for w, target in enumerate(as_rationals(wanted).T):
-        found = nearest_mixture(points, target)
-        if found.distance > Fraction(allowed):
-            return MaxCaseVerdict(better, worse, allowed, known, wanted, None, w, found.separator)
-        weights.append(found.weights)
+        mixture = nearest_mixture(points, target)
+        if mixture.distance > Fraction(allowed):
+            return MaxCaseVerdict(better, worse, allowed, known, wanted, None, w, mixture.separator)
+        weights.append(mixture.weights)
     mixtures = frozen(np.array(weights, dtype=object).T)
     return MaxCaseVerdict(better, worse, allowed, known, wanted, mixtures, None, None)
 

@@ -120,11 +120,11 @@ def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> Re
     if not (first.is_exact and second.is_exact):
         first, second = first.to_floats(), second.to_floats()
     pair = MergedPair.of(first.matrix, second.matrix)
-    found: list[Consumer] = []
+    consumers: list[Consumer] = []
 
     def refutes(loss: Array) -> bool:
         consumer = preferring_consumer(loss, pair.near, second, first, tolerance)
-        found.extend([] if consumer is None else [consumer])
+        consumers.extend([] if consumer is None else [consumer])
         return consumer is not None
 
     def is_near(remap: Array) -> bool:
@@ -132,7 +132,7 @@ def _refinement_verdict(first: Channel, second: Channel, tolerance: float) -> Re
 
     decided = exact_remap(pair, refutes) if first.is_exact else near_remap(pair, is_near, refutes)
     if decided is None:
-        return RefinementVerdict(first, second, tolerance, None, found[0])
+        return RefinementVerdict(first, second, tolerance, None, consumers[0])
     remap = stochastic(frozen(pair.unmerged(decided)), first.outcomes, second.outcomes)
     return RefinementVerdict(first, second, tolerance, remap, None)
 

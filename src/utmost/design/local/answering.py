@@ -47,11 +47,11 @@ class Answering:
         Raises:
             OutOfRange: for a secret that is none of the mechanism's; it is not repeated.
         """
-        given = [one for one in secrets if one is not None]
+        given = [secret for secret in secrets if secret is not None]
         if not all(isinstance(one, np.generic) or _is_plain(one) for one in given):
             raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")
         rows = iter(self.drawing.rows(given).tolist() if given else [])
-        return [None if one is None else next(rows) for one in secrets]
+        return [None if secret is None else next(rows) for secret in secrets]
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
         """The number of an answer for each row, each drawn by itself, exactly."""

@@ -342,8 +342,8 @@ def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomne
         OutOfRange: where ``strict`` is no refinement of ``loose``.
     """
     pair = Coupling(strict, loose)
-    given = as_bits(responses, "responses")
-    return draw_bits(given.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))
+    bits = as_bits(responses, "responses")
+    return draw_bits(bits.view(np.uint8), [pair.strict_given(0), pair.strict_given(1)], secure(randomness))
 
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:

@@ -55,10 +55,10 @@ def _of_channel(channel: Channel, space: Space) -> Answering:
         raise Unsupported("a channel that is drawn from must have rows of Fractions", came="floats", remedy=remedy)
     if channel.shape[0] != space.size:
         raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="space")
-    kept = smallest_epsilon(channel, space)
-    if kept.value == float("inf"):
+    epsilon = smallest_epsilon(channel, space)
+    if epsilon.value == float("inf"):
         raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
-    if kept.value == 0:
+    if epsilon.value == 0:
         raise OutOfRange("an answer that is kept must reveal something", came="equal rows", where="mechanism")
-    at = level(kept.value) if kept.level is None else kept.level
+    at = level(epsilon.value) if epsilon.level is None else epsilon.level
     return answering_of(drawing_of(channel), space, at, channel.shape[1])

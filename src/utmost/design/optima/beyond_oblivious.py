@@ -130,8 +130,8 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
         np.append(base.upper, [np.inf] * size),
     )
     assert program.shape[1] == n + top, "one bound for each count"
-    found = solve_exactly(program)
-    return found.value, Channel(found.primal[:n].reshape(size, k))
+    solution = solve_exactly(program)
+    return solution.value, Channel(solution.primal[:n].reshape(size, k))
 
 
 def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:

@@ -58,15 +58,15 @@ def designs_in_turn(
     for (one, _), (other, _) in pairwise(problems):
         if one.space is not other.space and not one.space.same_as(other.space):
             raise OutOfRange("designs in turn must be on one space", came="another")
-    found: list[Optimum] = []
+    optimums: list[Optimum] = []
     before: tuple[Found, ...] = ()
     for number, (ptype, consumer) in enumerate(problems, 1):
         design, left = _begun(ptype, consumer, gap, before, _numbered(progress, number))
-        found.append(design)
+        optimums.append(design)
         before = before if left is None else (left,)
         if left is not None and not left.is_whole:
             break
-    return tuple(found)
+    return tuple(optimums)
 
 
 def _begun(
@@ -102,17 +102,17 @@ class LossCurve(Shown):
     @property
     def levels(self) -> tuple[Level, ...]:
         """The levels, for one unit of distance."""
-        return tuple(found.certificate.ptype.level for found in self.designs)
+        return tuple(design.certificate.ptype.level for design in self.designs)
 
     @property
     def losses(self) -> tuple[Any, ...]:
         """What the mechanisms lose: numbers rounded up, or exact."""
-        return tuple(found.loss for found in self.designs)
+        return tuple(design.loss for design in self.designs)
 
     @property
     def lower(self) -> tuple[Any, ...]:
         """No private mechanism loses less: numbers rounded down, or exact."""
-        return tuple(found.lower for found in self.designs)
+        return tuple(design.lower for design in self.designs)
 
     def between(self, epsilon: Number) -> Bounds:
         """What the designs prove of the least loss at any level from the first to the last.

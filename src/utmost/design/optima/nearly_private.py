@@ -67,8 +67,8 @@ def repair(
     start = near if is_exact(near) else _rounded(near)
     breaks, largest = _breaks(ptype, start)
     repaired, share = _corrected(start, breaks, largest)
-    given = as_rationals(near)
-    change, rounding = _distance(repaired, given), _distance(start, given)
+    rationals = as_rationals(near)
+    change, rounding = _distance(repaired, rationals), _distance(start, rationals)
     if within is not None and change > exact(within, "within"):
         raise PromiseBroken(
             f"the matrix must be within {within} of a private channel", came=float(change), where="repair"

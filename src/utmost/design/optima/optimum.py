@@ -237,10 +237,10 @@ def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure:
     remap = Remap(design.actions, consumer.actions, design.ties)
     for dual in [design.dual] if exactly else _lowered(ptype, design):
         try:
-            found = Certificate(ptype, consumer, dual, remap=remap)
+            certificate = Certificate(ptype, consumer, dual, remap=remap)
         except PromiseBroken:
             continue
-        return found if exactly or is_sure or found.gap <= 1e-9 * found.upper else None
+        return certificate if exactly or is_sure or certificate.gap <= 1e-9 * certificate.upper else None
     if is_sure:
         raise PromiseBroken("the theorem's dual must be feasible", where="optimal_mechanism")
     return None

@@ -309,11 +309,11 @@ def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
     maximised over all optimal channels, and is 0 exactly when there is no other.
     """
     program = user_program(ptype, consumer)
-    found = solve_exactly(program)
+    solution = solve_exactly(program)
     m, n = program.shape
     rows = np.repeat(np.arange(m), np.diff(program.starts))
-    slack_rows = (program.product(found.primal) == program.lower) & (program.lower != program.upper)
-    gain = [Fraction(int(x == 0)) for x in found.primal]
+    slack_rows = (program.product(solution.primal) == program.lower) & (program.lower != program.upper)
+    gain = [Fraction(int(x == 0)) for x in solution.primal]
     for i, j, value in zip(rows.tolist(), program.columns.tolist(), program.values.tolist(), strict=True):
         gain[j] += value if slack_rows[i] else 0
     cost = [*program.cost.tolist()]
@@ -323,6 +323,6 @@ def _is_only_vertex(ptype: PrivacyType, consumer: Consumer) -> bool:
         np.concatenate([program.columns, np.arange(n)]),
         np.concatenate([program.values, objects(cost)]),
         np.concatenate([program.lower, objects([-math.inf])]),
-        np.concatenate([program.upper, objects([found.value])]),
+        np.concatenate([program.upper, objects([solution.value])]),
     )
     return bool(solve_exactly(held).value == 0)

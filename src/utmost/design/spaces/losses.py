@@ -293,7 +293,7 @@ def loss_named(name: str) -> Loss:
     if count != len(given) or not colon:
         raise OutOfRange(f"a loss by name must be one of {LOSS_NAMES}", came=name)
     try:
-        made: Loss = make(*given)
+        loss: Loss = make(*given)
     except (NotALoss, NotANumber) as error:
         raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
-    return made
+    return loss

@@ -166,11 +166,11 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
         Unsupported: for coordinates in degrees.
         BadTable: for a place without geometry.
     """
-    found = _of_geometry(table, "")
-    if found.in_degrees:
+    survey = _of_geometry(table, "")
+    if survey.in_degrees:
         remedy = "Take spaces.places, or table.to_crs(...) to a projected system."
         raise Unsupported("points in a plane need lengths", came="degrees", where="points", remedy=remedy)
-    return list(found.labels), [(float(east), float(north)) for north, east in found.positions or ()]
+    return list(survey.labels), [(float(east), float(north)) for north, east in survey.positions or ()]
 
 
 def _of_geometry(table: Any, name: str) -> Survey:

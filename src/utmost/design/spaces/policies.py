@@ -130,11 +130,11 @@ class Policy(Shown, Rebuilt):
         """
         table = objects([Fraction(0)], (1, 1))
         labels: list[tuple[Hashable, ...]] = [()]
-        for one in attributes:
-            own = (one if isinstance(one, Policy) else cls.of_space(one)).distances
+        for attribute in attributes:
+            own = (attribute if isinstance(attribute, Policy) else cls.of_space(attribute)).distances
             size = len(table) * len(own)
             table = (table[:, None, :, None] + own[None, :, None, :]).reshape(size, size)
-            labels = [(*label, name) for label in labels for name in one.labels]
+            labels = [(*label, name) for label in labels for name in attribute.labels]
         return cls(table, labels)
 
     @classmethod

@@ -93,7 +93,7 @@ class KeptAnswers:
     def facts(self) -> dict[str, Any]:
         """Under which name and version the answers are kept, and what all that are kept under the name cost."""
         with self.place.opened() as ledger:
-            kept = [one for one in ledger.mechanisms if one.name == self.under["name"]]
+            kept = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.under["name"]]
             spent = ledger.spent(self.under["name"]) if kept else None
         version = self.under["version"] or len(kept)
         together = None if spent is None else level_text(spent)

@@ -68,13 +68,13 @@ def check_no_level(level: options.AskedLevel, epsilon_at: str | None) -> None:
 def _report(curve: LossCurve, named: dict[str, str], unit: str | None, asked: int) -> dict[str, Any]:
     points = [
         {
-            **level_facts(found.certificate.ptype.level),
-            "expected_loss": float(found.loss),
-            "lower_bound": float(found.lower),
-            "method": found.method,
-            "verified": found.certificate.verify(),
+            **level_facts(design.certificate.ptype.level),
+            "expected_loss": float(design.loss),
+            "lower_bound": float(design.lower),
+            "method": design.method,
+            "verified": design.certificate.verify(),
         }
-        for found in curve.designs
+        for design in curve.designs
     ]
     return {**named, "unit": unit, "complete": len(points) == asked, "levels": points}
 

@@ -127,13 +127,13 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
 def _conflict(at: Level, tilt: str) -> dict[str, Any]:
     query, one, two = conflicting_users(exact(tilt, "tilt"))
     with busy("Solving the program for both"):
-        found = shared_mechanism(PrivacyType(query.space, at), [one, two])
+        optimum = shared_mechanism(PrivacyType(query.space, at), [one, two])
     return {
         "tilt": tilt,
         **level_facts(at),
-        **_numbers(alone=found.alone[0].loss, together=found.together.loss, regret=found.regret),
-        "conflict": not found.exists,
-        "verified": found.together.certificate.verify(),
+        **_numbers(alone=optimum.alone[0].loss, together=optimum.together.loss, regret=optimum.regret),
+        "conflict": not optimum.exists,
+        "verified": optimum.together.certificate.verify(),
     }
 
 

@@ -59,13 +59,13 @@ def _show_attack(attacks: list[dict[str, Any]]) -> None:
     rows = [["without an answer", _percent(first["guessed_before"]), below(first["error_before"]), "", ""]]
     rows += [
         [
-            one["mechanism"],
-            _percent(one["guessed_after"]),
-            below(one["error_after"]),
-            _odds(one),
-            above(one["reader_loses"]),
+            attack["mechanism"],
+            _percent(attack["guessed_after"]),
+            below(attack["error_after"]),
+            _odds(attack),
+            above(attack["reader_loses"]),
         ]
-        for one in attacks
+        for attack in attacks
     ]
     console.print(grid(["by", "guesses it", "loses", "odds rise", "reader loses"], rows))
     worst = first["worst_odds"]

@@ -161,7 +161,10 @@ def _mode(what: str, path: Path) -> dict[str, Any]:
 def _checked() -> list[dict[str, Any]]:
     from utmost.doors.cli.self_check import self_check
 
-    return [{"name": one.name, "problem": one.problem, "seconds": round(one.seconds, 3)} for one in self_check()]
+    return [
+        {"name": checked.name, "problem": checked.problem, "seconds": round(checked.seconds, 3)}
+        for checked in self_check()
+    ]
 
 
 def _is_well(report: dict[str, Any]) -> bool:

@@ -111,17 +111,17 @@ def read(ptype: PrivacyType, state: Path) -> Search:
     Raises:
         BadTable: for a file that is none.
     """
-    found = read_json(state, "a state must")
-    check_header(found, KIND, 1, "a state", where=str(state))
+    document = read_json(state, "a state must")
+    check_header(document, KIND, 1, "a state", where=str(state))
     with fields("a state", str(state)):
-        if found["type"] != type_facts(ptype):
-            raise BadTable("the state must be of the type that is searched", came=found["type"], where=str(state))
-        position = found["position"]
+        if document["type"] != type_facts(ptype):
+            raise BadTable("the state must be of the type that is searched", came=document["type"], where=str(state))
+        position = document["position"]
         return Search(
             None if position is None else Position(int(position["orbit"]), tuple(map(int, position["coming"]))),
-            Counter({int(size): int(count) for size, count in found["sizes"].items()}),
-            float(found["done"]),
-            found["written"],
+            Counter({int(size): int(count) for size, count in document["sizes"].items()}),
+            float(document["done"]),
+            document["written"],
         )
 
 

@@ -200,7 +200,7 @@ def _estimate(
 ) -> None:
     wanted = None if size is None else natural(size, "--size", least=1)
     with busy(f"Sampling the kernels of {spelled}"):
-        found = estimate_kernels(
+        estimate = estimate_kernels(
             ptype,
             natural(samples, "--estimate", least=2),
             np.random.default_rng(seed),
@@ -212,10 +212,10 @@ def _estimate(
         "space": spelled,
         **level_facts(ptype.level),
         "outcomes": outcomes,
-        "estimate": found.value,
-        "low": found.low,
-        "high": found.high,
-        "confidence": found.confidence,
-        "samples": found.samples,
+        "estimate": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "confidence": estimate.confidence,
+        "samples": estimate.samples,
     }
-    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, found))
+    answer.give(report, lambda: show_estimate(spelled, ptype, outcomes, estimate))

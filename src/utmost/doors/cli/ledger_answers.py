@@ -40,7 +40,7 @@ def status_report(
         "sealed": status.sealed,
         "derived": status.derived,
         "releases": [release_report(release) for release in releases],
-        "mechanisms": [mechanism_report(one) for one in mechanisms],
+        "mechanisms": [mechanism_report(mechanism) for mechanism in mechanisms],
         "datasets": [budget_report(budget) for budget in status.datasets],
     }
 
@@ -179,7 +179,7 @@ class Question:
 
     def planned(self, ledger: Ledger) -> bool:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
-        return any(one.promise.strategy is not None for one in ledger.releases if one.name == self.name)
+        return any(release.promise.strategy is not None for release in ledger.releases if release.name == self.name)
 
     def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
@@ -201,8 +201,10 @@ class Question:
             return give_workload(sums, out, signer, as_json=self.as_json, more=more, headline="Answered.")
         versions = [one for one in ledger.releases if one.name == self.name]
         release = next(one for one in reversed(versions) if self.version in (None, one.version))
-        made = answer_publication(table, release, at, read_confidence(self.confidence), ledger.spent(release.name))
-        table, report = made.table, made.said
+        publication = answer_publication(
+            table, release, at, read_confidence(self.confidence), ledger.spent(release.name)
+        )
+        table, report = publication.table, publication.said
         if out is None:
             said = report(cells_digest(table))
         elif again and out.is_file():

@@ -56,7 +56,7 @@ def show_verification(report: Mapping[str, Any]) -> None:
 
 def show_history(events: Sequence[Mapping[str, Any]]) -> None:
     """Print events, oldest first."""
-    rows = [[str(one["number"]), one["time"], one["kind"], _facts(one["facts"])] for one in events]
+    rows = [[str(event["number"]), event["time"], event["kind"], _facts(event["facts"])] for event in events]
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
 

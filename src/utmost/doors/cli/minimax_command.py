@@ -76,12 +76,12 @@ def minimax(
     spelled, ptype = secrets.at(level)
     rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
     with busy(f"Solving the minimax program on {spelled}"):
-        found = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
-    report = {"space": spelled, "loss": loss, **_report(found, None if wanted is None else found.possible)}
+        optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
+    report = {"space": spelled, "loss": loss, **_report(optimum, None if wanted is None else optimum.possible)}
     file = file_options.file_of(out)
     if file is not None:
-        write_together({file: lambda opened: channel_files.write(found.channel, opened, file)})
-    written = channel_files.document(found.channel)
+        write_together({file: lambda opened: channel_files.write(optimum.channel, opened, file)})
+    written = channel_files.document(optimum.channel)
     if out is not None and file is None and not as_json:
         return options.Answer(out).give(written, lambda: None)
     options.Answer(None, as_json).give(report, lambda: show_minimax(report, file))

@@ -134,16 +134,16 @@ def _asked(
     if source.suffix.lower() != ".json":
         remedy = "Count first: utmost count TABLE --person ... --domain ... --at-most ... --out counted.json."
         raise OutOfRange("a plan is made for a counted table or a domain, a .json", came=source.name, remedy=remedy)
-    found = read_json(source, "a plan is made for a counted table or a domain, which must")
-    if isinstance(found, dict) and found.get("kind") == COUNTED_FORM.kind:
-        counted = COUNTED_FORM.of(found, str(source))
+    document = read_json(source, "a plan is made for a counted table or a domain, which must")
+    if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
+        counted = COUNTED_FORM.of(document, str(source))
         given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours, "--together": together}
         for name, value in given.items():
             if value is not None:
                 remedy = "Leave it out; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
-    domain = Domain.of_facts(found)
+    domain = Domain.of_facts(document)
     if at_most is None:
         remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)

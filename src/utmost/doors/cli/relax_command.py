@@ -27,7 +27,7 @@ def relax(
         with busy(f"Checking {table.name}"):
             planned = asked.planned(opened)
             asked.check_kind(planned=planned)
-            columns = [one.columns[0] for one in opened.releases if one.name == asked.name]
+            columns = [release.columns[0] for release in opened.releases if release.name == asked.name]
             brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else "count")
         if dry_run:
             return show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, version=asked.version))

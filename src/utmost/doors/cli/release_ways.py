@@ -142,8 +142,8 @@ def table_of_columns(asked: Asked) -> None:
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
         with busy(f"Checking {asked.table.name}"):
-            found = streamed_release(large, **promise, rehearsed=asked.dry_run)
-        return give(found, asked.out, signer, as_json=asked.as_json, form=asked.form)
+            release = streamed_release(large, **promise, rehearsed=asked.dry_run)
+        return give(release, asked.out, signer, as_json=asked.as_json, form=asked.form)
     with busy(f"Checking and noising {asked.table.name}"):
         source = files.read(asked.table) if counted is None else counted
         made = (rehearse_table if asked.dry_run else release_table)(source, **promise)

@@ -121,11 +121,11 @@ def check_proof() -> None:
 def check_statements() -> None:
     """A released table is what its statement says, and a table with one other cell is not."""
     table = {"sex": ADMISSIONS["sex"][:2], "admitted": ADMISSIONS["admitted"][:2]}
-    made = release_table(table, columns="admitted", public="sex", sensitivity=1, cells=1, epsilon=1)
-    check_statement(made.sidecar, made.table)
-    changed = {**made.table, "admitted": [int(cell) + 1 for cell in made.table["admitted"]]}
+    release = release_table(table, columns="admitted", public="sex", sensitivity=1, cells=1, epsilon=1)
+    check_statement(release.sidecar, release.table)
+    changed = {**release.table, "admitted": [int(cell) + 1 for cell in release.table["admitted"]]}
     try:
-        check_statement(made.sidecar, changed)
+        check_statement(release.sidecar, changed)
     except BadTable:
         return
     _require(holds=False, what="a changed table must be found")

@@ -73,7 +73,7 @@ def statement(
     the numbers. What only you know you say by the options; the rest is marked "To be filled in", and the entry is a
     draft. The registry takes it as a file of its folder deployments/.
     """
-    said = Deployment(
+    deployment = Deployment(
         title, tuple(curator or ()), use, region, description, published, sector, product, tuple(author or ()), source
     )
     entry_file, page_file = file_options.file_of(out), file_options.file_of(html)
@@ -81,17 +81,17 @@ def statement(
         raise OutOfRange("one of the two goes to standard output", came="both", where="--html")
     _check_names(entry_file, page_file)
     stated = stated_release(_said(release))
-    entry = registry_entry(stated, said)
+    entry = registry_entry(stated, deployment)
     text = yaml_text(entry)
     writers: dict[Path, Writer] = {}
     if entry_file is not None:
         writers[entry_file] = lambda file: _put(file, text)
     if page_file is not None:
-        writers[page_file] = lambda file: _put(file, statement_page(stated, said))
+        writers[page_file] = lambda file: _put(file, statement_page(stated, deployment))
     if writers:
         write_together(writers)
     if html is not None and page_file is None:
-        _put(sys.stdout.buffer, statement_page(stated, said))
+        _put(sys.stdout.buffer, statement_page(stated, deployment))
         sys.stdout.flush()
     elif as_json:
         print_json(entry)
@@ -101,8 +101,8 @@ def statement(
     written = " and ".join(map(str, writers))
     if written:
         screen(stderr=True).print(Text(f"Written: {written}"))
-    if said.missing and (html is None or out is not None):
-        missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in said.missing)
+    if deployment.missing and (html is None or out is not None):
+        missing = ", ".join(f"--{_OPTIONS.get(name, name)}" for name in deployment.missing)
         screen(stderr=True).print(Text(f"To be filled in before it is sent to the registry: {missing}", style="bold"))
 
 

@@ -41,12 +41,12 @@ def publish_together(
         shown = _facts(plan, headline, plan.guarantee)
         return print_json({"guarantee": plan.guarantee}) if as_json else screen().print(shown)
     with busy(f"Checking and noising {table.name}"):
-        made = release_together(files.read(table), **asked, **promise)
-    said = None if out is None else publish(made.table, made.said, out, watched, signer)
+        release = release_together(files.read(table), **asked, **promise)
+    said = None if out is None else publish(release.table, release.said, out, watched, signer)
     if as_json:
-        print_json(said or {"statement": made.sidecar, "table": files.columns(made.table)})
+        print_json(said or {"statement": release.sidecar, "table": files.columns(release.table)})
     else:
-        _show(made, out, form)
+        _show(release, out, form)
     return None
 
 

@@ -152,7 +152,7 @@ def _levels(at: list[str] | None, asked: options.AskedLevel) -> Callable[[int], 
 
 def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[Any, int]) -> dict[str, Any]:
     recipients = sorted(levels, key=lambda one: (distances[one], str(one)))
-    independent = sum((given.epsilon_float for given in levels.values()), 0.0)
+    independent = sum((level.epsilon_float for level in levels.values()), 0.0)
     everyone = {str(end) for edge in edges for end in edge}
     different = len(set(levels.values()))
     coalitions: dict[str, Any] = {"count": 2 ** len(levels) - 1, "checked": different <= _MOST_LEVELS}
@@ -163,10 +163,11 @@ def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[An
         "owner": str(owner),
         "together": level_text(max(levels.values())),
         "independent": independent,
-        "unreached": sorted(everyone - {str(one) for one in levels} - {str(owner)}),
+        "unreached": sorted(everyone - {str(level) for level in levels} - {str(owner)}),
         "coalitions": coalitions,
         "recipients": [
-            {"name": str(one), "distance": distances[one], "epsilon": level_text(levels[one])} for one in recipients
+            {"name": str(recipient), "distance": distances[recipient], "epsilon": level_text(levels[recipient])}
+            for recipient in recipients
         ],
     }
 

@@ -134,8 +134,8 @@ def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None)
         if mechanism is None:
             return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)
-        found = universality(ptype, rule, channel)
-        return Stated.of_channel(found, ptype, channel, exact_loss(rule, ptype.space.size))
+        verdict = universality(ptype, rule, channel)
+        return Stated.of_channel(verdict, ptype, channel, exact_loss(rule, ptype.space.size))
 
 
 def _mechanism(text: str, ptype: PrivacyType) -> Channel:

@@ -165,20 +165,20 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
-    found = read_json(release, "a release must")
-    made = check_workload(found)
+    document = read_json(release, "a release must")
+    made = check_workload(document)
     return {
         "release": str(release),
         "statement": "consistent",
-        "format": found["format"],
+        "format": document["format"],
         "sums": "unchanged",
-        "sha256": found["measured"]["sha256"],
+        "sha256": document["measured"]["sha256"],
         "signature": _signature(release, public_key),
-        "guarantee": found["guarantee"],
-        "epsilon": found["epsilon"],
+        "guarantee": document["guarantee"],
+        "epsilon": document["epsilon"],
         "families": [
             {"family": made.strategy.family_words(family), "share": one["share"], "radius": one["radius"]}
-            for family, one in zip(made.strategy.shares, found["families"], strict=True)
+            for family, one in zip(made.strategy.shares, document["families"], strict=True)
         ],
         "part": None if made.part is None else list(made.part),
         "on_trust": list(ON_TRUST_OF_SUMS),

@@ -114,8 +114,8 @@ def release_by_plan(
         checked_workload(counted, strategy, at)
         return _show_promise(strategy, at, confidence, as_json=as_json)
     with busy("Noising"):
-        made = release_workload(counted, strategy, epsilon=at, confidence=confidence)
-    give_workload(made, out, signer, beside, as_json=as_json)
+        release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
+    give_workload(release, out, signer, beside, as_json=as_json)
 
 
 def give_workload(

@@ -152,8 +152,8 @@ def _of_design(path: Path, digest: str) -> SavedMechanism:
     space, actions = certificate.ptype.space, certificate.consumer.actions
     names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
     facts = level_facts(certificate.ptype.level)
-    found = Optimum(certificate, designs.method_of(certificate))
-    return SavedMechanism(found, space, tuple(names), facts, "primal and dual prove the design", digest)
+    optimum = Optimum(certificate, designs.method_of(certificate))
+    return SavedMechanism(optimum, space, tuple(names), facts, "primal and dual prove the design", digest)
 
 
 def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
@@ -163,10 +163,10 @@ def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:
             came="rounded decimals",
             remedy="Write fractions, or make the channel exactly private with utmost.design.optima.repair.",
         )
-    kept = smallest_epsilon(channel, space)
-    if kept.value == float("inf"):
+    epsilon = smallest_epsilon(channel, space)
+    if epsilon.value == float("inf"):
         raise PromiseBroken("a mechanism must keep some level", came="an outcome that rules a secret out")
-    facts = {"epsilon": str(kept.value)} if kept.level is None else level_facts(kept.level)
+    facts = {"epsilon": str(epsilon.value)} if epsilon.level is None else level_facts(epsilon.level)
     names = channel.outcomes if channel.outcomes is not None else range(channel.shape[1])
     if channel.secrets is not None:
         space = Space(space.metric, [str(name) for name in channel.secrets])

@@ -41,7 +41,7 @@ def _facts(found: Sequence[TypeCapacity]) -> dict[str, Any]:
 def _capacities(found: Mapping[str, Any]) -> Sequence[TypeCapacity]:
     ptype = stated_type(found)
     capacities = [_read_capacity(ptype, facts) for facts in found["capacities"]]
-    if len({one.certificate.kind for one in capacities}) != len(capacities) or not capacities:
+    if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
         raise BadTable("a file must hold each capacity once", came=f"{len(capacities)} of them")
     return capacities
 

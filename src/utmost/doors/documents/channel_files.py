@@ -131,11 +131,11 @@ def _csv_cells(path: Path) -> _Cells:
 
 
 def _read_json(path: Path) -> Channel:
-    found = read_json(path, "a channel must")
-    if isinstance(found, dict) and "kind" in found:
-        return _mechanism(path) if found["kind"] == designs.KIND else CHANNEL.of(found, str(path))
-    found = read_json(path, "a channel must", parse_float=str)
-    rows = found.get("matrix") if isinstance(found, dict) else found
+    document = read_json(path, "a channel must")
+    if isinstance(document, dict) and "kind" in document:
+        return _mechanism(path) if document["kind"] == designs.KIND else CHANNEL.of(document, str(path))
+    document = read_json(path, "a channel must", parse_float=str)
+    rows = document.get("matrix") if isinstance(document, dict) else document
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
         raise BadTable('a channel must be a list of rows, or an object with one as "matrix"', where=str(path))
     for x, row in enumerate(rows):
@@ -145,7 +145,7 @@ def _read_json(path: Path) -> Channel:
     cells = [
         [number_in(cell, f"{path}, row {x}, column {y}") for y, cell in enumerate(row)] for x, row in enumerate(rows)
     ]
-    names = [found.get(key) if isinstance(found, dict) else None for key in ("secrets", "outcomes")]
+    names = [document.get(key) if isinstance(document, dict) else None for key in ("secrets", "outcomes")]
     return _channel(_Cells(cells, [f"{path}, row {x}" for x in range(len(rows))], *names), path)
 
 

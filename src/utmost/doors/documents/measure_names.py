@@ -118,10 +118,10 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
 
 def _from_file(make: Any, text: str) -> Measure:
     try:
-        made: Measure = make(as_array(number_rows(Path(text))))
+        measure: Measure = make(as_array(number_rows(Path(text))))
     except NotALoss as error:
         raise NotALoss(error.required, where=text, remedy=error.remedy) from None
-    return made
+    return measure
 
 
 def _multiplicative(C: Channel, prior: Array, measure: Measure) -> dict[str, Any] | None:
@@ -161,12 +161,12 @@ def _action_names(measure: Measure, C: Channel, actions: int) -> Sequence[object
 
 def _kept(C: Channel, space: Space) -> dict[str, Any]:
     """The smallest epsilon along a space, with the pair of secrets and the outcome that need it."""
-    found = smallest_epsilon(C, space)
-    pair = None if found.pair is None else [str(space.labels[x]) for x in found.pair]
+    epsilon = smallest_epsilon(C, space)
+    pair = None if epsilon.pair is None else [str(space.labels[x]) for x in epsilon.pair]
     outcomes = range(C.shape[1]) if C.outcomes is None else C.outcomes
-    outcome = None if found.outcome is None else str(outcomes[found.outcome])
-    level = None if found.level is None else str(found.level)
-    value = found.value if found.value != float("inf") else None
+    outcome = None if epsilon.outcome is None else str(outcomes[epsilon.outcome])
+    level = None if epsilon.level is None else str(epsilon.level)
+    value = epsilon.value if epsilon.value != float("inf") else None
     return {"value": value, "level": level, "pair": pair, "outcome": outcome}
 
 

@@ -113,7 +113,7 @@ def _attack_facts(found: "Optimum") -> list[dict[str, Any]] | None:
         return None
     told, space = found.attack(), found.certificate.ptype.space
     answers = space.names if consumer.actions == space.size else None
-    return [attack_facts(told, space, answers), *(attack_facts(one, space) for one in told.others)]
+    return [attack_facts(told, space, answers), *(attack_facts(other, space) for other in told.others)]
 
 
 def attack_facts(told: "Attack", space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:

@@ -161,8 +161,8 @@ def stated_space(facts: Mapping[str, Any]) -> Space:
     """
     try:
         if facts["kind"] in ("distances", "places"):
-            found = Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
-            return found if facts["kind"] == "distances" else _stated_places(facts, found)
+            space = Space([[_read(d) for d in row] for row in facts["distances"]], facts["labels"])
+            return space if facts["kind"] == "distances" else _stated_places(facts, space)
         return SIZED[facts["kind"]](*facts["sizes"])
     except (KeyError, TypeError, NotANumber) as error:
         raise BadTable("a space must have a kind and sizes, or distances", came=repr(error), where="space") from None

@@ -293,7 +293,9 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
 def _levels(release: Any) -> Any:
     levels = release.levels
     named = (
-        {str(k): one for k, one in levels.items()} if isinstance(levels, dict) else {str(one): one for one in levels}
+        {str(k): one for k, one in levels.items()}
+        if isinstance(levels, dict)
+        else {str(level): level for level in levels}
     )
     figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
     axes.barh(list(named), [one.epsilon_float for one in named.values()], color=BLUE)

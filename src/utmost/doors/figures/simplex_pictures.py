@@ -133,10 +133,10 @@ def hyper_figure(
 def _region(C: Channel, prior: Array, space: Space | None) -> list[Region]:
     if space is None or space.size != 3:
         return []
-    kept = smallest_epsilon(C, space)
-    if kept.pair is None or kept.value == float("inf"):
+    epsilon = smallest_epsilon(C, space)
+    if epsilon.pair is None or epsilon.value == float("inf"):
         return []
-    ptype = PrivacyType(space, kept.level if kept.level is not None else kept.value)
+    ptype = PrivacyType(space, epsilon.level if epsilon.level is not None else epsilon.value)
     weighed = to_floats(vertices(ptype).columns) * to_floats(prior)[:, None]
     return [Region(weighed / weighed.sum(axis=0), f"private at {ptype.level}")]
 

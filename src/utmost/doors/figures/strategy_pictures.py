@@ -38,7 +38,7 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
     figure, axes = page(7.2, 1.5 + 0.42 * len(parts) + 0.1 * len(deviations))
     rows = np.arange(len(parts))[::-1]
     for row, part in zip(rows.tolist(), parts, strict=True):
-        values = [one[part] for one in deviations.values()]
+        values = [deviation[part] for deviation in deviations.values()]
         axes.plot([min(values), max(values)], [row, row], color=PALE, linewidth=1, zorder=1)
     for place, (name, found) in enumerate(deviations.items()):
         mark, shade = _MARKS[place % len(_MARKS)], _SHADES[place % len(_SHADES)]
@@ -47,7 +47,7 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
     axes.set_yticks(rows, labels=[part or "total" for part in parts])
     axes.set_ylim(-0.6, len(parts) - 0.4)
     axes.set_xlabel("standard deviation")
-    _named_numbers(axes, [value for found in deviations.values() for value in found.values()])
+    _named_numbers(axes, [value for deviation in deviations.values() for value in deviation.values()])
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8.5)
     axes.set_title(title, loc="left", fontsize=10)
     bare(axes)

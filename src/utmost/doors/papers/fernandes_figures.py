@@ -94,19 +94,19 @@ def kernel_figures() -> Iterator[Comparison]:
 def figure_8() -> Iterator[Comparison]:
     """The kernel on the cube whose restriction to a path is the geometric mechanism: found, then compared."""
     ptype = PrivacyType(hamming(3), alpha=HALF)
-    found = kernel_along(ptype, PATH)
-    rows = found.restrict(FIGURE_8_ROWS)
+    channel = kernel_along(ptype, PATH)
+    rows = channel.restrict(FIGURE_8_ROWS)
     yield equal("Figure 8", "the kernel", FIGURE_8, rows_text(rows.matrix))
     yield equal("Figure 8", "its hyper", FIGURE_8_HYPER, hyper_text(rows))
-    yield claim("Figure 8", "it is a kernel", is_kernel(ptype, found))
-    same = same_columns(found.restrict(PATH), geometric_channel(4, alpha=HALF))
+    yield claim("Figure 8", "it is a kernel", is_kernel(ptype, channel))
+    same = same_columns(channel.restrict(PATH), geometric_channel(4, alpha=HALF))
     yield equal("Figure 8", "its restriction to the path", True, same, shown=("geometric", _said(same, "geometric")))
-    best = bool(universality(ptype, lifted_loss(losses.binary.matrix(4), PATH, 8), found))
+    best = bool(universality(ptype, lifted_loss(losses.binary.matrix(4), PATH, 8), channel))
     yield claim("Figure 8", "universally optimal for lifted binary loss", best)
-    mult, add = capacity(found).value, capacity(found, kind="additive").value
+    mult, add = capacity(channel).value, capacity(channel, kind="additive").value
     yield extended("Figure 8", "its capacities", "2 and 2/3", f"{mult} and {add}")
     yield corrected(
-        "Figure 8", "its secrets, by section VI-D", "3", 8, found.shape[0], "the cube of 3 bits has 8 secrets"
+        "Figure 8", "its secrets, by section VI-D", "3", 8, channel.shape[0], "the cube of 3 bits has 8 secrets"
     )
 
 

@@ -76,9 +76,9 @@ def _theorem_3() -> Comparison:
     for space in SMALL:
         ptype = PrivacyType(space, alpha=HALF)
         for channel in _members(space):
-            found = decompose(ptype, channel)
+            decomposition = decompose(ptype, channel)
             cases += 1
-            right += found.verify(channel) and all(is_kernel(ptype, kernel) for kernel in found.kernels)
+            right += decomposition.verify(channel) and all(is_kernel(ptype, kernel) for kernel in decomposition.kernels)
     return counted("Theorem 3", "M = B P, B a convex sum of kernels", right, cases)
 
 

@@ -116,13 +116,13 @@ def figures_2_and_3() -> Iterator[Comparison]:
     """The one consumer that the paper works out, its optimum and its constraint matrix."""
     consumer = Consumer([0.25, 0, 0.25, 0, 0.25, 0.25], losses.power("3/2"))
     ptype = PrivacyType(counts(5), alpha="1/2")
-    found = optimal_mechanism(ptype, consumer)
-    X = found.channel
+    optimum = optimal_mechanism(ptype, consumer)
+    X = optimum.channel
     matrix = "\n".join(" ".join(map(str, row)) for row in X.matrix.tolist())
     yield equal("Figure 2", "the optimal mechanism", FIGURE_2, matrix)
-    assert found.remap is not None
-    yield equal("Example 5.2", "the remap of G", [0, 2, 2, 3, 4, 5], found.remap.actions.tolist())
-    yield extended("Figure 2", "its loss", "1.194232155316", rounded(found.loss, 13), "the paper prints none")
+    assert optimum.remap is not None
+    yield equal("Example 5.2", "the remap of G", [0, 2, 2, 3, 4, 5], optimum.remap.actions.tolist())
+    yield extended("Figure 2", "its loss", "1.194232155316", rounded(optimum.loss, 13), "the paper prints none")
     verdict = uniqueness(ptype, consumer)
     only = "the only one" if verdict.is_unique else "one of several"
     counted = f"{only}: {verdict.tight} priced constraints, {verdict.variables} variables"

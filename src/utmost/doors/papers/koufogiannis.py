@@ -196,9 +196,12 @@ def tightening() -> Iterator[Comparison]:
 
 def theorems_11_and_12() -> Iterator[Comparison]:
     """Several coordinates, and several levels."""
-    one = Geometric(alpha=F(1, 4))
+    geometric = Geometric(alpha=F(1, 4))
     losses = [
-        max(one.pmf(v) * one.pmf(w) / (one.pmf(v - s) * one.pmf(w - t)) for v, w in product(range(-4, 5), repeat=2))
+        max(
+            geometric.pmf(v) * geometric.pmf(w) / (geometric.pmf(v - s) * geometric.pmf(w - t))
+            for v, w in product(range(-4, 5), repeat=2)
+        )
         for s, t in ((1, 0), (1, 1), (2, -1))
     ]
     yield equal(

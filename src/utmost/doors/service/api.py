@@ -316,7 +316,9 @@ def tokens(service: Served, who: Who) -> dict[str, Any]:
 @router.post("/tokens", summary="Make a token", responses=_gives(found.TokenMade))
 def make_token(service: Served, who: Who, key: Key, asked: NewToken) -> dict[str, Any]:
     """What its bearer presents is said this once; repeated under its key, the request gives the token without it."""
-    grants = tuple(Grant(one.release, None if one.up_to is None else read_level(one.up_to)) for one in asked.grants)
+    grants = tuple(
+        Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in asked.grants
+    )
     options: dict[str, Any] = {"days": asked.days, "subject": asked.subject}
     made, presented = service.bearers.make(who, key, asked.owner, asked.role, grants, **options)
     not_there = service.releases.not_there(who, made)

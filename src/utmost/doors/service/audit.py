@@ -41,7 +41,7 @@ class Audit:
     def is_unused(self, token: Token, dataset: str) -> bool:
         """Whether no release names a dataset: its limit waits for one, or its name was misspelt."""
         token.check_any("budgets", "history")
-        return dataset not in {one.dataset for one in self._ledger.releases}
+        return dataset not in {release.dataset for release in self._ledger.releases}
 
     def history(self, token: Token, name: str | None = None) -> tuple[Event, ...]:
         """The events of the ledger: all of them, or those of a release."""
@@ -60,7 +60,7 @@ class Audit:
         and no budget says so. By names alone: nothing here depends on a value.
         """
         token.check("verify")
-        there = {(one.name, one.version): one.dataset for one in self._ledger.releases}
+        there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
         kept = [one for _, one in self._desk.records.read(lambda shelf: shelf.all("apart"))]
         datasets = sorted(set(there.values()))
         made = {_by_release(one): one for one in kept if there.get((one["release"], one["version"])) == one["dataset"]}

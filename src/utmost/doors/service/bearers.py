@@ -72,7 +72,7 @@ class Bearers:
 
     def claims_asked(self) -> frozenset[str]:
         """The claims that any token asks for."""
-        return frozenset(claim_of(one.subject or "")[0] for one in self._tokens() if one.is_shared)
+        return frozenset(claim_of(token.subject or "")[0] for token in self._tokens() if token.is_shared)
 
     def make(
         self,
@@ -155,7 +155,9 @@ class Bearers:
     def last_admin_until(self) -> int | None:
         """When the last token that can make others expires, in seconds since 1970; None where there is none."""
         now = self._desk.clock()
-        return max((one.expires for one in self._tokens() if _is_admin(one) and one.is_valid(now)), default=None)
+        return max(
+            (token.expires for token in self._tokens() if _is_admin(token) and token.is_valid(now)), default=None
+        )
 
     def _check_not_last(self, shelf: Shelf, revoked: Token) -> None:
         """Check that a token which can make others is left, if there is one now.

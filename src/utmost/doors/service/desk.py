@@ -114,7 +114,9 @@ def granted(token: Token, release: str) -> Level | str | None:
 def bought(shelf: Shelf, holding: Holding) -> list[Order]:
     """The approved orders of a buyer, of one version of a release."""
     orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
-    return [one for one in orders if one.state == APPROVED and (one.buyer, one.release, one.version) == holding]
+    return [
+        order for order in orders if order.state == APPROVED and (order.buyer, order.release, order.version) == holding
+    ]
 
 
 def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:

@@ -254,7 +254,7 @@ class Releases:
 
     def _datasets(self, token: Token) -> set[str]:
         """The datasets of releases that a token is for."""
-        return {one.dataset for one in self._ledger.releases if granted(token, one.name) is not None}
+        return {release.dataset for release in self._ledger.releases if granted(token, release.name) is not None}
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None

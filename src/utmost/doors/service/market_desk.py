@@ -181,7 +181,9 @@ class Market:
     def _waiting(self, shelf: Shelf, holding: Holding) -> list[Order]:
         """The orders of a buyer that wait for a decision, of one version of a release."""
         orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
-        return [one for one in orders if one.state == ASKED and (one.buyer, one.release, one.version) == holding]
+        return [
+            order for order in orders if order.state == ASKED and (order.buyer, order.release, order.version) == holding
+        ]
 
 
 def _taken_back(order: Order, state: str, token: Token, now: float, approved: list[Order]) -> Order:

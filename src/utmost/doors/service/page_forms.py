@@ -53,10 +53,10 @@ def decide(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Res
 def bring(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Bring the table of an approved proposal."""
     wanted = sent.text("proposal")
-    found = next((one for one in service.proposals.all(viewer) if one.name == wanted), None)
-    if found is None:
+    point = next((one for one in service.proposals.all(viewer) if one.name == wanted), None)
+    if point is None:
         raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
-    return _brought(request, service, viewer, sent, found)
+    return _brought(request, service, viewer, sent, point)
 
 
 def _brought(request: Request, service: Service, viewer: Token, sent: Filled, found: Proposal) -> Response:

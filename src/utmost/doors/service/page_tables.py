@@ -49,12 +49,12 @@ def brought_table(content: bytes, released: Sequence[str]) -> Cells:
     Raises:
         BadTable: for a column that is not there, or a cell that is no number; it is not repeated.
     """
-    found = csv_columns(content)
+    cells = csv_columns(content)
     for name in released:
-        if name not in found:
+        if name not in cells:
             raise BadTable("the table must have every column that is released", came=f"no {name!r}", where="file")
-        found[name] = numbers_of(found[name])
-    return found
+        cells[name] = numbers_of(cells[name])
+    return cells
 
 
 def file_statement(seen: View) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
         "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, said),
         "rows": rows,
         "together": None if together is None else level_text(together),
-        "apart": sum(one.epsilon_float for one in levels.values()),
+        "apart": sum(level.epsilon_float for level in levels.values()),
         "lost": [name for name in members if kinds[name] < 0],
     }
 

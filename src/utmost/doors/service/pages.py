@@ -84,7 +84,7 @@ def release_page(
         summary=_summary(found, levels),
         chosen=chosen,
         seen=seen,
-        events=[answers.event_answer(one) for one in events],
+        events=[answers.event_answer(event) for event in events],
         relaxing=_relaxing(found, levels),
         budgets=_budgets(service, viewer, [found.dataset]),
         needs_second=service.proposals.required,
@@ -152,7 +152,11 @@ def _waits(proposal: Proposal, viewer: Token) -> bool:
 def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
     """The names of proposals to relax what a strategy measured."""
     there = {(one.name, one.version): one.promise for one in service.releases.all(viewer)}
-    promises = {one.name: there.get((one.release, one.version)) for one in proposals if one.verb == "relax"}
+    promises = {
+        proposal.name: there.get((proposal.release, proposal.version))
+        for proposal in proposals
+        if proposal.verb == "relax"
+    }
     return {name for name, promise in promises.items() if promise is not None and promise.strategy is not None}
 
 
@@ -216,7 +220,7 @@ def history_page(
 def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """What each dataset has spent, and its limit."""
     viewer.check("budgets")
-    datasets = [_budget(one) for one in service.audit.status(viewer).datasets]
+    datasets = [_budget(dataset) for dataset in service.audit.status(viewer).datasets]
     return render(request, "budgets.html", viewer, budgets=datasets)
 
 

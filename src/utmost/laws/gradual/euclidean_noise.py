@@ -216,7 +216,7 @@ def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Leve
     if not len(levels) or len(frequencies) != len(levels):
         came = f"{len(frequencies)} and {len(levels)}"
         raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
-    laws = [EuclideanLaplace(one, dimensions) for one in levels]
+    laws = [EuclideanLaplace(level, dimensions) for level in levels]
     read = [law._points(one) for law, one in zip(laws, frequencies, strict=True)]
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     value: Any = 1.0

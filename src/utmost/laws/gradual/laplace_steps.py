@@ -108,8 +108,8 @@ class LaplaceRelaxing:
         """Probabilities of the four pieces given V_strict = x."""
         size, ratio, gap = np.abs(_reals(x)), float(_ratio(self.strict, self.loose)), self._gap
         half = gap / (2 * self.loose.epsilon_float)
-        kept = np.exp(-gap * size)
-        rows = (ratio * kept, half + 0 * kept, (1 + ratio) / 2 * -np.expm1(-gap * size), half * kept)
+        balls = np.exp(-gap * size)
+        rows = (ratio * balls, half + 0 * balls, (1 + ratio) / 2 * -np.expm1(-gap * size), half * balls)
         return Pieces(*map(plain, rows))
 
     def density(self, y: ArrayLike, x: ArrayLike) -> Any:
@@ -131,8 +131,8 @@ class LaplaceRelaxing:
         size, sign, gap = np.abs(given), np.where(given < 0, -1.0, 1.0), self._gap
         stay, across, _, outward = self.pieces(given)
         total = self.strict.epsilon_float + self.loose.epsilon_float
-        kept = np.exp(-gap * size)
-        inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * kept)
+        balls = np.exp(-gap * size)
+        inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * balls)
         return plain(sign * (inside - across / total + (stay + outward) * size + outward / total))
 
     def _below(self, y: NDArray[np.float64], m: NDArray[np.float64], at: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -79,7 +79,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     reach = natural(reach, "reach")
     if (2 * reach + 1) ** min(len(levels), 64) > _MOST_POINTS:
         raise OutOfRange(f"the law may have at most {_MOST_POINTS} points", came="more", remedy="Take a smaller reach.")
-    is_rational = all(one.is_rational for one in levels)
+    is_rational = all(level.is_rational for level in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
     here, there = joint_pmf(noise, levels), joint_pmf([one + 1 for one in noise], levels)

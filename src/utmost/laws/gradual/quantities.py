@@ -48,11 +48,11 @@ class Quantity(Shown):
     @property
     def is_rational(self) -> bool:
         """Whether every alpha is rational, and so the number too."""
-        return all(one is None or one.is_rational for one in self.levels)
+        return all(level is None or level.is_rational for level in self.levels)
 
     def fraction(self) -> Fraction:
         """The number itself; every alpha must be rational."""
-        alphas = [Fraction(0) if one is None else one.alpha_fraction() for one in self.levels]
+        alphas = [Fraction(0) if level is None else level.alpha_fraction() for level in self.levels]
         return Fraction(self.formula(*alphas))
 
     def __call__(self, bits: int) -> Interval:
@@ -87,7 +87,7 @@ class Quantity(Shown):
 
     def _enclosed(self, bits: int) -> Interval | None:
         """The formula on intervals, or None where a divisor is not yet distinguished from zero."""
-        alphas = [Interval.of(0, bits) if one is None else one.alpha_interval(bits) for one in self.levels]
+        alphas = [Interval.of(0, bits) if level is None else level.alpha_interval(bits) for level in self.levels]
         try:
             enclosure: Interval = Interval.of(0, bits) + self.formula(*alphas)
             return enclosure

@@ -285,9 +285,9 @@ def simultaneous_radii(
     if not combinations:
         raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_radii")
     each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
-    radii = {id(found): found for found in combinations}
+    radii = {id(combination): combination for combination in combinations}
     known = {key: found.radius_missed(each) for key, found in radii.items()}
-    return tuple(known[id(found)] for found in combinations)
+    return tuple(known[id(combination)] for combination in combinations)
 
 
 def missed_by_each(miss: Fraction, m: int) -> Fraction:

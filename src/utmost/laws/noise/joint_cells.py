@@ -260,8 +260,8 @@ class RotatedPair:
         total, apart = first + second, first - second
         if total.denominator != 1 or apart.denominator != 1:
             return Fraction(0)
-        one = Geometric(self.ratio)
-        product: Fraction | float = one.pmf(total) * one.pmf(apart)
+        geometric = Geometric(self.ratio)
+        product: Fraction | float = geometric.pmf(total) * geometric.pmf(apart)
         return product
 
     def marginal_pmf(self, x: Number) -> Fraction | float:

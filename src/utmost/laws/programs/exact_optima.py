@@ -326,8 +326,8 @@ def farkas_ray(program: LinearProgram) -> Vector | None:
     above = [*exact.upper[:n], *[math.inf] * (2 * m)]
     low, high = objects(exact.lower[n:]), objects(exact.upper[n:])
     paid = LinearProgram.of_triplets(objects(cost), rows, columns, values, low, high, objects(below), objects(above))
-    found = solve_exactly(paid)
-    return found.duals if found.value > 0 else None
+    solution = solve_exactly(paid)
+    return solution.duals if solution.value > 0 else None
 
 
 def farkas_gap(program: LinearProgram, ray: Vector) -> Any:

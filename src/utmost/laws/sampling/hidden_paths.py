@@ -395,7 +395,7 @@ def _ball_of(numbers: NDArray[Any]) -> Balls:
     """Numbers in balls: floats and short integers are themselves."""
     if numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 8:
         return Balls.of(numbers)
-    middle = np.array([_nearest(one) for one in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers
+    middle = np.array([_nearest(number) for number in numbers.tolist()]) if numbers.dtype.kind == "O" else numbers
     middle = middle.astype(np.float64)
     return Balls(middle, np.abs(middle) * 2 * ROUNDING + TINY)
 

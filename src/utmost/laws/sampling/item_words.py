@@ -310,11 +310,13 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
         blocks[:, 0] = _INTEGER
         blocks[:, 1] = integers.astype("<i8").view("<u8")
         return cipher.encrypted(blocks)
-    sizes = np.array([(one if one >= 0 else ~one).bit_length() for one in integers.tolist()])
+    sizes = np.array([(integer if integer >= 0 else ~integer).bit_length() for integer in integers.tolist()])
     tags = np.empty((integers.size, 2), np.uint64)
     small = sizes < 64
     tags[small] = _integer_tags(cipher, integers[small].astype(np.int64))
-    large = [one.to_bytes(one.bit_length() // 8 + 1, "little", signed=True) for one in integers[~small].tolist()]
+    large = [
+        integer.to_bytes(integer.bit_length() // 8 + 1, "little", signed=True) for integer in integers[~small].tolist()
+    ]
     column = _joined("large", large)
     assert column.offsets is not None
     tags[~small] = _padded_tags(cipher, column, column.offsets)

@@ -148,8 +148,8 @@ class CountedTable(Shown):
             return found
 
         table = self.table(self.domain.finest if family is None else family)
-        made = Publication(table, self._said, document if family is None else None, owner_only=True)
-        return saved(made, path, format=format, overwrite=overwrite)
+        publication = Publication(table, self._said, document if family is None else None, owner_only=True)
+        return saved(publication, path, format=format, overwrite=overwrite)
 
     def _said(self, digest: Digest | None) -> dict[str, Any]:
         unit = self.unit

@@ -205,7 +205,9 @@ class _Counting:
     @classmethod
     def of(cls, domain: Domain, by: Any, part: Any, person: str, values: str | None) -> "_Counting":
         axis = None if part is None else _part_axis(domain, part)
-        axes = tuple(one for one in _chosen_axes(domain, by) if axis is None or one.levels[0] != axis.levels[0])
+        axes = tuple(
+            by_axis for by_axis in _chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
+        )
         made = cls(person, values, axes, axis)
         if len(set(made.columns)) < len(made.columns):
             raise OutOfRange(

@@ -180,10 +180,12 @@ def _committed(
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
     work = CommittingRows(key, frame.identifiers, answered)
-    found = gathered_commitment(read.added_up(work, commitment_schema()))
-    if found.rows != rows:
-        raise BadTable("a frame must have the same rows each time it is evaluated", came=f"{found.rows}, then {rows}")
-    return found
+    commitment = gathered_commitment(read.added_up(work, commitment_schema()))
+    if commitment.rows != rows:
+        raise BadTable(
+            "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"
+        )
+    return commitment
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,10 +137,10 @@ class Order:
         if source.items is None:
             return cls()
         mine = item_tags(noise_secret(page.key, release.name, release.version, committed), [source.items])
-        kept = stored_tags(page, release)
-        rows = np.empty(len(kept), np.intp)
-        rows[_sorted(kept)] = _sorted(mine)
-        if not np.array_equal(mine[rows], kept):
+        tags = stored_tags(page, release)
+        rows = np.empty(len(tags), np.intp)
+        rows[_sorted(tags)] = _sorted(mine)
+        if not np.array_equal(mine[rows], tags):
             raise LedgerDamaged("tags must be those of the rows", came="others", where=repr(release.name))
         return cls(rows)
 

@@ -94,11 +94,15 @@ def offered(known: Mapping[tuple[str, int], KeptMechanism], facts: Mapping[str, 
     about = {name: facts[name] for name in OFFERED}
     text = json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     level = level_of_text(about.pop("level"))
-    found = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
-    item = found.name, found.version
-    if item in known or found.version < 1 or (found.version > 1 and (found.name, found.version - 1) not in known):
-        raise LedgerDamaged("versions must follow one another", came=f"version {found.version}")
-    return found
+    mechanism = KeptMechanism(**about, spent=level, bound=sha256(text.encode("ascii")).digest())
+    item = mechanism.name, mechanism.version
+    if (
+        item in known
+        or mechanism.version < 1
+        or (mechanism.version > 1 and (mechanism.name, mechanism.version - 1) not in known)
+    ):
+        raise LedgerDamaged("versions must follow one another", came=f"version {mechanism.version}")
+    return mechanism
 
 
 def drawn(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:

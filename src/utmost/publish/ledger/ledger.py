@@ -259,11 +259,11 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             source = release_source(release, table)
             release.promise.warn(at, above=6)
             warn_of_names(self._book.key, release, source)
-            asked = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
+            relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             made = self._book.answer(
-                lambda page: asked.stored(page, progress),
-                lambda page: asked.made(page, self._randomness, progress),
-                look=asked.may_be_stored,
+                lambda page: relaxed.stored(page, progress),
+                lambda page: relaxed.made(page, self._randomness, progress),
+                look=relaxed.may_be_stored,
             )
             return made and answer_beside(source, release.promise, at, release.kind, made, release.part)
 

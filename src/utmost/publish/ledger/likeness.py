@@ -106,8 +106,10 @@ def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[tuple
     if not all(map(_is_whole, columns)):
         return (sorted_ones,)
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
-    found = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
-    return digests_of_sums(key, found.without(at for at, column in enumerate(columns) if _is_flat(column))), sorted_ones
+    commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
+    return digests_of_sums(
+        key, commitment.without(at for at, column in enumerate(columns) if _is_flat(column))
+    ), sorted_ones
 
 
 def likeness_secret(key: Key) -> bytes:
@@ -118,7 +120,9 @@ def likeness_secret(key: Key) -> bytes:
 def digests_of_sums(key: Key, commitment: ItemCommitment) -> tuple[bytes, ...]:
     """The digest of each column whose cells were added up; one that is like no other where a column has no sum."""
     secret = key.derived("likeness")
-    return tuple(entropy(_BYTES) if one is None else _digest(secret, "cells", one) for one in commitment.columns)
+    return tuple(
+        entropy(_BYTES) if column is None else _digest(secret, "cells", column) for column in commitment.columns
+    )
 
 
 def _joined(texts: Iterable[str]) -> bytes:

@@ -292,7 +292,7 @@ def check_person(person: object, where: str) -> str:
 def person_tags(key: Key, kept: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
     """By what a person is found again: without the key it says nothing, not even of another version."""
     secret = key.derived("persons", kept.name, str(kept.version))
-    return {one: hmac.digest(secret, one.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for one in persons}
+    return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
 
 
 def checked_answers(key: Key, rows: Rows, state: State) -> int:

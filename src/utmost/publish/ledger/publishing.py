@@ -180,7 +180,11 @@ def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterabl
     Raises:
         AlreadyPublished: where another dataset holds the values of one of the columns.
     """
-    others = [one for one in page.state.releases.values() if one.dataset != asked.dataset and one.values is not None]
+    others = [
+        release
+        for release in page.state.releases.values()
+        if release.dataset != asked.dataset and release.values is not None
+    ]
     if not others:
         return
     mine = {digest: column for ones in digests() for digest, column in zip(ones, asked.columns, strict=True)}

@@ -63,15 +63,15 @@ class Relaxed:
         Raises:
             DataChanged: for other values than those published.
         """
-        found = self.now(page)
-        if found is None:
+        published = self.now(page)
+        if published is None:
             return None
-        check_kept(found)
-        check_values(page, found, self.committed, self.source)
-        if self.level not in found.responses:
+        check_kept(published)
+        check_values(page, published, self.committed, self.source)
+        if self.level not in published.responses:
             return None
-        order = Order.of(page, found, self.source, self.committed)
-        return order.asked(stored_response(page, found, self.level, progress))
+        order = Order.of(page, published, self.source, self.committed)
+        return order.asked(stored_response(page, published, self.level, progress))
 
     def made(self, page: Page, randomness: Randomness, progress: Progress | None) -> Response | None:
         """A new answer, drawn and written; None where another version is the newest now.
@@ -79,12 +79,12 @@ class Relaxed:
         Raises:
             BudgetExceeded, Quarantined: as for `answer_more`.
         """
-        found = self.now(page)
-        if found is None:
+        published = self.now(page)
+        if published is None:
             return None
-        order = Order.of(page, found, self.source, self.committed)
+        order = Order.of(page, published, self.source, self.committed)
         values = order.kept(self.source.columns)
-        return order.asked(answer_more(page, found, self.level, values, randomness, progress))
+        return order.asked(answer_more(page, published, self.level, values, randomness, progress))
 
 
 def viewed(

@@ -239,7 +239,7 @@ class ResponseFolder:
         answered.written(aside)
         files = sorted(one for one in aside.glob("*.parquet") if not one.name.startswith(("_", ".")))
         self._check(release, at, files)
-        listed = [{"name": one.name, "sha256": _digest(one)} for one in files]
+        listed = [{"name": file.name, "sha256": _digest(file)} for file in files]
         facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
         facts |= {"level": level_text(at), "rows": release.rows, "files": listed}
         (aside / _MANIFEST).write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="ascii")

@@ -32,10 +32,10 @@ class Spending(Shown):
         ((None, Fraction(3, 2)), (Fraction(1, 2), Fraction(3, 1)))
         """
         sums: dict[Fraction | None, Fraction] = {}
-        for one in levels:
-            if not isinstance(one, Level):
-                raise wrong_kind("levels", "levels", one)
-            sums[one.base] = sums.get(one.base, Fraction(0)) + one.power
+        for level in levels:
+            if not isinstance(level, Level):
+                raise wrong_kind("levels", "levels", level)
+            sums[level.base] = sums.get(level.base, Fraction(0)) + level.power
         return cls(tuple(sorted(sums.items(), key=lambda item: (item[0] is not None, item[0] or 0))))
 
     @property
@@ -98,8 +98,8 @@ class Spending(Shown):
 
     def _around(self, bits: int) -> Interval:
         total = Interval.of(0, bits)
-        for one in self.levels:
-            total = total + one.epsilon_interval(bits)
+        for level in self.levels:
+            total = total + level.epsilon_interval(bits)
         return total
 
 

@@ -131,7 +131,7 @@ def _above(low: Integers, width: int) -> Integers:
 def _offsets(integers: Integers, least: int, width: int) -> bytes:
     if width <= 8 and integers.dtype != object:
         return (integers.astype(np.int64).view(np.uint64) - np.uint64(least % (1 << 64))).astype(f"<u{width}").tobytes()
-    return b"".join((one - least).to_bytes(width, "little") for one in integers.tolist())
+    return b"".join((integer - least).to_bytes(width, "little") for integer in integers.tolist())
 
 
 _NONCE_BYTES = 12

@@ -239,8 +239,8 @@ def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
 
 def _at(connection: sqlite3.Connection, number: int) -> Row | None:
     query = "SELECT number, body, mac FROM utmost_witness WHERE number = ?"
-    found: Row | None = connection.execute(query, (number,)).fetchone()
-    return found
+    row: Row | None = connection.execute(query, (number,)).fetchone()
+    return row
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[Row]:

@@ -112,8 +112,8 @@ class CleanRelease(Shown):
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         chosen = self.domain.finest if family is None else family
-        made = Publication(self[chosen], lambda digest: self.said(digest, chosen))
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+        publication = Publication(self[chosen], lambda digest: self.said(digest, chosen))
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @property
     def words(self) -> str:

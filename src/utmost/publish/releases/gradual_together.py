@@ -113,13 +113,13 @@ class GradualTogether(Shown, ProcessMemory):
             BadTable: for a public column of another length.
         """
         how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
-        asked = level_to_save(epsilon, alpha, self.spent)
+        level = level_to_save(epsilon, alpha, self.spent)
         plan = plan_together(
-            list(self._names), asked, unit=self.unit, noise="rotated", halves=self._halves, confidence=how.confidence
+            list(self._names), level, unit=self.unit, noise="rotated", halves=self._halves, confidence=how.confidence
         )
         blank = np.zeros(self._rows, np.int8)
         LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
-        laid = LaidOut.of(self.at(asked), how.public)
+        laid = LaidOut.of(self.at(level), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
         def said(digest: Digest | None) -> dict[str, Any]:

@@ -204,7 +204,7 @@ class CommitmentKey:
 def committed_rows(secret: bytes, tags: Tags, columns: Sequence[Integers]) -> ItemCommitment:
     """The commitment to rows whose values are in steps, and whose tags are those of `item_tags` under the secret."""
     of_rows = derived_secret(secret, "row")
-    digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(one)]) for one in columns)])
+    digests = compound_tags(of_rows, [tags, *(item_tags(of_rows, [Identifiers.of(column)]) for column in columns)])
     return ItemCommitment(_summed((tags[:, 0] % BLOCKS).astype(np.int64), digests))
 
 

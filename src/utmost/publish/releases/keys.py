@@ -76,8 +76,8 @@ class _ListedKeys(Shown):
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
-        made = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+        publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     def _counted(self) -> dict[str, Any]:
         """What a statement says beyond the keys: of noisy counts, where there are any."""

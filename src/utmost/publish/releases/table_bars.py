@@ -96,7 +96,9 @@ def _near_laws(
 def _law(members: Sequence[Spread], exactly: Combination) -> Combination:
     if len(members) == 1:
         return exactly
-    return NearLaw(exactly, Spread(max(one.square for one in members), min(one.steepest for one in members)))
+    return NearLaw(
+        exactly, Spread(max(member.square for member in members), min(member.steepest for member in members))
+    )
 
 
 def _spreads(sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats) -> list[Spread]:

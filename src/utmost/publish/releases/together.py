@@ -300,8 +300,8 @@ def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomnes
             noise = sample_joint_cells(law, rows, randomness=randomness)
             found += [add(column, noise[:, i]) for i, column in enumerate(group)]
         elif isinstance(law, RotatedPair):
-            one = Geometric(law.ratio)
-            sums = [add(column, sample(one, rows, randomness=randomness)) for column in turned(*group)]
+            geometric = Geometric(law.ratio)
+            sums = [add(column, sample(geometric, rows, randomness=randomness)) for column in turned(*group)]
             found += turned_back(*sums, halves=plan.halves, randomness=randomness)
         else:
             found += [add(column, sample(law, rows, randomness=randomness)) for column in group]

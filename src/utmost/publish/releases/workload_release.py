@@ -219,11 +219,11 @@ class WorkloadRelease(Shown):
             Unsupported, KeyRefused: as `saved`.
         """
         if family is None and format is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
-            made = Publication(self.measured, lambda _: self.facts(), self.facts)
+            publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             chosen = self.domain.level_names(self.domain.finest) if family is None else family
-            made = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+            publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":

@@ -144,7 +144,9 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
         "format": 1,
         "utmost": __version__,
         "guarantee": workload_statement(release)["guarantee"],
-        "family": names if isinstance(names, str) else [one if isinstance(one, str) else list(one) for one in names],
+        "family": names
+        if isinstance(names, str)
+        else [name if isinstance(name, str) else list(name) for name in names],
         "table": None if digest is None else dict(digest),
         "release": workload_facts(release),
     }
@@ -253,12 +255,12 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
     strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
     sums, weights = {}, {}
-    for one in facts["families"]:
-        family, row = measured_family(domain, one["family"]), facts["sums"][one["family"]]
+    for fact in facts["families"]:
+        family, row = measured_family(domain, fact["family"]), facts["sums"][fact["family"]]
         if not all(type(number) is int for number in row):
-            raise BadTable("the noisy sums must be integers", came="others", where=repr(one["family"]))
+            raise BadTable("the noisy sums must be integers", came="others", where=repr(fact["family"]))
         sums[family] = narrowed(np.array(row, dtype=object)).reshape(strategy.measured_shape(family))
-        weights[family] = one["weight"]
+        weights[family] = fact["weight"]
     return {
         "strategy": strategy,
         "level": stated_level(facts),

@@ -42,9 +42,9 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     named = read_wanted(domain, [one["sums"] for one in wanted])
     workload: Workload = named.reweighted({one["sums"]: one["weight"] for one in wanted})
     proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
-    said = Strategy.of_facts(facts, proved)
+    strategy = Strategy.of_facts(facts, proved)
     levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])
-    return Strategy(domain, proved, said.shares, workload, *levels, said.together)
+    return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together)
 
 
 PLAN_FORM = Form("workload plan", 1, "a plan", _facts, _value, frozenset({"standard_deviation"}))

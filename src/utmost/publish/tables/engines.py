@@ -153,8 +153,8 @@ def engine_frame(table: Any) -> EngineFrame:
             came=f"{type(native).__module__.partition('.')[0]}'s {type(native).__name__}",
             remedy="Write it to Parquet, or collect it first.",
         )
-    found: EngineFrame = provided(door)(native)
-    return found
+    frame: EngineFrame = provided(door)(native)
+    return frame
 
 
 def write_parquet(batches: Batches, schema: Any, folder: Path) -> None:

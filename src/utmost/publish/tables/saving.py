@@ -106,5 +106,5 @@ class SavedTable(Shown):
         Raises:
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
-        made = Publication(self.table, self.said)
-        return saved(made, path, format=format, sign=sign, overwrite=overwrite)
+        publication = Publication(self.table, self.said)
+        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)

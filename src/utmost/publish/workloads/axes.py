@@ -123,7 +123,7 @@ class Axis(Shown):
 
 
 def _rebuilt(levels: Any, labels: Any, starts: Any, edges: Any, other: Any) -> Axis:
-    return Axis(levels, labels, tuple(frozen(one.copy()) for one in starts), edges, other)
+    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), edges, other)
 
 
 def text_of(value: Any) -> str | None:

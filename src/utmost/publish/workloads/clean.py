@@ -292,7 +292,7 @@ def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain
     groups = [family for family in families if not is_tents(family)]
     if len(axis.levels) == 1:  # "all" has another number now
         last = len(domain.axes[place].levels)
-        groups = [(*one[:place], last if one[place] else 0, *one[place + 1 :]) for one in groups]
+        groups = [(*group[:place], last if group[place] else 0, *group[place + 1 :]) for group in groups]
     others = finest_common(groups)
     runs = [(*others[:place], level, *others[place + 1 :]) for level in range(len(domain.axes[place].levels) + 1)]
     return domain, list(dict.fromkeys([*groups, *runs]))
@@ -302,7 +302,7 @@ def _with_runs(axis: Axis) -> Axis:
     """The axis with runs of 4, 16, 64, ... values as levels."""
     lengths = [length for length in (4**power for power in range(1, 14)) if length < axis.size]
     starts = tuple(np.arange(0, axis.size, length) for length in lengths)
-    labels = tuple(tuple(range(len(one))) for one in starts)
+    labels = tuple(tuple(range(len(start))) for start in starts)
     names = tuple(f"{axis.levels[0]} in runs of {length}" for length in lengths)
     return Axis((axis.levels[0], *names), (axis.labels[0], *labels), (axis.starts[0], *starts))
 

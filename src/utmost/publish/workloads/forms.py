@@ -35,7 +35,7 @@ class ProductForm:
     denominator: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", tuple(frozen(np.array(one, dtype=object)) for one in self.factors))
+        object.__setattr__(self, "factors", tuple(frozen(np.array(factor, dtype=object)) for factor in self.factors))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductForm, (self.domain, self.factors, self.denominator)

@@ -236,7 +236,7 @@ class Reconstruction:
         found = {}
         for family, weight in self.weights.items():
             classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
-            counts = _outer([np.array([count for _, count in one], dtype=object) for one in classes])
+            counts = _outer([np.array([count for _, count in alike], dtype=object) for alike in classes])
             columns = []
             for which, form in enumerate(forms):
                 total: Any = 0

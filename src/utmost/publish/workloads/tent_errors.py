@@ -143,9 +143,9 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
             if energy:
                 parts.append((part.sums[place], float(part.weight * energy / part.answers)))
         if parts:
-            entering = [is_finer(blocks.canonical(one), space) for one in others]
+            entering = [is_finer(blocks.canonical(other), space) for other in others]
             rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
-            atoms = np.array([blocks.atoms_in(one) for one in others], dtype=float)
+            atoms = np.array([blocks.atoms_in(other) for other in others], dtype=float)
             found.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
     return tuple(found)
 

@@ -208,7 +208,9 @@ class TentReconstruction:
         starts = self.domain.axes[frame.place].group_starts(level)
         for space in frame.above(family):
             if space.base and not (starts % space.base).any():
-                lifted, divisor = space.estimate({one: frame.lifted(measured[one], one) for one in space.weights})
+                lifted, divisor = space.estimate(
+                    {weight: frame.lifted(measured[weight], weight) for weight in space.weights}
+                )
                 sums = np.add.reduceat(lifted, starts // space.base, axis=0)
                 found.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
         common = math.lcm(*(divisor for _, divisor in found))

@@ -123,19 +123,19 @@ class _Search:
         return (
             list(spacings) == sorted(set(spacings))
             and 2 <= spacings[0] <= spacings[-1] <= 2 * self.size
-            and sum(tent_count(self.size, one) for one in spacings) <= self.most
+            and sum(tent_count(self.size, spacing) for spacing in spacings) <= self.most
         )
 
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
         """The spacings, or wider ones, that are not too many tents."""
         least = -(-self.size * 2 // max(1, self.most))
         found: list[int] = []
-        for one in spacings:
-            found.append(max(2, one, least, *(last + 1 for last in found)))
+        for spacing in spacings:
+            found.append(max(2, spacing, least, *(last + 1 for last in found)))
         return tuple(found)
 
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
-        tents = [_on(self.place, -one, crossing) for one in spacings for crossing in self.crossings]
+        tents = [_on(self.place, -spacing, crossing) for spacing in spacings for crossing in self.crossings]
         families = [*tents, *self.beside]
         return families, TentErrors(self.workload, self.place, tuple(families), self.level)
 

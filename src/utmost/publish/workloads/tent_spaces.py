@@ -42,7 +42,7 @@ class TentSpace:
     @property
     def sets(self) -> list[int]:
         """The different row sets, the base first."""
-        return [self.base, *sorted({one for one in self.rows.values() if one != self.base})]
+        return [self.base, *sorted({row for row in self.rows.values() if row != self.base})]
 
     @property
     def totals(self) -> dict[int, int]:
@@ -132,7 +132,7 @@ def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Ar
     base, *others = sets
     if not others:
         return np.zeros((0, 0), dtype=object), 0
-    counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, one)) for one in others]
+    counts = [len(row_sums(np.zeros(size // base, dtype=np.int64), size, base, other)) for other in others]
     ratios = [Fraction(totals[0], weight) for weight in totals[1:]]
     fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
     rows = np.concatenate(
@@ -141,7 +141,9 @@ def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Ar
             for count, one in zip(counts, others, strict=True)
         ]
     )
-    products = np.concatenate([row_sums(rows.T.copy(), size, base, one) for one in others]).astype(object) * (1 << fine)
+    products = np.concatenate([row_sums(rows.T.copy(), size, base, other) for other in others]).astype(object) * (
+        1 << fine
+    )
     for place, ratio in enumerate(np.repeat(np.array(ratios, dtype=object), counts)):
         products[place, place] += round(ratio * (1 << fine))
     shift = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))

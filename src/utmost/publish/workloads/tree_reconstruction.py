@@ -160,7 +160,7 @@ class TreeReconstruction:
     def _coefficients(self, form: ProductForm) -> list[Fraction]:
         """The answer's coefficients of the sums of the finest measured level."""
         starts = self.domain.axes[0].group_starts(self._finest)
-        return [Fraction(int(one), form.denominator) for one in form.factors[0][starts]]
+        return [Fraction(int(factor), form.denominator) for factor in form.factors[0][starts]]
 
     def _shares(self, form: ProductForm) -> dict[Family, list[Fraction]]:
         """The coefficients of an answer on every measured sum: q_S A_S (A'QA)^-1 w.
@@ -176,7 +176,7 @@ class TreeReconstruction:
         sums[finest] = [one / weight for one in self._coefficients(form)]
         found = tree_estimate(self._tree, sums, self._weights(Fraction))
         rows = [[] if one is None else one.tolist() for one in found]
-        return {family: [weight * one for one in rows[family[0]]] for family, weight in self.weights.items()}
+        return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
 
 
 SumSquares = Reconstruction | TreeReconstruction | TentReconstruction

@@ -90,7 +90,7 @@ class UnequalTree(Shown):
 
 def _tree(groups: tuple[int, ...], firsts: Sequence[Array], parents: Sequence[Array]) -> UnequalTree:
     return UnequalTree(
-        groups, tuple(frozen(one.copy()) for one in firsts), tuple(frozen(one.copy()) for one in parents)
+        groups, tuple(frozen(first.copy()) for first in firsts), tuple(frozen(parent.copy()) for parent in parents)
     )
 
 

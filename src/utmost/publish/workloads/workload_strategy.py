@@ -212,8 +212,8 @@ class Strategy(Shown):
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
         alone = self.unit if self.together is None else Unit(self.unit.sensitivity, 1, self.unit.neighbours)
         why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
-        found = bounds_of(_wanted(self), alone, _stated(self, self.level))
-        return replace(found, these_families=None, not_bounded={**found.not_bounded, "these families": why})
+        bounds = bounds_of(_wanted(self), alone, _stated(self, self.level))
+        return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
 
     @property
     def independent_times(self) -> float:
