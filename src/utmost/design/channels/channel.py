@@ -313,10 +313,10 @@ def _check_same_secrets(one: Channel, other: Channel) -> None:
 def _names(names: Sequence[Hashable] | None, size: int, what: str) -> Labels:
     if names is None:
         return None
-    given = tuple(names)
-    if len(given) != size:
-        raise NotAChannel(f"a channel with {size} {what}s needs {size} names for them", came=len(given))
-    return given
+    labels = tuple(names)
+    if len(labels) != size:
+        raise NotAChannel(f"a channel with {size} {what}s needs {size} names for them", came=len(labels))
+    return labels
 
 
 def _check_stochastic(matrix: Array, tolerance: float) -> None:

@@ -154,7 +154,7 @@ def longest_basis_cycle(n: int, edges: Edges) -> int:
 def _candidates(n: int, edges: Edges, index: dict[tuple[int, int], int]) -> set[int]:
     """Cycles as sets of edges: root to x, the edge (x, y), y back to root, with paths that share only the root."""
     neighbours = neighbour_lists(n, edges)
-    found = set()
+    candidates = set()
     for root in range(n):
         path = {root: 0}
         for x in (queue := [root]):
@@ -162,8 +162,8 @@ def _candidates(n: int, edges: Edges, index: dict[tuple[int, int], int]) -> set[
                 if y not in path:
                     path[y] = path[x] | 1 << index[x, y]
                     queue.append(y)
-        found |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
-    return found
+        candidates |= {path[x] ^ path[y] ^ 1 << index[x, y] for x, y in edges} - {0}
+    return candidates
 
 
 States = NDArray[np.uint64]

@@ -432,7 +432,7 @@ def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
 
 def _least_upwards(belief: Array, alpha: Fraction) -> list[tuple[Fraction, int]]:
     """For every j the least a^(j-u) belief[u] over u <= j, and the u."""
-    found: list[tuple[Fraction, int]] = []
+    upwards: list[tuple[Fraction, int]] = []
     for j, p in enumerate(belief):
-        found.append(min((alpha * found[-1][0], found[-1][1]), (p, j)) if found else (p, j))
-    return found
+        upwards.append(min((alpha * upwards[-1][0], upwards[-1][1]), (p, j)) if upwards else (p, j))
+    return upwards

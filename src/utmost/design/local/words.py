@@ -75,13 +75,13 @@ class Bloom:
 
     def _places(self, word: str, cohort: int) -> list[int]:
         data = word.encode("utf-8", "surrogatepass")
-        found: list[int] = []
+        places: list[int] = []
         for block in range(-(-self.hashes // _HASHES_A_DIGEST)):
             salt = cohort.to_bytes(8, "little") + block.to_bytes(8, "little")
             digest = blake2b(data, key=self.key, salt=salt, person=_PERSON).digest()
-            last = 8 * min(self.hashes - len(found), _HASHES_A_DIGEST)
-            found += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, last, 8)]
-        return found
+            last = 8 * min(self.hashes - len(places), _HASHES_A_DIGEST)
+            places += [int.from_bytes(digest[at : at + 8], "little") % self.bits for at in range(0, last, 8)]
+        return places
 
     def encode(self, words: Sequence[str], cohorts: Any) -> Bits:
         """The filter of each client's word in its own cohort.

@@ -157,20 +157,20 @@ def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Chan
         floats: whether float64 will do.
     """
     space, at = ptype.space, ptype.level
-    metric, found = space.metric, {}
+    metric, mechanisms = space.metric, {}
     if space.size == 1:
         return {}
     if isinstance(metric, LineMetric):
-        found["geometric noise"] = stochastic(GeometricMatrix(space.size, at).matrix(floats))
+        mechanisms["geometric noise"] = stochastic(GeometricMatrix(space.size, at).matrix(floats))
     if isinstance(metric, EuclideanGridMetric):
         with suppress(Unsupported):
-            found["planar noise"] = planar_geometric_channel(metric.rows, metric.cols, at)
+            mechanisms["planar noise"] = planar_geometric_channel(metric.rows, metric.cols, at)
     if isinstance(metric, ManhattanGridMetric):
         down, across = (GeometricMatrix(size, at).matrix(floats) for size in (metric.rows, metric.cols))
-        found["geometric noise on both axes"] = stochastic(np.kron(down, across))
+        mechanisms["geometric noise on both axes"] = stochastic(np.kron(down, across))
     if space.size <= _MOST_COSTS:
-        found["exponential mechanism"] = exponential_mechanism(space.distances, at, space=space)
-    return found
+        mechanisms["exponential mechanism"] = exponential_mechanism(space.distances, at, space=space)
+    return mechanisms
 
 
 def _worst_odds(matrix: Array, prior: Array, slack: float) -> Odds | None:

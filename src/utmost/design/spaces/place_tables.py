@@ -216,17 +216,17 @@ def _of_pairs(places: Mapping[Any, Any]) -> Survey:
 
 
 def _positions(labels: Any, pairs: Any) -> list[Position]:
-    found = []
+    positions = []
     for label, (north, east) in zip(labels, pairs, strict=True):
         try:
-            found.append((exact(north, "latitude"), exact(east, "longitude")))
+            positions.append((exact(north, "latitude"), exact(east, "longitude")))
         except NotANumber:
             raise BadTable(
                 "every place must have a latitude and a longitude", came="none", where=f"place {label!r}"
             ) from None
-    if not found:
+    if not positions:
         raise BadTable("places must be at least one", came="none")
-    return found
+    return positions
 
 
 def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) -> None:

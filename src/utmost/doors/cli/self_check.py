@@ -47,7 +47,7 @@ class Checked:
 
 def self_check() -> list[Checked]:
     """Every check in turn; one that fails does not stop the others."""
-    found = []
+    checks = []
     for name, check in CHECKS.items():
         begun = monotonic()
         try:
@@ -55,8 +55,8 @@ def self_check() -> list[Checked]:
             problem = ""
         except (UtmostError, AssertionError) as error:
             problem = str(error) or type(error).__name__
-        found.append(Checked(name, problem, monotonic() - begun))
-    return found
+        checks.append(Checked(name, problem, monotonic() - begun))
+    return checks
 
 
 def _require(*, holds: bool, what: str) -> None:

@@ -52,13 +52,13 @@ def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     if strategy.workload is None:
         names = [strategy.domain.level_names(family) for family in strategy.shares if not is_tents(family)]
         return {" ".join(one): one for one in names}
-    found = {}
+    tables = {}
     for part in strategy.workload.parts:
         try:
-            found[part.name] = read_family(strategy.domain, part.name)
+            tables[part.name] = read_family(strategy.domain, part.name)
         except UtmostError:  # ranges, prefixes and single sums have bars of their own, by `utmost total`
             continue
-    return found
+    return tables
 
 
 def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, Any] | None = None) -> None:

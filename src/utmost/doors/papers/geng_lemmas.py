@@ -35,13 +35,13 @@ def appendices() -> Iterator[Comparison]:
 
 def crooked(D: int) -> list[PeriodicNoise]:
     """Laws that are neither even nor monotone: mixtures of two shifted staircases."""
-    found = []
+    noises = []
     for (r, s), by in product(((1, D), (D, 1), (1, 1)), (1, D, 2 * D + 1)):
         one, two = (DiscreteStaircase(alpha=ALPHA, sensitivity=D, step=step) for step in (r, s))
         reach = 4 * D + 2
         pmf = [(2 * one.pmf(x) + one.pmf(x - by) + two.pmf(x + 1)) / 4 for x in range(-reach, reach + 1)]
-        found.append(PeriodicNoise([pmf], period=D, ratio=ALPHA))
-    return found
+        noises.append(PeriodicNoise([pmf], period=D, ratio=ALPHA))
+    return noises
 
 
 def keeps(noise: PeriodicNoise, D: int) -> bool:

@@ -170,8 +170,8 @@ def networks() -> Iterator[Comparison]:
 
 def _steps(edges: Edges, owner: str) -> dict[str, int]:
     """Distances from the owner, ring by ring."""
-    found, ring = {owner: 0}, {owner}
+    steps, ring = {owner: 0}, {owner}
     while ring:
-        ring = {b for pair in edges for a, b in (pair, pair[::-1]) if a in ring and b not in found}
-        found |= dict.fromkeys(ring, max(found.values()) + 1)
-    return found
+        ring = {b for pair in edges for a, b in (pair, pair[::-1]) if a in ring and b not in steps}
+        steps |= dict.fromkeys(ring, max(steps.values()) + 1)
+    return steps

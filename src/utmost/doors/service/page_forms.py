@@ -168,15 +168,15 @@ def _prices(text: str) -> dict[Level, str]:
     Raises:
         OutOfRange: for a line that is none.
     """
-    found = {}
+    prices = {}
     for line in text.splitlines():
         level, _, price = line.partition("=")
         if not line.strip():
             continue
         if not level.strip() or not price.strip():
             raise OutOfRange("a price is written as level = price", where="prices", remedy="Write 1/4 = 10.")
-        found[read_level(level)] = price.strip()
-    return found
+        prices[read_level(level)] = price.strip()
+    return prices
 
 
 @forms.post("/offers/closing")

@@ -255,11 +255,11 @@ def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    neighbours: dict[str, list[str]] = {}
     for one, other in edges:
-        found.setdefault(one, []).append(other)
-        found.setdefault(other, []).append(one)
-    return found
+        neighbours.setdefault(one, []).append(other)
+        neighbours.setdefault(other, []).append(one)
+    return neighbours
 
 
 def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:

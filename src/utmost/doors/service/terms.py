@@ -116,11 +116,11 @@ class Terms(Shown):
 
 def counted_terms(table: CountedTable, *, is_planned: bool) -> dict[str, Any]:
     """What a counted table says of itself: which part it is; where no strategy does, its columns and unit."""
-    said: dict[str, Any] = {"part": table.part}
+    terms: dict[str, Any] = {"part": table.part}
     if not is_planned:
-        said |= {"columns": ["count"], "public": table.domain.level_names(table.domain.finest)}
-        said |= {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
-    return said
+        terms |= {"columns": ["count"], "public": table.domain.level_names(table.domain.finest)}
+        terms |= {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
+    return terms
 
 
 def _read_strategy(text: str) -> Strategy:

@@ -161,13 +161,13 @@ def cost_named(name: str | Cost) -> Cost:
 
 def _pairs(text: str) -> dict[Any, Number]:
     """Sizes and costs written as ``0=0,1=1/2``."""
-    found: dict[Any, Number] = {}
+    pairs: dict[Any, Number] = {}
     for pair in text.split(","):
         size, equals, cost = pair.partition("=")
-        if not equals or exact(size, "a size") in found:
+        if not equals or exact(size, "a size") in pairs:
             raise OutOfRange("a table of costs is written 0=0,1=1/2,5=3, each size once", came=pair, where="cost")
-        found[exact(size, "a size")] = exact(cost, "a cost")
-    return found
+        pairs[exact(size, "a size")] = exact(cost, "a cost")
+    return pairs
 
 
 # Two floats of one cost may differ by its own rounding.

@@ -176,11 +176,11 @@ class IntegerPeriods:
     def _over(self, k: int, r: int, counted: Callable[..., float], against: Callable[..., float]) -> float:
         """phi_k - psi_{k-1}, by the sum of distances that each of them is given."""
         D, here = self.period, self._at(k * self.period + r)
-        found = here - self._at(k * D) + 2 * counted(k, 1, r, here)
+        over = here - self._at(k * D) + 2 * counted(k, 1, r, here)
         if k and r < D:
             last = self._at((k - 1) * D + r)
-            found -= self._at(k * D) - last + 2 * against(k - 1, r + 1, D, last)
-        return found
+            over -= self._at(k * D) - last + 2 * against(k - 1, r + 1, D, last)
+        return over
 
     def _sum(self, k: int, low: int, high: int, here: float = 0.0) -> float:
         """The sum of |L_k(j) - here| over low <= j < high."""

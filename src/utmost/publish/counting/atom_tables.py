@@ -101,8 +101,8 @@ def _differences(
     numbers: list[NDArray[Any]], columns: list[str], adapter: TableAdapter, table: Any
 ) -> list[NDArray[Any]]:
     """What each nested column counts beyond the one before it."""
-    found = [numbers[0], *(after - before for before, after in pairwise(numbers))]
-    for place, difference in enumerate(found):
+    differences = [numbers[0], *(after - before for before, after in pairwise(numbers))]
+    for place, difference in enumerate(differences):
         short = np.flatnonzero(difference < 0)
         if len(short):
             inner = "0" if place == 0 else columns[place - 1]
@@ -112,7 +112,7 @@ def _differences(
                 where=adapter.place(table, int(short[0])),
                 remedy="Correct the row: of nested columns each counts those of the one before, and more.",
             )
-    return found
+    return differences
 
 
 def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
@@ -121,20 +121,20 @@ def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None)
     for place, (name, axis) in enumerate(zip(domain.columns, domain.axes, strict=True)):
         if place == nested:
             continue
-        found = places_on(axis, name)(adapter.column(table, name))
-        if len(found) and found.min() < 0:
+        rows = places_on(axis, name)(adapter.column(table, name))
+        if len(rows) and rows.min() < 0:
             raise BadTable(
                 "every row must lie in the domain",
                 came="another value",
-                where=f"{adapter.place(table, int(found.argmin()))}, column {name!r}",
+                where=f"{adapter.place(table, int(rows.argmin()))}, column {name!r}",
                 remedy="Declare the value, or an other= on the axis, which takes in what is not declared.",
             )
-        cells = cells * axis.size + found
-    found = np.atleast_1d(np.asarray(cells, dtype=np.int64))
-    ordered = np.sort(found)
+        cells = cells * axis.size + rows
+    rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
+    ordered = np.sort(rows)
     if all(axis.other is None for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
         raise BadTable("every atom must have one row", came="two rows for one atom", remedy="Add them up first.")
-    return found
+    return rows
 
 
 def _laid(values: NDArray[Any], cells: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:

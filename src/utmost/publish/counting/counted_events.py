@@ -208,17 +208,17 @@ class _Counting:
         axes = tuple(
             by_axis for by_axis in _chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
         )
-        made = cls(person, values, axes, axis)
-        if len(set(made.columns)) < len(made.columns):
+        counting = cls(person, values, axes, axis)
+        if len(set(counting.columns)) < len(counting.columns):
             raise OutOfRange(
                 "persons, values and each axis must be columns of their own",
                 came="one column twice",
-                where=", ".join(made.columns),
+                where=", ".join(counting.columns),
                 remedy="The values of an axis are published, and persons are not.",
             )
-        if made.parts * made.atoms >= _LARGEST_DOMAIN:
-            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=made.atoms)
-        return made
+        if counting.parts * counting.atoms >= _LARGEST_DOMAIN:
+            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
+        return counting
 
     @property
     def named(self) -> dict[str, Axis]:

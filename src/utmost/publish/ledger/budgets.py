@@ -106,11 +106,11 @@ def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budge
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
         return Budget(dataset, limit, page.state.spending(dataset)), page.state.spending_datasets
 
-    made, known = book.write(work)
+    budget, known = book.write(work)
     if known and dataset not in known:
         said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
         warnings.warn(said, BudgetUnused, stacklevel=stacklevel)
-    return made
+    return budget
 
 
 def spending_after(

@@ -121,19 +121,19 @@ def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
     Raises:
         KeyRefused: where there is none, or none that is secret.
     """
-    found = given if given is not None else _of_environment()
-    if found is None and beside is not None:
+    key = given if given is not None else _of_environment()
+    if key is None and beside is not None:
         if fresh and not beside.exists():
             make_key_file(beside)
-        found = beside
-    if isinstance(found, Path):
-        found = _of_file(found)
-    if isinstance(found, KeyRefused):
-        raise found
-    if found is None:
+        key = beside
+    if isinstance(key, Path):
+        key = _of_file(key)
+    if isinstance(key, KeyRefused):
+        raise key
+    if key is None:
         remedy = f"Pass key=, or set {KEY_VARIABLE} or {FILE_VARIABLE}."
         raise KeyRefused("a ledger in a database server needs a key", came="none", where="key", remedy=remedy)
-    return found
+    return key
 
 
 def make_key_file(path: Path) -> None:

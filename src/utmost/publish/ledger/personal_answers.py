@@ -51,13 +51,13 @@ class AnswerIndex:
         Raises:
             LedgerDamaged: for answers that are not as they were written.
         """
-        read, found = self._up_to_now(page, item), {}
+        read, numbers = self._up_to_now(page, item), {}
         for person, tag in tags.items():
             where, number = read.get(tag, (None, 0))
             if where is not None and page.state.draws.get(where.event) == where:
                 page.repeated.add(where.event)
-                found[person] = number
-        return found
+                numbers[person] = number
+        return numbers
 
     def _up_to_now(self, page: Page, item: Item) -> Mapping[bytes, tuple[DrawnAnswers, int]]:
         """All answers of a mechanism; where another thread has read further, some may be of a later history."""

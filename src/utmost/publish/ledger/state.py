@@ -198,15 +198,15 @@ class State:
         """
         newest = max(self.versions(name), default=1)
         wanted = newest if version is None else exact_integer(version, "version")
-        found = self.releases.get((name, wanted))
-        if found is None:
+        published = self.releases.get((name, wanted))
+        if published is None:
             known = sorted({known for known, _ in self.releases})
             came = f"{name!r}" if version is None else f"{name!r}, version {version}"
             remedy = f"The releases are: {', '.join(known)}." if known else "Publish it first."
             if (name, 1) in self.mechanisms:
                 remedy = "Persons are answered under this name: call respond."
             raise UnknownRelease("a release must have been published", came=came, remedy=remedy)
-        return found
+        return published
 
     def named(self, name: str) -> list[Published | KeptMechanism]:
         """All versions under a name."""

@@ -227,19 +227,19 @@ class ReleasableFrame:
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""
         arrow, schema = extra("pyarrow", "tables"), self.frame.schema()
-        found = {}
+        cells = {}
         for name in (*self.identifiers, *self.columns):
-            found["missing", name] = nw.col(name).null_count()
+            cells["missing", name] = nw.col(name).null_count()
             kind = schema.field(name).type
             if name in self.identifiers and is_text(kind):
-                found["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
+                cells["empty", name] = _rows_where(nw, nw.col(name).str.strip_chars() == "")
             if arrow.types.is_floating(kind):
-                found["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
-        return found
+                cells["infinite", name] = _rows_where(nw, ~nw.col(name).is_finite())
+        return cells
 
     def _copies(self, nw: Any) -> dict[Any, Any]:
         """Of each public and each released column, in how many rows they are the same."""
-        found, schema = {}, self.frame.schema()
+        copies, schema = {}, self.frame.schema()
         for name in self.public:
             kind = schema.field(name).type
             for released in self.columns:
@@ -250,8 +250,8 @@ class ReleasableFrame:
                     same = nw.col(name) == true
                 else:
                     continue
-                found["copy", (name, released)] = _rows_where(nw, same)
-        return found
+                copies["copy", (name, released)] = _rows_where(nw, same)
+        return copies
 
     @property
     def _rooms(self) -> dict[str, int]:

@@ -55,10 +55,10 @@ class Saving:
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
-        made = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
-        _check_columns(made.public)
-        check_destination_free(made.path, made.format, made.sign, overwrite=made.overwrite)
-        return made
+        saving = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
+        _check_columns(saving.public)
+        check_destination_free(saving.path, saving.format, saving.sign, overwrite=saving.overwrite)
+        return saving
 
     @property
     def title(self) -> str:

@@ -141,24 +141,26 @@ class GradualTogether(Shown, ProcessMemory):
     def _levels(self, asked: Level) -> dict[Any, Level]:
         """The level of each series of noise: a pair's share, divided between its sum and its difference."""
         presence = asked.scaled(Fraction(self.unit.cells, self.unit.charged))
-        found: dict[Any, Level] = {}
+        levels: dict[Any, Level] = {}
         for group, share in zip(grouped(self._names, self._way.groups), self._way.shares, strict=True):
             if len(group) == 2:
                 half = presence.scaled(share / 2)
-                found[group[0], "sum"], found[group[0], "difference"] = half, half
+                levels[group[0], "sum"], levels[group[0], "difference"] = half, half
             else:
-                found[group[0], "itself"] = presence.scaled(share)
-        return found
+                levels[group[0], "itself"] = presence.scaled(share)
+        return levels
 
     def _columns(self, answers: Mapping[Any, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for group in grouped(self._names, self._way.groups):
             if len(group) == 2:
                 pair = answers[group[0], "sum"], answers[group[0], "difference"]
-                found |= dict(zip(group, turned_back(*pair, halves=self._halves, randomness=self._coins), strict=True))
+                columns |= dict(
+                    zip(group, turned_back(*pair, halves=self._halves, randomness=self._coins), strict=True)
+                )
             else:
-                found[group[0]] = answers[group[0], "itself"]
-        return found
+                columns[group[0]] = answers[group[0], "itself"]
+        return columns
 
     def __repr__(self) -> str:
         return f"GradualTogether({len(self._names)} columns, spent={self.spent})"

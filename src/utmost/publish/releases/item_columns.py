@@ -164,8 +164,8 @@ def commitment_schema() -> Any:
 
 def gathered_commitment(batches: Iterator[Any]) -> ItemCommitment:
     """The commitment to all rows, from the sums of their parts."""
-    found = ItemCommitment.none()
+    commitment = ItemCommitment.none()
     for batch in batches:
         columns = [np.asarray(batch.column(name).to_numpy()) for name in commitment_schema().names]
-        found += ItemCommitment.of_sums(columns[0], np.stack(columns[1:], axis=1))
-    return found
+        commitment += ItemCommitment.of_sums(columns[0], np.stack(columns[1:], axis=1))
+    return commitment

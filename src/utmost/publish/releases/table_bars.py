@@ -62,10 +62,10 @@ def laws_of_groups(
 
 def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
     """The kinds that lie in one group of the other axes, in the order of the axis of tents."""
-    found: dict[tuple[int, ...], list[int]] = {}
+    others: dict[tuple[int, ...], list[int]] = {}
     for kind in sorted(range(len(places)), key=lambda one: places[one][along]):
-        found.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
-    return found
+        others.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
+    return others
 
 
 def _near_laws(

@@ -219,7 +219,7 @@ def levels_by_distance(
 
 
 def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
-    found: dict[Recipient, list[Recipient]] = {}
+    neighbours: dict[Recipient, list[Recipient]] = {}
     edges = getattr(graph, "edges", graph)
     if isinstance(edges, type) or not isinstance(edges, Iterable):
         raise wrong_kind("graph", "a list of edges", graph)
@@ -227,8 +227,8 @@ def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
         if not isinstance(edge, tuple | list) or len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
             raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
         for one, other in (edge, reversed(edge)):
-            found.setdefault(one, []).append(other)
-    return found
+            neighbours.setdefault(one, []).append(other)
+    return neighbours
 
 
 def _distances(neighbours: Mapping[Recipient, list[Recipient]], owner: Recipient) -> dict[Recipient, int]:

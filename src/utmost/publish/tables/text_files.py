@@ -188,11 +188,11 @@ def read_separator(text: str) -> str:
     ('\\t', ';')
     """
     named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-    found = named.get(text, text)
-    if len(found) != 1 or found in '"\r\n' or not found.isascii():
+    separator = named.get(text, text)
+    if len(separator) != 1 or separator in '"\r\n' or not separator.isascii():
         remedy = "Say ; or , or | or tab."
         raise OutOfRange("a separator must be one character", came=repr(text), where="separator", remedy=remedy)
-    return found
+    return separator
 
 
 def read_encoding(name: str | None) -> str | None:

@@ -156,14 +156,14 @@ def _others(family: Family, place: int) -> Family:
 
 def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
     """The sum of |Q_T w|^2 over the sums on the other axes."""
-    found = Fraction(1)
+    energy = Fraction(1)
     for axis, one, chain, level in zip(rest.axes, sums, chains, space, strict=False):
         blocks = axis.blocks
         assert blocks is not None, "the levels of the other axes are even"
         after = chain.index(level) + 1
         end = chain[after] if after < len(chain) else len(blocks)
-        found *= sum(one.spectrum(blocks)[level:end], start=Fraction(0))
-    return found
+        energy *= sum(one.spectrum(blocks)[level:end], start=Fraction(0))
+    return energy
 
 
 def _block(axis: Axis, level: int) -> int:

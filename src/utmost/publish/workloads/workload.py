@@ -350,9 +350,9 @@ def _wanted_name(wanted: Any) -> str:
 
 
 def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
-    made = object.__new__(Workload)
-    _set(made, domain, _merged(parts))
-    return made
+    workload = object.__new__(Workload)
+    _set(workload, domain, _merged(parts))
+    return workload
 
 
 def _merged(parts: Iterable[Part]) -> Iterator[Part]:

@@ -360,15 +360,15 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
     parts = workload.parts
     if len(parts) == 1:
         return {}
-    found: dict[str, dict[str, Number]] = {
+    weightings: dict[str, dict[str, Number]] = {
         "every part alike": {part.name: 1 for part in parts},
         "every answer alike": {part.name: part.answers for part in parts},
     }
     for first in parts if len(parts) <= _MANY_PARTS else ():
-        found[f"{first.name or 'total'} above all"] = {
+        weightings[f"{first.name or 'total'} above all"] = {
             part.name: 1 if part is first else Fraction(1, 100) for part in parts
         }
-    return found
+    return weightings
 
 
 def _table(chosen: Strategy) -> str:
