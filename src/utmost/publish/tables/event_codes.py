@@ -231,7 +231,8 @@ def _by_cell(column: Any, name: str, place: Callable[[Any], int], outside: int) 
 
 def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
     assert axis.edges is not None, "only bins have edges"
-    bare = replace(axis, other=None)
+    bare, bins = replace(axis, other=None), len(axis.edges) - 1
+    finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
     thresholds: dict[str, NDArray[Any] | None] = {}
 
     def place(cell: Any) -> int:
@@ -247,12 +248,15 @@ def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
             return _by_cell(column, name, place, outside)
         kind = numbers.dtype.kind
         if kind not in thresholds:
-            thresholds[kind] = _thresholds(axis.edges or (), kind)
+            thresholds[kind] = _thresholds(finite, kind)
         edges = thresholds[kind]
         if edges is None:
             return _by_cell(numbers, name, place, outside)
-        found = np.searchsorted(edges, numbers, side="right") - 1
-        places = np.where((found >= 0) & (found < len(edges) - 1), found, outside).astype(np.int64)
+        place_of = np.searchsorted(edges, numbers, side="right") - 1 + is_open
+        is_inside = (place_of >= 0) & (place_of < bins)
+        if kind == "f":
+            is_inside &= np.isfinite(numbers)
+        places = np.where(is_inside, place_of, outside).astype(np.int64)
         return np.where(np.isnan(numbers), MISSING, places) if kind == "f" and outside < 0 else places
 
     return read

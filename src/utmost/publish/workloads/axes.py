@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ from utmost.publish.workloads.tents import MARK, tent_count, tent_rows
 Label = str | int
 """A value as it is declared and published: text or an integer. What reads as the same text is the same value."""
 
+Edge = Fraction | float
+"""The edge of a bin; -inf and inf at open ends."""
+
 MOST_VALUES = 10**8
 
 
@@ -34,18 +39,21 @@ class Axis(Shown):
             the empty text stands for the name that a domain gives.
         labels: of each level, the labels of its groups, in order.
         starts: of each level, where its groups begin among the values; a group ends where the next one begins.
-        edges: of bins, their edges, ascending, one more than there are bins; None for other axes.
+        edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
+            None for other axes.
         other: the label that takes in what is not declared; None where that is dropped.
+        whole: of bins whose edges were listed, whether their labels are those of whole numbers; None elsewhere.
     """
 
     levels: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...] = field(repr=False)
     starts: tuple[NDArray[np.intp], ...] = field(repr=False)
-    edges: tuple[Fraction, ...] | None = field(default=None, repr=False)
+    edges: tuple[Edge, ...] | None = field(default=None, repr=False)
     other: Label | None = None
+    whole: bool | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.levels, self.labels, self.starts, self.edges, self.other)
+        return _rebuilt, (self.levels, self.labels, self.starts, self.edges, self.other, self.whole)
 
     @property
     def size(self) -> int:
@@ -122,8 +130,8 @@ class Axis(Shown):
         return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
 
 
-def _rebuilt(levels: Any, labels: Any, starts: Any, edges: Any, other: Any) -> Axis:
-    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), edges, other)
+def _rebuilt(levels: Any, labels: Any, starts: Any, edges: Any, other: Any, whole: Any = None) -> Axis:
+    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), edges, other, whole)
 
 
 def text_of(value: Any) -> str | None:
@@ -213,22 +221,31 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
 
 @checked
 def bins(
-    low: Number,
+    low: Number | Sequence[Number | None],
     high: Number | None = None,
     *,
     width: Number = 1,
     fanout: int = 2,
+    groups: Mapping[str, Sequence[Number | None]] | None = None,
+    whole: bool | None = None,
     other: Label | None = None,
 ) -> Axis:
-    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...
+    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
+    bins between listed edges, as of age groups.
 
     A bin holds its lower edge and not its upper one. The runs are levels as long as they divide the bins evenly; the
     level of runs of 16 of the axis ``age`` is called ``age/16``.
 
     Args:
-        low, high: the lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``.
+        low, high: the lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``. Or in place of ``low`` all edges,
+            ascending; None for the first or the last, and the bin there has no end.
         width: of one bin, > 0; it divides high - low.
         fanout: by how much the runs grow from level to level, >= 2.
+        groups: of listed bins, coarser levels by name, the finest first: of each its edges, which are edges of the one
+            before, from the first to the last.
+        whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
+            "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
+            counts with the lower one, as completed years do.
         other: a label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
             dropped.
 
@@ -237,7 +254,16 @@ def bins(
 
     >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
     (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
+    >>> age = bins([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
+    >>> age.labels
+    (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
     """
+    if isinstance(low, Sequence) and not isinstance(low, str):
+        if high is not None or (width, fanout) != (1, 2):
+            raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
+        return _listed(low, groups or {}, whole, other)
+    if groups is not None or whole is not None:
+        raise OutOfRange("groups= and whole= are of bins whose edges are listed", remedy="Pass a list of edges.")
     bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
     step = exact(width, "width")
     count = (top - bottom) / step if step > 0 else Fraction(0)
@@ -258,6 +284,66 @@ def bins(
         labels[0] = _distinct([*labels[0], other])
     names = tuple("" if run == 1 else f"/{run}" for run in runs)
     return Axis(names, tuple(labels), tuple(_run(range(0, len(labels[0]), run)) for run in runs), edges, other)
+
+
+def _listed(
+    edges: Sequence[Number | None],
+    groups: Mapping[str, Sequence[Number | None]],
+    whole: bool | None,
+    other: Label | None,
+) -> Axis:
+    """Bins between listed edges, and their groups."""
+    read = _edges(edges, "bins")
+    finite = [edge for edge in read if isinstance(edge, Fraction)]
+    is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
+    if is_whole and any(edge.denominator != 1 for edge in finite):
+        raise OutOfRange("bins of whole numbers must have whole edges", came="others", where="whole")
+    if groups and other is not None:
+        raise OutOfRange("bins in groups have no label for what lies outside", where="other", remedy="Leave it out.")
+    levels, before = [("", read)], read
+    for name, coarse in groups.items():
+        among = _edges(coarse, name)
+        if not set(among) <= set(before) or (among[0], among[-1]) != (read[0], read[-1]):
+            required = "the edges of groups must be edges of the level below, from the first to the last"
+            raise OutOfRange(required, came="others", where=repr(name))
+        levels.append((name, among))
+        before = among
+    name_bin = _whole_label if is_whole else _open_label
+    labels = [tuple(name_bin(low, high) for low, high in pairwise(ends)) for _, ends in levels]
+    if other is not None:
+        labels[0] = _distinct([*labels[0], other])
+    starts = [_run(read.index(edge) for edge in ends[:-1]) for _, ends in levels]
+    if other is not None:
+        starts[0] = _run(range(len(labels[0])))
+    return Axis(tuple(name for name, _ in levels), tuple(labels), tuple(starts), read, other, is_whole)
+
+
+def _edges(listed: Sequence[Number | None], where: str) -> tuple[Edge, ...]:
+    """Listed edges, read; None only where an end is open."""
+    last = len(listed) - 1
+    read: list[Edge] = []
+    for at, edge in enumerate(listed):
+        if edge is None and at in (0, last):
+            read.append(-inf if at == 0 else inf)
+        else:
+            read.append(exact(edge, "edge"))
+    ascends = all(low < high for low, high in pairwise(read))
+    if not ascends or not 2 <= len(read) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in read):
+        required = "edges must be listed ascending, two at least, None only for the first and the last"
+        raise OutOfRange(required, came="others", where=repr(where))
+    return tuple(read)
+
+
+def _whole_label(low: Edge, high: Edge) -> Label:
+    if low == -inf:
+        return f"under {high}"
+    if high == inf:
+        return f"{low}+"
+    return int(low) if high - low == 1 else f"{low} to {high - 1}"
+
+
+def _open_label(low: Edge, high: Edge) -> Label:
+    return f"({low}, {high})" if low == -inf else f"[{low}, {high})"
 
 
 def _bin_label(low: Fraction, high: Fraction) -> Label:

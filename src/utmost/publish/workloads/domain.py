@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.publish.workloads.axes import Axis, Label, bins, hierarchy, plain, text_of
+from utmost.publish.workloads.axes import Axis, Edge, Label, bins, hierarchy, plain, text_of
 from utmost.publish.workloads.tents import tent_spread, tent_sums
 
 Family = tuple[int, ...]
@@ -281,9 +281,12 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     ends = [edges[0] if wanted.start is None else wanted.start, edges[-1] if wanted.stop is None else wanted.stop]
     for end in ends:
         if end not in edges:
-            remedy = f"The bins go from {edges[0]} to {edges[-1]} in steps of {edges[1] - edges[0]}."
+            steps = (
+                f"in steps of {edges[1] - edges[0]}" if axis.whole is None else f"by {', '.join(map(str, edges[1:-1]))}"
+            )
+            remedy = f"The bins go from {edges[0]} to {edges[-1]} {steps}."
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
-    low, high = (edges.index(Fraction(end)) for end in ends)
+    low, high = (next(at for at, edge in enumerate(edges) if edge == end) for end in ends)
     places = np.arange(axis.size)
     return (low <= places) & (places < high)
 
@@ -291,11 +294,18 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
 def _axis_facts(axis: Axis) -> Any:
     other = {} if axis.other is None else {"other": axis.other}
     declared = axis.labels[0] if axis.other is None else axis.labels[0][:-1]
+    if axis.edges is not None and axis.whole is not None:
+        groups = {
+            name: [_edge(axis.edges[start]) for start in (*starts.tolist(), len(axis.edges) - 1)]
+            for name, starts in zip(axis.levels[1:], axis.starts[1:], strict=True)
+        }
+        listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
+        return {**listed, **({"groups": groups} if groups else {}), **other}
     if axis.edges is not None:
         width, low = axis.edges[1] - axis.edges[0], axis.edges[0]
-        shown = [_plain(low), _plain(axis.edges[-1])]
+        shown = [_edge(low), _edge(axis.edges[-1])]
         runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.starts[1][1])}
-        return {"bins": shown, "width": _plain(width), **runs, **other}
+        return {"bins": shown, "width": _edge(width), **runs, **other}
     if len(axis.levels) == 1:
         return {"values": list(declared), **other} if other else list(declared)
     return {"tree": _branches(axis, len(axis.levels) - 1, 0, axis.size), "names": list(reversed(axis.levels)), **other}
@@ -313,6 +323,10 @@ def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
     return {str(label): _branches(axis, level - 1, start, end) for label, start, end in runs}
 
 
+def _edge(edge: Edge) -> int | str | None:
+    return _plain(edge) if isinstance(edge, Fraction) else None
+
+
 def _plain(number: Fraction) -> int | str:
     return int(number) if number.denominator == 1 else str(number)
 
@@ -321,16 +335,19 @@ def _axis_of_facts(name: str, facts: Any) -> Any:
     if not isinstance(facts, Mapping):
         return facts
     kinds = {"values": {"other"}, "tree": {"names", "other"}, "bins": {"width", "fanout", "other"}}
+    kinds["edges"] = {"whole", "groups", "other"}
     kind = next((kind for kind in kinds if kind in facts), None)
     if kind is None or set(facts) - kinds[kind] - {kind}:
         raise OutOfRange(
-            'an axis must be a list, or have "values", "tree" with "names", or "bins"',
+            'an axis must be a list, or have "values", "tree" with "names", "bins" or "edges"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=f"axis {name!r}",
         )
     rest = {key: value for key, value in facts.items() if key != kind}
     if kind == "tree":
         return hierarchy(facts["tree"], **{"names": (), **rest})
+    if kind == "edges":
+        return bins(facts["edges"], **rest)
     if kind == "values":
         return plain(facts["values"], **rest)
     ends = facts["bins"] if isinstance(facts["bins"], Sequence) and not isinstance(facts["bins"], str) else ()

@@ -123,7 +123,16 @@ def _midpoints(axis: Axis, level: int, name: str) -> list[Fraction]:
         )
     starts = axis.group_starts(level).tolist()
     ends = [*starts[1:], axis.size]
-    return [(axis.edges[low] + axis.edges[high]) / 2 for low, high in zip(starts, ends, strict=True)]
+    pairs = [(axis.edges[low], axis.edges[high]) for low, high in zip(starts, ends, strict=True)]
+    midpoints = [
+        (low + high - bool(axis.whole)) / 2
+        for low, high in pairs
+        if isinstance(low, Fraction) and isinstance(high, Fraction)
+    ]
+    if len(midpoints) < len(pairs):
+        remedy = "Give a number for each label, such as the mean age of those above."
+        raise OutOfRange("a bin without an end has no midpoint", where=repr(name), remedy=remedy)
+    return midpoints
 
 
 def _level(axis: Axis, factor: NDArray[Any]) -> int:

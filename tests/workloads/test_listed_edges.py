@@ -1,0 +1,122 @@
+"""Bins between listed edges, as of age groups: labels, open ends, groups, and the same cells through every door."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost import Domain, Unit, count_table, release_workload
+from utmost.errors import NotANumber, OutOfRange
+from utmost.publish.tables.event_codes import places_on
+from utmost.publish.workloads import Workload, bins, strategy
+
+AGES = [0, 5, 15, 25, 65, None]
+BROAD = {"broad": [0, 15, 65, None]}
+
+
+def test_labels_are_those_of_whole_numbers_or_of_reals():
+    assert bins(AGES).labels[0] == ("0 to 4", "5 to 14", "15 to 24", "25 to 64", "65+")
+    assert bins(AGES, whole=False).labels[0] == ("[0, 5)", "[5, 15)", "[15, 25)", "[25, 65)", "[65, inf)")
+    assert bins([None, 0, 1, 10]).labels[0] == ("under 0", 0, "1 to 9")
+    assert bins([None, "0.5", 2]).labels[0] == ("(-inf, 1/2)", "[1/2, 2)")
+    assert bins([0, 18, None], other="unknown").labels[0] == ("0 to 17", "18+", "unknown")
+    grouped = bins(AGES, groups=BROAD).named("age")
+    assert (grouped.levels, grouped.labels[1]) == (("age", "broad"), ("0 to 14", "15 to 64", "65+"))
+    assert grouped.group_of(1).tolist() == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"low": []}, {"low": [1]}, {"low": [1, 1]}, {"low": [2, 1]}, {"low": [None, None]}, {"low": [0, None, 2]},
+        {"low": [0, 1], "high": 2}, {"low": [0, 1], "width": 2}, {"low": [0, "0.5"], "whole": True},
+        {"low": AGES, "groups": {"g": [0, 7, None]}}, {"low": AGES, "groups": {"g": [0, 15]}},
+        {"low": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}}, {"low": 3, "groups": {"g": [0, 3]}},
+        {"low": 3, "whole": True}, {"low": AGES, "groups": BROAD, "other": "?"}, {"low": [0, math.inf]},
+    ],
+)  # fmt: skip
+def test_edges_that_make_no_bins_are_refused(wrong):
+    with pytest.raises((OutOfRange, NotANumber)):
+        bins(**wrong)
+
+
+@pytest.mark.parametrize(
+    "axis", [bins(AGES), bins([None, 0, 18, None]), bins([-3, "0.1", "0.3", 7]), bins([None, 2, 3])]
+)
+@pytest.mark.parametrize("other", [None, "else"])
+def test_columns_of_every_kind_are_read_as_single_cells_are(axis, other):
+    """Vectorised where it can be: against bisection, cell by cell; infinite and missing cells are in no bin."""
+    axis = axis if other is None else bins([*(None if edge in (-math.inf, math.inf) else edge for edge in axis.edges)],
+                                           whole=axis.whole, other=other)  # fmt: skip
+    whole = [-(10**9), -3, -1, 0, 1, 2, 3, 4, 5, 14, 15, 17, 18, 24, 25, 64, 65, 66, 120, 10**9]
+    broken = [-0.1, 0.0, 0.1, 0.3, 0.30000000000000004, 4.999, 5.0, 64.9999, 65.0, 1e300]
+    read = places_on(axis, "age")
+    for cells in (whole, broken, [Decimal("0.3"), 5, "7", Fraction(1, 3)]):
+        expected = [axis.place(cell) for cell in cells]
+        outside = -1 if other is None else axis.size - 1
+        assert read(cells).tolist() == [outside if place is None else place for place in expected]
+    for made in (np.array(whole), pd.Series(whole).to_numpy(), pa.array(whole), pl.Series(whole).to_arrow()):
+        assert read(made).tolist() == read(whole).tolist()
+    for made in (np.array(broken), pa.array(broken)):
+        assert read(made).tolist() == read(broken).tolist()
+    infinite = read(np.array([np.inf, -np.inf])).tolist()
+    assert infinite == ([-1, -1] if other is None else [axis.size - 1] * 2)
+
+
+def test_a_domain_with_listed_edges_is_written_and_read_back():
+    for axis in (
+        bins(AGES, groups=BROAD),
+        bins([None, "1/3", 2], other="else"),
+        bins([0, 1, 2, 3, 4]),
+        bins(AGES, whole=False),
+    ):
+        domain = Domain(age=axis, sex=["men", "women"])
+        again = Domain.of_facts(domain.facts())
+        assert again.facts() == domain.facts()
+        assert (again.axes[0].levels, again.axes[0].labels, again.axes[0].edges) == (
+            domain.axes[0].levels,
+            domain.axes[0].labels,
+            domain.axes[0].edges,
+        )
+
+
+EVENTS = {
+    "who": [f"p{n}" for n in range(60)],
+    "age": [n * 2 for n in range(60)],
+    "sex": ["men", "women"] * 30,
+}
+
+
+def test_age_groups_are_counted_planned_and_released():
+    """Counts by every door are one table; sums of groups and of ranges follow from the release."""
+    domain = Domain(age=bins(AGES, groups=BROAD), sex=["men", "women"])
+    counted = count_table(EVENTS, person="who", by=["age", "sex"], domain=domain, at_most=1)
+    expected = np.zeros((5, 2), int)
+    for age, sex in zip(EVENTS["age"], EVENTS["sex"], strict=True):
+        expected[[age < top for top in (5, 15, 25, 65, 10**6)].index(True), int(sex == "women")] += 1
+    assert np.array_equal(np.asarray(counted.atoms).reshape(5, 2), expected)
+    duckdb = pytest.importorskip("duckdb")
+    for made in (pl.LazyFrame(EVENTS), duckdb.from_arrow(pa.table(EVENTS)), pd.DataFrame(EVENTS)):
+        again = count_table(made, person="who", by=["age", "sex"], domain=domain, at_most=1)
+        assert np.array_equal(again.atoms, counted.atoms)
+    with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
+        domain.selection({"age": slice(7, 65)})
+    chosen = strategy(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)
+    released = release_workload(counted, chosen, epsilon=20)
+    true = int(expected[4].sum())
+    assert abs(released.total({"age": slice(65, None)}).value - true) <= 3
+    assert abs(released.total({"broad": "65+"}).value - true) <= 3
+
+
+def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
+    from utmost.publish.workloads.forms import _midpoints
+
+    assert _midpoints(bins([0, 5, 15]), 0, "age") == [2, Fraction(19, 2)]
+    assert _midpoints(bins([0, 5, 15], whole=False), 0, "age") == [Fraction(5, 2), 10]
+    with pytest.raises(OutOfRange, match="no midpoint"):
+        _midpoints(bins(AGES), 0, "age")
