@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from utmost.errors import AlreadyPublished, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
+from utmost.errors import AlreadyPublished, BadTable, BudgetUnused, DataChanged, OutOfRange, RowsRenamed
 from utmost.laws.exact import level
+from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
 
@@ -92,6 +93,41 @@ def test_the_same_data_are_told_wherever_a_table_is(ledger, first, second):
             if again == "a" or set(values) == {7}:
                 other, manner = _of_engines(values)[second]
                 ledger.publish(f"other {number} {again}", other, **PROMISE, **manner)
+
+
+@pytest.mark.parametrize("first", ["integers", "reals", "points"])
+@pytest.mark.parametrize("second", ["integers", "reals", "points"])
+def test_the_same_coordinates_are_told_as_numbers_and_as_points(ledger, first, second):
+    kinds = {
+        "integers": {"sensitivity": 1, "cells": 2},
+        "reals": {"sensitivity": 1, "cells": 2, "numbers": "reals", "grid": "1/8"},
+        "points": {"per": 1},
+    }
+    tables = [{"x": [1, 2, 5], "y": [3, 4, 9]}]
+    if "integers" not in (first, second):
+        tables.append({"x": [0.5, 2.25, 5.0], "y": [3.5, -4.0, 9.0]})
+    for number, table in enumerate(tables):
+        ledger.publish(f"a{number}", table, columns=["x", "y"], epsilon=1, dataset=f"A{number}", **kinds[first])
+        with pytest.raises(AlreadyPublished):
+            ledger.publish(f"b{number}", table, columns=["x", "y"], epsilon=1, **kinds[second])
+
+
+def test_an_empty_frame_and_columns_that_rounding_makes_equal(ledger):
+    """Nothing of an engine is an untyped error; and equal cells are those that are released, not those that came."""
+    by_id = {"columns": "v", "id_column": "id", "drop": "id", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    for schema in ({"id": pl.String, "v": pl.Int64}, {"id": pl.Int64, "v": pl.Float64}):
+        say = by_id if schema["v"] == pl.Int64 else by_id | {"numbers": "reals", "grid": 1}
+        with pytest.raises(BadTable):
+            ledger.publish("empty", pl.LazyFrame({"id": [], "v": []}, schema=schema), **say)
+    reals = by_id | {"numbers": "reals", "grid": 1}
+    ledger.publish("a", pl.LazyFrame({"id": [1, 2], "v": [0.1, 0.2]}), **reals)
+    ledger.publish("b", pl.LazyFrame({"id": [1, 2], "v": [0.3, 0.4]}), **reals)
+    key = ledger.items.commitment_key("c", columns="v", sensitivity=1, cells=1)
+    for name in ("c", "d"):
+        made = ledger.items.commitment_key(name, columns="v", sensitivity=1, cells=1)
+        one = made.committed([Identifiers.of(["a"])], {"v": [5]})
+        ledger.items.publish(name, one, columns="v", id_column="id", sensitivity=1, cells=1, epsilon=1)
+    assert key.likeness is not None
 
 
 def test_an_event_of_an_earlier_version_is_compared_by_its_sorted_values(ledger, monkeypatch):

@@ -69,6 +69,19 @@ def test_what_is_no_position_is_refused_and_not_quoted(bad):
     assert "91" not in str(refused.value)
 
 
+def test_what_is_no_point_is_refused_and_the_far_ones_come_to_the_horizon():
+    plane = TangentPlane(48, 2)
+    for wrong in ("a", [[1, 2], [3]], [1j, 2], (10**400, 0), (float("nan"), 0)):
+        with pytest.raises(BadTable):
+            plane.positions(wrong)
+    for masked in (np.ma.array([48.0, 47.0], mask=[0, 1]), [10**400, 1]):
+        with pytest.raises(BadTable):
+            plane.project(masked, [2.0, 2.0])
+    east = plane.positions((1e9, 0))
+    assert plane.positions((1e200, 0)) == pytest.approx(east)
+    assert plane.positions((float("inf"), 0)) == pytest.approx(east)
+
+
 def test_the_far_side_of_the_earth_is_refused():
     with pytest.raises(BadTable, match="side of the earth"):
         TangentPlane(48.86, 2.35).project(-33.9, 151.2)

@@ -120,7 +120,7 @@ def test_places_that_are_one_point_are_named_and_refused(given):
 def test_one_place_is_a_space():
     alone = places({"here": (1, 2)})
     assert alone.distances.tolist() == [[0]]
-    assert alone.nearest(50, 50) == "here"
+    assert alone.nearest(50, 50, reach=math.inf) == "here"
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,17 @@ def test_a_position_far_from_the_map_is_refused_and_not_told():
     assert paris.nearest(48.8607, 2.3376, reach=100) == "Louvre"
     with pytest.raises(OutOfRange):
         paris.nearest(48.85, 2.34, reach=0)
-    assert places({"here": (1, 2)}).nearest(-40, 100) == "here"  # a map of one place has no size
+    with pytest.raises(BadTable):
+        places({"here": (1, 2)}).nearest(-40, 100)
+    assert places({"here": (1, 2)}).nearest(1.01, 2.02) == "here"
+    street = places({"one": (48, 2.0), "other": (48, 2.01)})
+    assert street.nearest(48, 1.985) == "one"  # a home outside a small map
+    for wrong in ("10 km", [1], True, 10**400):
+        with pytest.raises(OutOfRange):
+            paris.nearest(48.85, 2.34, reach=wrong)
+    for hidden in (np.ma.array([48.86, 47.0], mask=[0, 1]), 10**400):
+        with pytest.raises(BadTable):
+            paris.nearest(hidden, 2.33)
     flat = places({"a": (0, 0), "b": (0, 1000)}, metric="metres")
     assert flat.nearest(10, 900) == "b"
     with pytest.raises(BadTable):
@@ -308,6 +318,18 @@ def test_columns_that_people_call_otherwise_are_found(names):
     found = places(dict(zip(names, map(list, rows), strict=True)))
     assert found.labels == tuple(PARIS)
     assert found.distances.tolist() == places(PARIS).distances.tolist()
+
+
+def test_pairs_are_pairs_whatever_they_are_called():
+    """Places called x, y or lat; and metres are looked for as metres, never taken for degrees."""
+    assert places({"x": (48.0, 2.0), "y": (49.0, 3.0), "place": (50.0, 4.0)}).labels == ("x", "y", "place")
+    assert places({"Lat": (48.0, 2.0), "Long": (49.0, 3.0), "name": (50.0, 4.0)}).labels == ("Lat", "Long", "name")
+    metres = {"name": ["gate", "well", "barn"], "x": [0, 30, 55], "y": [0, 40, 20]}
+    with pytest.raises(BadTable):
+        places(metres)
+    assert places(metres, metric="metres").distances[0].tolist() == [0, 50, 58]
+    both = {"name": ["a", "b"], "lat": [48, 49], "lon": [2, 2], "northing": [0, 111_000], "easting": [0, 0]}
+    assert places(both, metric="metres").distances[0, 1] == 111_000
 
 
 def test_a_column_that_is_not_found_names_its_argument():

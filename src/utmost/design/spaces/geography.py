@@ -108,8 +108,9 @@ class Places(Space):
             latitude, longitude: in degrees, or northing and easting for a plane; or a GeoSeries or GeoDataFrame of
                 points alone, brought to the places' reference system.
             reach: how far a position may lie from its place, in metres along a straight line, or in the unit of a
-                plane. If left out, twice the distance from the middle of the map to its farthest place: whatever is
-                farther is of another map, or has its coordinates exchanged. `math.inf` takes all to their nearest.
+                plane. If left out, ten times the distance from the middle of the map to its farthest place, and on the
+                earth at least 10 km: whatever is farther is of another map, or has its coordinates exchanged.
+                `math.inf` takes all to their nearest.
 
         Raises:
             BadTable: for coordinates that are missing or no numbers, and for a position out of reach; none is quoted,
@@ -125,8 +126,8 @@ class Places(Space):
         here = self._vectors(self.coordinates)
         there = self._vectors(np.column_stack([north.ravel(), east.ravel()]))
         middle = here - here.mean(axis=0)
-        farthest = 2 * float(np.sqrt((middle * middle).sum(axis=1).max())) if reach is None else self._reach(reach)
-        farthest = farthest or float("inf")  # a map of one place
+        size = float(np.sqrt((middle * middle).sum(axis=1).max()))
+        farthest = max(10 * size, self._least_reach) if reach is None else self._reach(reach)
         found = np.empty(len(there), dtype=np.intp)
         step = max(1, (1 << 20) // len(here))
         for start in range(0, len(there), step):
@@ -194,9 +195,11 @@ class Places(Space):
             if not hasattr(latitude, "geometry"):
                 raise BadTable("a position must be a latitude and a longitude", came="one of them")
             latitude, longitude = self._coordinates_of(latitude)
+        if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
+            raise BadTable("every position must have a latitude and a longitude", came="one without")
         try:
             north, east = np.broadcast_arrays(np.asarray(latitude, np.float64), np.asarray(longitude, np.float64))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadTable("positions must be numbers, as many latitudes as longitudes", came="others") from None
         if not (np.isfinite(north).all() and np.isfinite(east).all()):
             raise BadTable("every position must have a latitude and a longitude", came="one without")
@@ -213,11 +216,22 @@ class Places(Space):
             points = points.to_crs(mine if mine is not None else "EPSG:4326")
         return np.asarray(points.geometry.y), np.asarray(points.geometry.x)
 
+    @property
+    def _least_reach(self) -> float:
+        """10 km on the earth; in a plane, whose unit nobody says, a map of one place has no size."""
+        if self.geography.in_degrees:
+            return 10_000 / _EARTH
+        return 0.0 if self.size > 1 else float("inf")
+
     def _reach(self, reach: float) -> float:
         """A reach in the unit of `_vectors`."""
-        if not reach > 0:
-            raise OutOfRange("a reach must be positive", came=reach, where="reach")
-        return reach / _EARTH if self.geography.in_degrees else reach
+        try:
+            metres = float("nan") if isinstance(reach, bool | str) else float(reach)
+        except (TypeError, ValueError, OverflowError):
+            metres = float("nan")
+        if not metres > 0:
+            raise OutOfRange("a reach must be a positive number", came=reach, where="reach")
+        return metres / _EARTH if self.geography.in_degrees else metres
 
     def _vectors(self, positions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points among which the nearest in space is the nearest place: on the sphere, or in the plane."""
@@ -285,7 +299,11 @@ def places(
         labels, steps = network_steps(table, weight, step, among, both_ways)
         surveyed = survey_of_network(table, labels, latitude, longitude)
     else:
-        surveyed = survey_of_cells(table) if is_cells(table) else survey_of(table, name, latitude, longitude)
+        surveyed = (
+            survey_of_cells(table)
+            if is_cells(table)
+            else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
+        )
         surveyed = surveyed if among is None else _part(surveyed, among)
         way = way or _way_of(surveyed)
         steps = _surveyed_steps(surveyed, way, step, counted)

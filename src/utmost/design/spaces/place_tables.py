@@ -15,10 +15,12 @@ from utmost.provided import provided
 _DEGREES = ("epsg:4326", "ogc:crs84", "wgs84")
 _ALSO = {
     "name": ("id", "label", "place"),
-    "latitude": ("lat", "y"),
-    "longitude": ("lon", "lng", "long", "x"),
+    "latitude": ("lat",),
+    "longitude": ("lon", "lng", "long"),
 }
 """What else people call a column, which is looked for where there is none of the name asked for."""
+_METRES = {"name": _ALSO["name"], "latitude": ("northing", "north", "y"), "longitude": ("easting", "east", "x")}
+"""The same where coordinates are declared to be metres."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,13 @@ class Survey:
     metres: Fraction = Fraction(1)
 
 
-def survey_of(table: Any, name: str, latitude: str, longitude: str) -> Survey:
+def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres: bool = False) -> Survey:
     """The places of a table of any kind but a network.
+
+    Args:
+        table: with or without columns of these names.
+        name, latitude, longitude: the columns.
+        in_metres: whether the two are declared to be northing and easting, as which they are looked for then.
 
     Raises:
         BadTable: for a missing column, no place at all, and coordinates that are missing or no numbers.
@@ -55,23 +62,34 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str) -> Survey:
             raise WrongKind("a column must have a name", came=type(column).__name__, where="places")
     if hasattr(table, "crs") and hasattr(table, "geometry"):
         return _of_geometry(table, name)
-    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table)):
+    also = _METRES if in_metres else _ALSO
+    if isinstance(table, Mapping) and not ({latitude, longitude} <= set(table) or _are_columns(table, also)):
         return _of_pairs(table)
     adapter = provided("table_adapters").adapter_of(table)
     names = adapter.names(table)
     asked = {"name": name, "latitude": latitude, "longitude": longitude}
-    name, latitude, longitude = (_column(what, column, names) for what, column in asked.items())
+    name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in asked.items())
     labels, north, east = (_plain(adapter.column(table, column)) for column in (name, latitude, longitude))
     return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
 
 
-def _are_columns(table: Mapping[Any, Any]) -> bool:
-    """Whether a dict holds columns that people call latitude and longitude, rather than a pair for each name."""
+def _are_columns(table: Mapping[Any, Any], also: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a dict holds columns that people call name, latitude and longitude, rather than a pair for each name."""
     named = {str(key).strip().casefold() for key in table}
-    return all(not named.isdisjoint({what, *_ALSO[what]}) for what in ("latitude", "longitude"))
+    return all(not named.isdisjoint({what, *also[what]}) for what in also) and not all(map(_is_pair, table.values()))
 
 
-def _column(what: str, column: str, names: Sequence[str]) -> str:
+def _is_pair(value: Any) -> bool:
+    """Whether this can be a latitude and a longitude."""
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or len(value) != 2:
+        return False
+    try:
+        return all(exact(one) is not None for one in value)
+    except NotANumber:
+        return False
+
+
+def _column(what: str, column: str, names: Sequence[str], others: Sequence[str]) -> str:
     """The column that was asked for, or one that people call so; by its name, whatever its case.
 
     Raises:
@@ -79,7 +97,7 @@ def _column(what: str, column: str, names: Sequence[str]) -> str:
     """
     if column in names:
         return column
-    also = [known for known in names if known.strip().casefold() in (what, *_ALSO[what])] if column == what else []
+    also = [known for known in names if known.strip().casefold() in (what, *others)] if column == what else []
     if len(also) == 1:
         return also[0]
     came = f"{' and '.join(map(repr, also))}" if also else f"none of {len(names)} columns named so"

@@ -11,7 +11,7 @@ from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
-from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases import QuantileBar, WorkloadRelease
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 
@@ -51,6 +51,12 @@ Values = Annotated[
 ]
 
 
+Median = Annotated[str | None, typer.Option(metavar="LEVEL", help="Which bins of a level can hold the median.")]
+Quantile = Annotated[
+    str | None, typer.Option(metavar="LEVEL=Q", help="Which bins of a level can hold a quantile: age=1/4, age=0.9.")
+]
+
+
 def total(
     release: ReleaseFile,
     where: Where = None,
@@ -60,6 +66,8 @@ def total(
     mean: Mean = None,
     values: Values = None,
     sums: Sums = None,
+    median: Median = None,
+    quantile: Quantile = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -67,11 +75,12 @@ def total(
 
     It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
     a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
-    noise.
+    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie.
     """
     read = read_workload(release)
     chosen = read_selection(read.domain, where or [])
     asked = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
+    asked.update({"--median": median is not None, "--quantile": quantile is not None})
     given = [name for name, one in asked.items() if one]
     if len(given) > 1:
         raise OutOfRange("one question is asked at a time", came=" and ".join(given))
@@ -83,6 +92,10 @@ def total(
     elif ratio or over is not None:
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
+    elif median is not None or quantile is not None:
+        name, share = (median, "1/2") if median is not None else _of_level(str(quantile))
+        lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
+        report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif mean is not None:
         points: Any = "midpoints" if values is None else [exact(one, "values") for one in values.split(",")]
         bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
@@ -105,6 +118,28 @@ def _sum(read: WorkloadRelease, chosen: dict[str, Any], question: str, confidenc
         "variance": found.variance,
         "confidence": float(found.confidence),
         "determined": True,
+    }
+
+
+def _of_level(text: str) -> tuple[str, str]:
+    """A level and a number, as people write them: age=1/4."""
+    name, sign, share = text.rpartition("=")
+    if not (name and sign and share):
+        raise OutOfRange("a quantile is written LEVEL=Q", came=repr(text), where="--quantile", remedy="Write age=1/4.")
+    return name, share
+
+
+def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
+    ends = [float(end) if isfinite(end) else None for end in lies.interval]
+    return {
+        "question": question,
+        "kind": "quantile",
+        "value": lies.estimate,
+        "labels": list(lies.labels),
+        "interval": ends,
+        "confidence": float(lies.confidence),
+        "determined": True,
+        "words": str(lies),
     }
 
 
@@ -131,6 +166,9 @@ def _show(report: dict[str, Any]) -> None:
         low, high = report["interval"]
         shown = f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
         rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
+    elif report["kind"] == "quantile":
+        shown = report["words"]
+        rows = {"best guess": str(report["value"]), "error bar": f"the true one lies there, at {sure} confidence"}
     elif report["determined"]:
         shown = f"{report['words']}"
         rows = {

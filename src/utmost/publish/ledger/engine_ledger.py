@@ -22,6 +22,7 @@ from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.table import check_size
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
@@ -61,7 +62,8 @@ def publish_frame(
     if again is not None:
         asked = replace(asked, version=again.version)
     checked = frame.checked_rows()
-    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat)
+    check_size(promise.unit, checked.rows, len(frame.columns))
+    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(promise.lattice))
     return frame.noised(items.published(asked, committed), promise.radius(asked.level, CONFIDENCE))
 
 

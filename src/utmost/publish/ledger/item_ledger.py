@@ -145,7 +145,8 @@ class ItemLedger:
 
         Args:
             name: of the release.
-            commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`.
+            commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
+                column whose cells are all equal, which says little of whose data it is, `without` its sum.
             columns: the released columns.
             id_column: the column, or the columns together, that say which item a row is.
             public: the columns that are published as they are.

@@ -7,8 +7,8 @@ key for the whole ledger, hence equal columns have equal digests, and a file wit
 tables agree. So an event keeps them **sealed**, under a key derived from the ledger's and a random nonce, and in a
 length that depends on the number of columns alone: without the key they are noise.
 
-Events of earlier versions have HMAC(K, sorted values), the values as integers times a power of two, in lowest terms;
-those of points still do. A column of which all cells are equal says little about whose data it is, and is passed over.
+Events of earlier versions have HMAC(K, sorted values), the values as integers times a power of two, in lowest terms. A
+column of which all cells are equal says little about whose data it is, and is passed over.
 """
 
 import hmac
@@ -96,15 +96,13 @@ def _row_names(key: Key, texts: Mapping[str, list[str]]) -> tuple[bytes, bytes]:
 def value_digests(key: Key, source: Source, exponent: int | None) -> tuple[tuple[bytes, ...], ...]:
     """The digests of the values of each released column, in any order of the rows: each way that events have them.
 
-    The first is the one that is written; of points there is the second alone.
+    The first is the one that is written.
 
     Args:
         exponent: the values are in steps of 2^-exponent; None for integers.
     """
     columns, secret = list(source.columns.values()), key.derived("likeness")
     sorted_ones = tuple(_sorted_column(secret, column, exponent or 0) for column in columns)
-    if not all(map(_is_whole, columns)):
-        return (sorted_ones,)
     sums = np.vstack([value_sums(likeness_secret(key), column, exponent) for column in columns])
     commitment = ItemCommitment.of_sums(np.arange(BLOCKS, BLOCKS + len(columns)), sums)
     return digests_of_sums(
@@ -121,8 +119,13 @@ def digests_of_sums(key: Key, commitment: ItemCommitment) -> tuple[bytes, ...]:
     """The digest of each column whose cells were added up; one that is like no other where a column has no sum."""
     secret = key.derived("likeness")
     return tuple(
-        entropy(_BYTES) if column is None else _digest(secret, "cells", column) for column in commitment.columns
+        entropy(_BYTES) if _is_none(sums) else _digest(secret, "cells", sums or b"") for sums in commitment.columns
     )
+
+
+def _is_none(sums: bytes | None) -> bool:
+    """Whether a column has no sum, or is one cell, which is equal to itself."""
+    return sums is None or int.from_bytes(sums[:8], "little") == 1
 
 
 def _joined(texts: Iterable[str]) -> bytes:

@@ -15,6 +15,7 @@ from utmost.publish.releases.plan import Plan, plan_release
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.releases.processed_release import ProcessedRelease
+from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
 from utmost.publish.releases.table_statements import guarantee, statement
 from utmost.publish.releases.tangent_plane import TangentPlane
@@ -50,6 +51,7 @@ __all__ = [
     "PlanarLaw",
     "PlanarRelease",
     "ProcessedRelease",
+    "QuantileBar",
     "SelectedKeys",
     "TableRelease",
     "TangentPlane",

@@ -97,11 +97,16 @@ class CheckedRows(NamedTuple):
 
     Attributes:
         rows: how many there are.
-        flat: the places among the released columns of those whose cells are all equal.
+        ends: the least and the largest cell of each released column; None where there is no row.
     """
 
     rows: int
-    flat: tuple[int, ...]
+    ends: Mapping[str, tuple[Any, Any]]
+
+    def flat(self, lattice: Lattice) -> tuple[int, ...]:
+        """The places among the released columns of those whose cells are all equal, in steps of a lattice."""
+        found = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
+        return tuple(at for at, (low, high) in enumerate(found) if low == high)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -222,7 +227,7 @@ class ReleasableFrame:
         if distinct != total:
             came = f"{total - distinct} of {total} rows with one that another row has"
             raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
-        return CheckedRows(total, tuple(at for at, name in enumerate(self.columns) if len(set(ends[name])) == 1))
+        return CheckedRows(total, ends)
 
     def _wrong_cells(self, nw: Any) -> dict[Any, Any]:
         """Counts of cells that must not be: missing ones, empty identifiers, floats that are no numbers."""

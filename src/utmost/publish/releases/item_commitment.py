@@ -12,14 +12,15 @@ values are known again under another name, in any order, whoever holds them. The
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Level
-from utmost.laws.sampling.integers import Integers
+from utmost.laws.exact import Level, objects
+from utmost.laws.sampling.integers import Integers, narrowed
 from utmost.laws.sampling.item_words import (
     Identifiers,
     Tags,
@@ -213,7 +214,7 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
 
     Args:
         secret: 32 bytes.
-        column: in steps of 2^-exponent; None for integers.
+        column: in steps of 2^-exponent; None for integers. Floats and Fractions are each the number that it is.
 
     Returns:
         shape (9,): the count, and limbs of 16 bits that are not carried yet.
@@ -222,13 +223,31 @@ def value_sums(secret: bytes, column: Integers, exponent: int | None) -> NDArray
     >>> bool((value_sums(bytes(32), halves[:2], 1) == value_sums(bytes(32), wholes, None)).all())
     True
     """
-    odd, shift = _lowest_terms(column, exponent or 0)
+    if column.dtype.kind == "f" or (column.size and isinstance(column[0], Fraction)):
+        tags = _tags_of_numbers(secret, [Fraction(cell) for cell in column.tolist()])
+    else:
+        tags = _tags_in_terms(secret, *_lowest_terms(column, exponent or 0))
+    limbs = tags.astype("<u8").view("<u2").reshape(-1, _LIMBS)
+    return np.array([len(tags), *limbs.sum(axis=0, dtype=np.int64)], np.int64)
+
+
+def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
+    """The tags of odd times 2^-shift: those of the integer where there is no shift."""
     tags = item_tags(secret, [Identifiers.of(odd)])
     broken = np.flatnonzero(shift)
     if broken.size:
         tags[broken] = compound_tags(secret, [tags[broken], item_tags(secret, [Identifiers.of(shift[broken])])])
-    limbs = tags.astype("<u8").view("<u2").reshape(-1, _LIMBS)
-    return np.array([len(tags), *limbs.sum(axis=0, dtype=np.int64)], np.int64)
+    return tags
+
+
+def _tags_of_numbers(secret: bytes, numbers: list[Fraction]) -> Tags:
+    """The tags of rationals: as those of `_tags_in_terms` where the denominator is a power of two."""
+    shift = np.array([number.denominator.bit_length() - 1 for number in numbers], np.int64)
+    tags = _tags_in_terms(secret, narrowed(objects(number.numerator for number in numbers)), shift)
+    others = [at for at, number in enumerate(numbers) if number.denominator & (number.denominator - 1)]
+    if others:
+        tags[others] = item_tags(secret, [Identifiers.of([str(numbers[at]) for at in others])])
+    return tags
 
 
 def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np.int64]]:
@@ -238,6 +257,7 @@ def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np
     if column.dtype == object:
         twos = np.array([(cell & -cell).bit_length() - 1 if cell else exponent for cell in column.tolist()], np.int64)
     else:
+        column = column.astype(np.int64, copy=False)
         lowest = (column & -column).view(np.uint64).astype(np.float64)  # a power of two, or 0
         twos = np.where(lowest > 0, np.log2(np.maximum(lowest, 1)), exponent).astype(np.int64)
     taken = np.minimum(twos, exponent)

@@ -12,10 +12,11 @@ from utmost.errors import BadTable, DegreesAsLengths, OutOfRange
 from utmost.laws.exact import Number, exact
 from utmost.laws.exact.shown import Shown
 
-_A, _B = 6_378_137.0, 6_356_752.314245  # the axes of WGS84, in metres
+_A, _B = 6_378_137.0, 6_356_752.314245179  # the axes of WGS84, in metres
 _SQUARED = np.array([_A * _A, _A * _A, _B * _B])
 _DEGREES = frozenset({"lat", "latitude", "lon", "long", "lng", "longitude"})
 _NO_TOWN = 100
+_FAR = 1e9
 
 
 class TangentPlane(Shown):
@@ -69,9 +70,11 @@ class TangentPlane(Shown):
             BadTable: for what are no latitudes and longitudes, and for a position on the far side of the earth; none
                 is quoted. Such a refusal depends on the data, and is for the curator alone.
         """
+        if np.ma.is_masked(latitude) or np.ma.is_masked(longitude):
+            raise BadTable("every position must have a latitude and a longitude", came="one without")
         try:
             degrees = np.broadcast_arrays(np.asarray(latitude, np.float64), np.asarray(longitude, np.float64))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadTable("positions must be numbers, as many latitudes as longitudes", came="others") from None
         north, east = degrees
         if not (np.isfinite(degrees).all() and (abs(north) <= 90).all() and ((east >= -180) & (east <= 360)).all()):
@@ -97,9 +100,14 @@ class TangentPlane(Shown):
         Raises:
             BadTable: for points of another shape.
         """
-        flat = np.asarray(points, np.float64)
-        if flat.ndim == 0 or flat.shape[-1] != 2:
-            raise BadTable("points must have the shape (..., 2)", came=str(flat.shape), where="points")
+        try:
+            flat = np.asarray(points, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise BadTable("points must be numbers, of the shape (..., 2)", came="others", where="points") from None
+        if flat.ndim == 0 or flat.shape[-1] != 2 or np.isnan(flat).any():
+            raise BadTable("points must be numbers, of the shape (..., 2)", came=str(flat.shape), where="points")
+        flat = np.clip(flat, -1e300, 1e300)
+        flat = flat / np.maximum(1.0, abs(flat).max(axis=-1, keepdims=True) / _FAR)  # all these are beyond the horizon
         away, up = flat @ self._axes[:2], self._axes[2]
         # (C + t W + u U)' A (C + t W + u U) = 1: a quadratic in u, whose discriminant is one in t, least at the rim.
         uu, cu, wu = (up / _SQUARED) @ up, (self._place / _SQUARED) @ up, (away / _SQUARED) @ up

@@ -22,6 +22,7 @@ from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
 from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.releases.quantiles import QuantileBar, quantile_bar
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
 from utmost.publish.releases.workload_errors import AnswerErrors
@@ -357,6 +358,42 @@ class WorkloadRelease(Shown):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
         return self._ratio(selected(self.domain, chosen, {str(name): values}), self, counts, confidence)
+
+    @checked
+    def quantile(
+        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
+    ) -> QuantileBar:
+        """Which cells of an ordered axis can hold a quantile of a selection.
+
+        Args:
+            name: a level of an axis of bins.
+            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
+            where: the selection; everything when left out.
+            confidence: that the lower and the upper quantile both lie there; the release's when left out.
+
+        Raises:
+            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
+
+        Cost: an estimate and a radius for each group of the level.
+        Source: docs/theory/quantiles.md.
+
+        >>> from utmost.publish.workloads import bins
+        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
+        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
+        >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
+        in 0 to 14 (Fraction(65, 1), inf)
+        """
+        sure = self._sure(confidence)
+
+        def measured(form: ProductForm) -> tuple[Fraction, int | float]:
+            return self.reconstruction.value(self.measured, form), self.noise(form).radius(sure)
+
+        selection = selected(self.domain, {} if where is None else where)
+        return quantile_bar(self.domain, selection, name, q, sure, measured)
+
+    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
+        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
+        return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
     @checked
     def bars(

@@ -1,0 +1,108 @@
+"""Quantiles along an ordered axis, from noisy sums: which cells can hold one, at a confidence.
+
+Let c_i be the count of a selection in the cells up to the i-th of an axis, n its whole count, and 0 < q < 1. The lower
+q-quantile lies in the first cell with c_i >= q n, the upper one in the first with c_i > q n; for the median of an even
+count these may be two cells. D_i = c_i - q n does not fall with i, so the lower one is the first with D_i >= 0 and the
+upper one the first with D_i > 0.
+
+Each D_i is a linear combination of cells: it has an unbiased estimate E_i and a radius r_i that |E_i - D_i| exceeds
+with a chance of delta at most, on either side with delta/2 at most, since the noise is symmetric. The answer is from
+the first cell with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
+
+*Claim.* It holds both quantiles with the chance 1 - delta or more, however many cells there are. *Proof.* Let l be the
+cell of the lower one and u that of the upper. The answer begins after l only if E_l + r_l < 0 <= D_l, and ends before u
+only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events that depend on the data alone, each of chance delta/2 at most. It
+is never empty: where it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Number, exact
+from utmost.laws.exact.shown import Shown
+from utmost.publish.workloads.axes import Edge, Label
+from utmost.publish.workloads.domain import Domain
+from utmost.publish.workloads.forms import ProductForm
+
+Measured = Callable[[ProductForm], tuple[Fraction, int | float]]
+"""Of a linear combination of cells its estimate and its radius."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class QuantileBar(Shown):
+    """Where a quantile lies.
+
+    Attributes:
+        level: the name of the level whose groups are told apart.
+        q: which quantile, between 0 and 1.
+        estimate: the label of the first group at which the estimated share is q or more.
+        labels: those of the groups that can hold it, in order.
+        interval: from the lower edge of the first of these to the upper edge of the last; infinite at an open end.
+        confidence: the chance, before the noise is drawn, that the lower and the upper quantile both lie there.
+    """
+
+    level: str
+    q: Fraction
+    estimate: Label
+    labels: tuple[Label, ...]
+    interval: tuple[Edge, Edge]
+    confidence: Fraction = field(repr=False)
+
+    def __str__(self) -> str:
+        if len(self.labels) == 1:
+            return f"in {self.labels[0]}"
+        return f"between {self.labels[0]} and {self.labels[-1]}"
+
+
+def quantile_bar(
+    domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: Measured
+) -> QuantileBar:
+    """The groups of a level that can hold a quantile of a selection.
+
+    Args:
+        domain: the domain.
+        selection: the cells that are taken, each with the factor 1.
+        level_name: of an axis of bins.
+        q: strictly between 0 and 1.
+        confidence: of the radii.
+        measured: estimate and radius of a linear combination at that confidence.
+
+    Raises:
+        OutOfRange: for an axis that has no order, or a label that takes in what lies outside; and for q.
+
+    Cost: an estimate and a radius for each group but the last.
+    """
+    place, level = domain.level_named(level_name)
+    axis, share = domain.axes[place], exact(q, "q")
+    if axis.edges is None or axis.other is not None:
+        raise OutOfRange(
+            "a quantile is of an axis of bins, where no label takes in what lies outside",
+            came="another axis",
+            where=repr(level_name),
+            remedy="Declare it by bins; open ends take in what is below and above.",
+        )
+    if not 0 < share < 1:
+        raise OutOfRange("q must lie between 0 and 1", came=q, where="quantile")
+    labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
+    last = len(labels) - 1
+    cuts = [measured(_cut(selection, place, group_of, at, share)) for at in range(last)]
+    first = next((at for at, (value, radius) in enumerate(cuts) if value + Fraction(radius) >= 0), last)
+    furthest = max((at + 1 for at, (value, radius) in enumerate(cuts) if value - Fraction(radius) <= 0), default=0)
+    estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
+    ends = [*starts[1:], len(axis.edges) - 1]
+    interval = axis.edges[starts[first]], axis.edges[ends[furthest]]
+    possible = labels[first : furthest + 1]
+    return QuantileBar(level_name, share, labels[estimate], possible, interval, confidence)
+
+
+def _cut(selection: ProductForm, place: int, group_of: Any, at: int, share: Fraction) -> ProductForm:
+    """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it."""
+    below, above = share.denominator - share.numerator, -share.numerator
+    factors = list(selection.factors)
+    factors[place] = factors[place] * np.where(group_of <= at, below, above).astype(object)
+    return ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator)

@@ -1,0 +1,101 @@
+"""Quantiles from noisy sums: both lie in the answer as often as it says, in every corner."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from utmost import Domain, Unit, release_workload
+from utmost.errors import NotDetermined, OutOfRange
+from utmost.laws.noise import Combination
+from utmost.publish.releases.quantiles import quantile_bar
+from utmost.publish.workloads import Strategy, bins, plain
+from utmost.publish.workloads.forms import selected
+
+EDGES = [0, 5, 15, 25, 65, None]
+SURE = Fraction(9, 10)
+
+
+def true_cells(counts, q):
+    """The cells of the lower and of the upper quantile, by listing everybody; the whole axis of nobody."""
+    everybody = np.repeat(np.arange(len(counts)), counts)
+    n = len(everybody)
+    if n == 0:
+        return 0, len(counts) - 1
+    needed = q * n
+    lower = int(everybody[max(0, -(-needed.numerator // needed.denominator) - 1)])
+    whole = needed.denominator == 1
+    upper = int(everybody[min(n - 1, int(needed) if whole else -(-needed.numerator // needed.denominator) - 1)])
+    return lower, upper
+
+
+TABLES = {
+    "spread": [40, 55, 38, 70, 60],
+    "a tie at the middle": [50, 50, 0, 0, 100],
+    "one person": [0, 0, 1, 0, 0],
+    "nobody": [0, 0, 0, 0, 0],
+    "all in the open end": [0, 0, 0, 0, 300],
+    "all in the first": [300, 0, 0, 0, 0],
+    "two far apart": [1, 0, 0, 0, 1],
+}
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)])
+@pytest.mark.parametrize("name", TABLES)
+def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
+    """Of 2000 releases: the share of those that hold both cells is not below the confidence, up to chance."""
+    domain, counts = Domain(age=bins(EDGES)), np.array(TABLES[name])
+    radii: dict[tuple[int, ...], Fraction] = {}
+    lower, upper = true_cells(counts, q)
+    rng, held = np.random.default_rng(7), 0
+    alpha = np.exp(-0.5)
+    noises = rng.geometric(1 - alpha, (2000, 5)) - rng.geometric(1 - alpha, (2000, 5))
+    for noise in noises:
+
+        def measured(form, noisy=counts + noise):
+            factors = tuple(int(factor) for factor in form.factors[0])
+            if factors not in radii:
+                radii[factors] = Fraction(Combination(list(factors), "1/2").radius(SURE)) / form.denominator
+            return Fraction(sum(f * int(x) for f, x in zip(factors, noisy, strict=True)), form.denominator), radii[
+                factors
+            ]
+
+        found = quantile_bar(domain, selected(domain, {}), "age", q, SURE, measured)
+        places = [domain.axes[0].labels[0].index(label) for label in found.labels]
+        assert places == list(range(places[0], places[-1] + 1))
+        held += places[0] <= lower and upper <= places[-1]
+    assert binom.cdf(held, 2000, float(SURE)) > 1e-6
+
+
+def test_a_quiet_release_answers_with_the_cells_themselves():
+    """At a large level the answer is the true cells: of groups, of a selection, of a level above."""
+    counts = np.array([[5, 1], [9, 2], [3, 30], [20, 4], [8, 8]])
+    domain = Domain(age=bins(EDGES, groups={"broad": [0, 15, 65, None]}), sex=["men", "women"])
+    released = release_workload(counts, Strategy(domain, Unit(1, 1), {"age sex": 1}), epsilon=60)
+    labels, broad = (domain.axes[0].labels[level] for level in (0, 1))
+    for where, chosen in (
+        ({}, counts.sum(1)),
+        ({"sex": "women"}, counts[:, 1]),
+        ({"broad": "15 to 64"}, counts.sum(1) * [0, 0, 1, 1, 0]),
+    ):
+        for q in ("1/10", "1/4", "1/2", "0.9", "99/100"):
+            lower, upper = true_cells(chosen, Fraction(q))
+            found = released.quantile("age", q, where=where)
+            assert found.labels == labels[lower : upper + 1]
+            assert found.estimate == labels[lower]
+    assert released.median("broad").labels == (broad[true_cells(np.array([17, 57, 16]), Fraction(1, 2))[0]],)
+    assert released.quantile("age", "0.99").interval == (65, float("inf"))
+    assert str(released.median("age", where={"sex": "women"})) == "in 15 to 24"
+
+
+def test_what_has_no_order_has_no_quantile():
+    domain = Domain(place=["a", "b"], age=bins([0, 5, 9], other="else"), year=bins(4))
+    released = release_workload(np.zeros((2, 3, 4), int), Strategy(domain, Unit(1, 1), {"year": 1}), epsilon=1)
+    for name, q in (("place", "1/2"), ("age", "1/2"), ("year", 0), ("year", 1), ("year", "3/2"), ("month", "1/2")):
+        with pytest.raises(OutOfRange):
+            released.quantile(name, q)
+    with pytest.raises(NotDetermined):
+        released.quantile("year", "1/2", where={"place": "a"})
+    assert len(released.median("year").labels) >= 1
+    assert plain(["x"]).edges is None
