@@ -84,7 +84,7 @@ def _is_pair(value: Any) -> bool:
     if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__") or len(value) != 2:
         return False
     try:
-        return all(exact(one) is not None for one in value)
+        return all(exact(number) is not None for number in value)
     except NotANumber:
         return False
 

@@ -108,15 +108,15 @@ def total(
 
 
 def _sum(read: WorkloadRelease, chosen: dict[str, Any], question: str, confidence: str) -> dict[str, Any]:
-    found = read.total(chosen, confidence=confidence)
+    answer = read.total(chosen, confidence=confidence)
     return {
         "question": question,
         "kind": "sum",
-        "value": found.value,
-        "radius": found.radius,
-        "interval": list(found.interval),
-        "variance": found.variance,
-        "confidence": float(found.confidence),
+        "value": answer.value,
+        "radius": answer.radius,
+        "interval": list(answer.interval),
+        "variance": answer.variance,
+        "confidence": float(answer.confidence),
         "determined": True,
     }
 

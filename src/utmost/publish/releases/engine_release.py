@@ -105,8 +105,8 @@ class CheckedRows(NamedTuple):
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
         """The places among the released columns of those whose cells are all equal, in steps of a lattice."""
-        found = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
-        return tuple(at for at, (low, high) in enumerate(found) if low == high)
+        steps = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
+        return tuple(at for at, (low, high) in enumerate(steps) if low == high)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
