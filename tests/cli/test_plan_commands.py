@@ -195,6 +195,17 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     empty = run("total", counts, "--where", "sex=men", "--over", "age=0..20")
     assert (empty[0], "not determined" in empty[1]) == (0, True)
     assert "edges of bins" in run("total", counts, "--where", "age=20..45")[2]
+    median = json.loads(run("total", counts, "--json", "--median", "age")[1])
+    assert (median["labels"], median["interval"], median["kind"]) == (["[20, 40)"], [20, 40], "quantile")
+    assert "age from 20 to below 40" in run(*ask[:2], *ask[3:])[1]
+    assert "in [40, 60)" in run("total", counts, "--quantile", "age=0.9")[1]
+    for wrong in (
+        ["--quantile", "age"],
+        ["--quantile", "age=2"],
+        ["--median", "sex"],
+        ["--median", "age", "--mean", "age"],
+    ):
+        assert run("total", counts, *wrong)[0] != 0
 
 
 def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
