@@ -136,10 +136,10 @@ class Market:
             return [one for one in found if token.may("decide orders", one.release)]
         return [one for one in found if one.buyer == token.owner]
 
-    def due(self, token: Token, offer: Offer, at: Level) -> Fraction:
-        """What a level of an offer costs the owner of a token now."""
+    def credit(self, token: Token, offer: Offer) -> Fraction:
+        """What the owner of a token has paid for levels of what is offered, in its currency."""
         holding = token.owner, offer.release, offer.version
-        return offer.step(self._desk.records.read(lambda shelf: paid(shelf, holding, offer.currency)), at)
+        return self._desk.records.read(lambda shelf: paid(shelf, holding, offer.currency))
 
     def decide_order(self, token: Token, name: str, state: str) -> Order:
         """Approve or refuse an order, refund an approved one; or, for the buyer, cancel one that waits.

@@ -11,7 +11,7 @@ from utmost.laws.noise import Geometric
 from utmost.publish.ledger import Budget, Ledger
 from utmost.publish.ledger.promise import Promise, promised
 
-_SURE = "0.95"
+_SURE, _MOST_BARS = "0.95", 12
 _MUCH = level(10)
 
 
@@ -20,7 +20,7 @@ class Outlook:
     """What a proposal would come to, worked out from public facts.
 
     Attributes:
-        bars: what is released, and the 95 % error bar that it would have.
+        bars: what is released, and the 95 % error bar that it would have; of many families the dozen with the longest.
         before, after: the dataset's budget; None where it may not spend so much.
         problem: why the proposal could not be carried out; empty where it could.
         warnings: what is unusual about it.
@@ -36,7 +36,7 @@ class Outlook:
 def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
     """What a proposal would come to; where its terms cannot be carried out, why.
 
-    Cost: an error bar for each measured family; nothing is drawn or written.
+    Cost: a dozen error bars at most; nothing is drawn or written.
     """
     bars: tuple[tuple[str, int | float], ...] = ()
     before = None
@@ -80,10 +80,15 @@ def _bars(promise: Promise, proposal: Proposal) -> tuple[tuple[str, int | float]
     strategy = promise.strategy
     if strategy is None:
         return (("each released value", promise.radius(proposal.level, _SURE)),)
-    names = [strategy.domain.family_name(family) or "total" for family in strategy.shares]
+    widest = sorted(zip(strategy.shares, promise.runs, strict=True), key=lambda measured: measured[1][1].share)[
+        :_MOST_BARS
+    ]
     return tuple(
-        (name, int(Geometric(lattice.of(proposal.level)).radius(_SURE)))
-        for name, (_, lattice) in zip(names, promise.runs, strict=True)
+        (
+            strategy.domain.family_name(family) or "total",
+            int(Geometric(lattice.of(proposal.level)).radius(_SURE)),
+        )
+        for family, (_, lattice) in widest
     )
 
 

@@ -174,12 +174,13 @@ def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]
     """Each level of an offer: its error bar, its price, and what it costs this viewer."""
     promise = service.ledger.release(offer.release, offer.version).promise
     has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
+    credit = service.market.credit(viewer, offer) if viewer.may_ever("order") else Fraction(0)
     return [
         {
             "at": at,
             "price": _money(price),
             "radius": promise.radius(at, _SURE),
-            "due": _money(service.market.due(viewer, offer, at)),
+            "due": _money(offer.step(credit, at)),
             "is_held": reaches(has, at),
         }
         for at, price in offer.prices
