@@ -9,6 +9,7 @@ from service.conftest import ALL, TABLE, TERMS, publish, relax
 from service.visiting import Visitor
 from utmost.doors.service import Grant, Terms
 from utmost.doors.service.app import application
+from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.first_start import new_admin
 from utmost.doors.service.outlook import outlook
 from utmost.doors.service.problems import problem_of
@@ -371,3 +372,25 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     assert [name for name, _ in outlook(service.ledger, planned).bars] == ["sex"]
     gone = replace(relaxing, release="gone")
     assert "gone" in outlook(service.ledger, gone).problem
+
+
+def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service, who):
+    """A strategy without a domain or with half a letter; one that an older version took is shown all the same."""
+    unit = '"unit":{"cells":1,"sensitivity":"1","neighbours":"add-remove"}'
+    texts = [
+        '{"unit":{"cells":1,"sensitivity":"1"},"shares":[]}',
+        '{"shares":[[["\\ud800"],"1"]],' + unit + "}",
+        '{"domain":{"a":[1]},"shares":[[["a"],"1"]],"unit":{"sensitivity":"1","cells":1,"neighbours":"\\ud800"}}',
+        "[" * 100_000,
+        "{}",
+    ]
+    curator = who("Ada", "curator")
+    for number, text in enumerate(texts):
+        with pytest.raises((OutOfRange, WrongKind)):
+            service.proposals.propose(curator, f"{number}", "publish", "a", ONE, terms=Terms(strategy=text))
+        facts = {"strategy": text, "dataset": chr(0xD800)}
+        kept = Proposal(f"{number:024}", "publish", "a", 1, ONE, facts, "", "Ada", 1)
+        service.desk.records.write(lambda shelf, kept=kept: shelf.put("proposal", kept.name, kept.kept()))
+    seen = Visitor(application(service), service.bearers.make(None, "g", "Grace", "approver", ALL)[1]).get("/proposals")
+    assert seen.status_code == 200
+    assert seen.text.count("could not be carried out") == len(texts)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.page_counted import printable
 from utmost.doors.service.terms import Terms
 from utmost.errors import UtmostError
 from utmost.laws.exact import level
@@ -54,7 +55,7 @@ def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
         before = ledger.budget(dataset)
         after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
     except UtmostError as error:
-        return Outlook(bars, before, None, str(error), _unusual(proposal, bars))
+        return Outlook(bars, before, None, printable(str(error)), _unusual(proposal, bars))
     except (
         ArithmeticError,
         AttributeError,

@@ -83,7 +83,7 @@ def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         lines.append(("part", f"{part} of {partition}: its level does not add up with those of the other parts"))
     for name, fact in facts.items():
         if name not in ("strategy", "part") and fact not in (None, [], False, ""):
-            lines.append((name, ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)))
+            lines.append((name, printable(", ".join(map(str, fact)) if isinstance(fact, list) else str(fact))))
     return lines
 
 
@@ -93,10 +93,22 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         facts = json.loads(text)
         unit, shares = facts["unit"], facts["shares"]
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        whom = f"changes at most {unit['cells']} atoms, each by at most {unit['sensitivity']}"
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return [("strategy", text[:1000])]
-    return [*lines, ("one individual", whom), ("neighbours", str(unit["neighbours"]))]
+        lines.append(
+            ("one individual", f"changes at most {unit['cells']} atoms, each by at most {unit['sensitivity']}")
+        )
+        lines.append(("neighbours", str(unit["neighbours"])))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        lines = [("strategy", text[:1000])]
+    return [(name, printable(fact)) for name, fact in lines]
+
+
+def printable(text: str) -> str:
+    """A text that a page can hold: halves of a pair of UTF-16, which JSON can spell, are written out.
+
+    >>> printable("age"), len(printable(chr(0xD800)))
+    ('age', 6)
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def sums_shown(release: WorkloadRelease, level: Level) -> dict[str, Any]:

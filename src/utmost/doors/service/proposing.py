@@ -94,6 +94,7 @@ class Proposals:
             raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
         if terms is not None:
             check_declared(token, "propose", terms)
+            terms.arguments()  # what cannot be read cannot be approved
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")

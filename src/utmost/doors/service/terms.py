@@ -131,13 +131,12 @@ def _read_strategy(text: str) -> Strategy:
     """
     try:
         facts = json.loads(text)
-        unit = Unit(**facts.pop("unit"))
+        return Strategy.of_facts(facts, Unit(**facts.pop("unit")))
     except UtmostError:
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         remedy = "Take the text of Terms.read(strategy=...).strategy."
         raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
-    return Strategy.of_facts(facts, unit)
 
 
 def _number(given: Any, name: str) -> str:
