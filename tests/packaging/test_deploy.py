@@ -2,6 +2,7 @@
 
 import fnmatch
 import os
+import pwd
 import shutil
 import subprocess
 import tomllib
@@ -119,21 +120,27 @@ def test_secrets_reach_the_user_that_serves_and_no_other(tmp_path):
         program.write_text(
             '#!/bin/sh\nid -un; stat -c "%U %a" "$UTMOST_LEDGER_KEY_FILE"; cat "$UTMOST_LEDGER_KEY_FILE"\n'
             'echo "$PGPASSWORD"; ls "$UTMOST_RUN"\n'
-            'cat "$UTMOST_SECRETS/database" 2>/dev/null || echo closed; echo "$@"\n'
+            'cat "$UTMOST_SECRETS/database" 2>/dev/null || echo closed; echo "$HOME"; echo "$@"\n'
         )
         program.chmod(0o755)
         given = {"UTMOST_SECRETS": mounted, "UTMOST_RUN": own, "UTMOST_USER": "nobody", "UTMOST_PROGRAM": program}
-        started = subprocess.run(
-            [DEPLOY / "start", "serve", "--host", "0.0.0.0"],
-            env={**os.environ, **{name: str(value) for name, value in given.items()}},
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-        assert started.returncode == 0, started.stderr
-        assert started.stdout.splitlines() == [
-            "nobody", "nobody 400", "ab" * 32, "s3cret=", "ledger", "closed", "serve --host 0.0.0.0",
-        ]  # fmt: skip
+        home = pwd.getpwnam("nobody").pw_dir
+        for key in ("ab", "cd"):  # a second start, where the directory outlives the first
+            (mounted / "ledger").write_text(key * 32 + "\n")
+            started = subprocess.run(
+                [DEPLOY / "start", "serve", "--host", "0.0.0.0"],
+                env={**os.environ, "HOME": "/root", **{name: str(value) for name, value in given.items()}},
+                capture_output=True,
+                text=True,
+                timeout=30,
+                check=False,
+            )
+            assert started.returncode == 0, started.stderr
+            assert started.stdout.splitlines() == [
+                "nobody", "nobody 400", key * 32, "s3cret=", "ledger", "closed", home, "serve --host 0.0.0.0",
+            ]  # fmt: skip
+        (mounted / "ledger").unlink()
+        subprocess.run([DEPLOY / "start"], env={**os.environ, **{k: str(v) for k, v in given.items()}}, check=False)
+        assert not (own / "ledger").exists()
     finally:
         shutil.rmtree(place)

@@ -65,6 +65,17 @@ def who(service):
 
 
 @pytest.fixture
+def bearer(service):
+    """What the bearer of a new token presents."""
+
+    def made(owner, role, *grants):
+        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        return service.bearers.make(None, f"{owner} {role} {len(given)} page", owner, role, given)[1]
+
+    return made
+
+
+@pytest.fixture
 def published(service, who):
     """The admissions at epsilon 1/4, confirmed by a second person; gives the curator's token."""
     return publish(service, who, level("1/4"))

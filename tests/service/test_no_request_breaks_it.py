@@ -251,3 +251,25 @@ def test_a_strategy_that_is_none(text):
 def test_strict_json(text):
     with pytest.raises(json.JSONDecodeError):
         strict_json(text.encode("utf-8", "surrogatepass"))
+
+
+def test_half_a_letter_in_a_refusal_is_written_out(callers):
+    """What a refusal quotes may be no text that an answer can hold."""
+    units = {"neighbours": "\ud800"}, {"sensitivity": "\ud800"}
+    for number, said in enumerate(units):
+        unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"} | said
+        terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": ["\ud800", "x"]}, "shares": [[["a"], "1"]]})}
+        body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
+        answer = callers["curator"]("POST", "/v1/proposals", key=f"half {number}", json=body)
+        check(answer, 422)
+
+
+def test_shares_that_take_minutes_to_add_are_refused(callers):
+    """Coprime denominators of four thousand digits: refused by their digits, before anything is added."""
+    shares = [[[f"a~{n}"], f"1/{10**3990 + n}"] for n in range(2, 2000)]
+    unit = {"cells": 1, "sensitivity": "1", "neighbours": "add-remove"}
+    terms = {"strategy": json.dumps({"unit": unit, "domain": {"a": list(range(4000))}, "shares": shares})}
+    body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
+    answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=body)
+    check(answer, 422)
+    assert answer.elapsed.total_seconds() < 5

@@ -9,7 +9,7 @@ import pytest
 
 from service.conftest import TABLE, TERMS, publish, relax
 from service.visiting import PAGE, Visitor
-from utmost.doors.service import Grant, Terms
+from utmost.doors.service import Terms
 from utmost.doors.service.app import application
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.guards import CONTENT_SECURITY
@@ -58,15 +58,6 @@ def place(tmp_path):
 @pytest.fixture
 def app(service):
     return application(service, Settings(rate=1e6, burst=10**6))
-
-
-@pytest.fixture
-def bearer(service):
-    def made(owner, role, *grants):
-        given = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
-        return service.bearers.make(None, f"{owner} {role} {len(given)} page", owner, role, given)[1]
-
-    return made
 
 
 @pytest.fixture

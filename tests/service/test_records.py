@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from utmost.doors.service import Grant
-from utmost.doors.service.desk import held, note_bought
+from utmost.doors.service.desk import held, note_bought, put_order
 from utmost.doors.service.market import Order
 from utmost.doors.service.records import Records
 from utmost.doors.service.tokens import Token
@@ -76,9 +76,9 @@ def test_nobody_without_the_key_tests_who_bought_what(records):
     guess = sha256(json.dumps(["Bo", "r", 1]).encode()).hexdigest()
     records.write(lambda shelf: shelf.put("bought", guess, {"level": level_text(level("1/2"))}))
     assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level("1/2")
-    records.write(lambda shelf: shelf.put("order", "o", replace(order, state="approved").kept()))
-    records.write(lambda shelf: note_bought(shelf, ("Bo", "r", 1)))
+    records.write(lambda shelf: put_order(shelf, replace(order, state="approved")))
+    records.write(lambda shelf: note_bought(shelf, order))
     assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level(1)
     names = {name for kind, name, _, _ in rows(records)} - {guess, "o"}
-    assert len(names) == 1
+    assert len(names) == 2  # of what was ordered, and of what was bought
     assert Records(SqliteStore(records._store.path, 5.0), bytes(32)).read(lambda s: s.hidden("Bo", "r", 1)) not in names

@@ -353,25 +353,29 @@ def test_terms_that_a_strategy_overrules_are_refused():
             assert TERMS.arguments() != replace(TERMS, **{name: said}).arguments() or getattr(TERMS, name) == said
 
 
+def anything(dataset):
+    return True
+
+
 def test_an_approver_sees_what_it_would_come_to(service, who, published):
     """Error bars, the budget before and after, and warnings; and why a proposal could not be carried out."""
     service.ledger.budget("admissions", 2)
     curator = who("Ada", "curator")
     relaxing = service.proposals.propose(curator, "1", "relax", "admissions", ONE)
-    seen = outlook(service.ledger, relaxing)
+    seen = outlook(service.ledger, relaxing, anything)
     assert seen.bars == (("each released value", service.ledger.radius("admissions", epsilon=1)),)
     assert (seen.before.spent, seen.after.spent, seen.after.limit, seen.warnings) == (Fraction(1, 4), 1, level(2), ())
     large = service.proposals.propose(
         curator, "2", "publish", "more", level(11), terms=replace(TERMS, dataset="admissions")
     )
-    seen = outlook(service.ledger, large)
+    seen = outlook(service.ledger, large, anything)
     assert seen.after is None
     assert "must stay within" in seen.problem
     assert [warning.split()[0] for warning in seen.warnings] == ["Above", "The"]
     planned = service.proposals.propose(curator, "3", "publish", "plan", ONE, terms=Terms.read({"strategy": PLAN}))
-    assert [name for name, _ in outlook(service.ledger, planned).bars] == ["sex"]
+    assert [name for name, _ in outlook(service.ledger, planned, anything).bars] == ["sex"]
     gone = replace(relaxing, release="gone")
-    assert "gone" in outlook(service.ledger, gone).problem
+    assert "gone" in outlook(service.ledger, gone, anything).problem
 
 
 def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service, who):
@@ -394,3 +398,56 @@ def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service,
     seen = Visitor(application(service), service.bearers.make(None, "g", "Grace", "approver", ALL)[1]).get("/proposals")
     assert seen.status_code == 200
     assert seen.text.count("could not be carried out") == len(texts)
+
+
+def test_an_approver_for_some_releases_is_told_of_no_others(service, who, published, bearer):
+    """Neither the budget of a dataset that others spend, nor the names of datasets and releases that are there."""
+    service.ledger.budget("admissions", 3)
+    curator = who("Cy", "curator", ("x",))
+    for key, dataset in (("1", "admissions"), ("2", "ADMISSIONS"), ("3", None)):
+        terms = replace(TERMS, dataset=dataset, independent=True)
+        service.proposals.propose(curator, key, "publish", "x", level("1/10"), terms=terms)
+    service.proposals.propose(curator, "4", "relax", "x", ONE)
+    seen = Visitor(application(service), bearer("Dan", "approver", ("x",))).get("/proposals")
+    assert seen.text.count("its budget is not shown to you") == 2
+    assert seen.text.count("spent after") == 1
+    assert "limit of admissions" not in seen.text
+    assert "could not be carried out" in seen.text
+    assert seen.text.count("admissions") == 1  # as the curator wrote it
+    whole = Visitor(application(service), bearer("Eve", "approver")).get("/proposals")
+    assert "limit of admissions" in whole.text
+
+
+def test_what_waits_is_shown_before_what_was_decided_and_many_make_a_page(service, who, bearer, monkeypatch, clock):
+    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 4)
+    monkeypatch.setattr("utmost.doors.service.pages._MOST_OUTLOOKS", 2)
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    for key in range(6):
+        clock.now += 1
+        name = service.proposals.propose(curator, f"{key}", "publish", f"x{key}", level(1000), terms=TERMS).name
+        if key in (3, 4, 5):
+            service.proposals.decide(approver, name, "refused")
+    page = Visitor(application(service), bearer("Grace", "approver")).get("/proposals").text
+    places = [page.find(f"Publish x{key} ") for key in (2, 1, 0, 5)]
+    assert sorted(places) == places
+    assert places[0] > 0
+    assert page.count("practically nobody") == 2
+    assert page.count("is not worked out here") == 1
+    assert "2 older ones are not shown" in page
+
+
+def test_a_proposal_of_many_words_makes_no_long_page(service, who, bearer):
+    """Names of a thousand letters, ten thousand times; each fact is cut, and says how long it is."""
+    terms = Terms.read({"columns": ["x" * 1000] * 9000, "sensitivity": 1, "cells": 1})
+    service.proposals.propose(who("Ada", "curator"), "1", "publish", "x", ONE, terms=terms)
+    shares = ",".join(f'[["a{n}"],"1"]' for n in range(5000))
+    facts = {"strategy": '{"shares":[' + shares + '],"unit":{"sensitivity":"1","cells":1,"neighbours":"add-remove"}}'}
+    for number, said in enumerate((facts, {"part": "no pair"}, {"part": ["a"]})):
+        kept = Proposal(f"{number:024}", "publish", "a", 1, ONE, said, "", "Ada", 1)
+        service.desk.records.write(lambda shelf, kept=kept: shelf.put("proposal", kept.name, kept.kept()))
+    page = Visitor(application(service), bearer("Grace", "approver")).get("/proposals")
+    assert page.status_code == 200
+    assert "9017998 characters in all" in page.text
+    assert "more" in page.text
+    assert "no pair" in page.text
+    assert len(page.text) < 100_000

@@ -163,7 +163,7 @@ def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[An
         "owner": str(owner),
         "together": level_text(max(levels.values())),
         "independent": independent,
-        "unreached": sorted(everyone - {str(level) for level in levels} - {str(owner)}),
+        "unreached": sorted(everyone - set(map(str, levels)) - {str(owner)}),
         "coalitions": coalitions,
         "recipients": [
             {"name": str(recipient), "distance": distances[recipient], "epsilon": level_text(levels[recipient])}

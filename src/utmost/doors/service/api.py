@@ -320,8 +320,8 @@ def make_token(service: Served, who: Who, key: Key, asked: NewToken) -> dict[str
         Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in asked.grants
     )
     options: dict[str, Any] = {"days": asked.days, "subject": asked.subject}
+    not_there = service.releases.not_there(who, grants)  # before, so that nothing fails once there is a secret
     made, presented = service.bearers.make(who, key, asked.owner, asked.role, grants, **options)
-    not_there = service.releases.not_there(who, made)
     return {"token": answers.token_answer(made), "bearer": presented, "not_there": not_there}
 
 

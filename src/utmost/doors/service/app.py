@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -27,7 +28,7 @@ from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, Refused, problem, 
 from utmost.doors.service.service import Service
 from utmost.doors.service.settings import Settings
 from utmost.doors.service.workers import WORKERS
-from utmost.errors import LedgerUnavailable, NotAuthenticated, UtmostError
+from utmost.errors import BudgetUnused, LedgerUnavailable, NotAuthenticated, UtmostError
 from utmost.publish.ledger import Ledger
 from utmost.version import __version__
 
@@ -50,6 +51,8 @@ def of_environment() -> Guards:
     lines = logging.StreamHandler()
     lines.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[lines])
+    warnings.simplefilter("ignore", BudgetUnused)  # the answer says so; a log names no dataset
+    logging.captureWarnings(True)  # every other one is a line like all lines
     settings = Settings.of_environment()
     service = Service(
         Ledger.open(settings.ledger, witness=settings.witness or None),

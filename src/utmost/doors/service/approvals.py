@@ -13,7 +13,6 @@ from utmost.doors.service.tokens import Token
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_of_text, level_text
-from utmost.publish.ledger.budgets import read_alike
 
 PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
 _WAITING = (PROPOSED, ASKED)
@@ -55,7 +54,7 @@ class Proposal:
 
     def is_of(self, token: Token) -> bool:
         """Whether it was proposed by the person that a token belongs to."""
-        return not {read_alike(self.proposer), *self.also}.isdisjoint(token.person)
+        return token.is_of((self.proposer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Proposal":
         """The proposal as decided by a token's owner; deciding the same again changes nothing.

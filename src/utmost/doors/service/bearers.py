@@ -20,7 +20,7 @@ from utmost.doors.service.tokens import (
 )
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange, UnknownRecord, UtmostError
 from utmost.laws.exact import Number, exact
-from utmost.publish.ledger.budgets import read_alike
+from utmost.publish.ledger.budgets import twin_of
 from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
@@ -45,8 +45,8 @@ class Bearers:
             NotAuthenticated: where it is none, expired or revoked; the same words for all of these.
         """
         name, digest = read_bearer(presented)
-        kept = self._desk.records.read(lambda shelf: shelf.get("token", name))
-        return checked_token(None if kept is None else Token.of_facts(name, kept), digest, self._desk.clock())
+        record = self._desk.records.read(lambda shelf: shelf.get("token", name))
+        return checked_token(None if record is None else Token.of_facts(name, record), digest, self._desk.clock())
 
     def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
         """The newest valid token for somebody of whom an OpenID provider has said something.
@@ -63,12 +63,12 @@ class Bearers:
             NotAuthenticated: where there is none.
         """
         now, person, there = self._desk.clock(), f"{issuer} {claims['sub']}", self._tokens()
-        own = [one for one in there if one.subject == person]
-        shared = [one for one in there if one.is_shared and claims_say(one.subject or "", issuer, claims)]
-        valid = [one for one in own or shared if one.is_valid(now)]
+        own = [token for token in there if token.subject == person]
+        shared = [token for token in there if token.is_shared and claims_say(token.subject or "", issuer, claims)]
+        valid = [token for token in own or shared if token.is_valid(now)]
         if not valid:
             raise NotAuthenticated("a subject must have a token that is valid now")
-        return _belonging(max(valid, key=lambda one: (one.made, one.name)), person)
+        return _belonging(max(valid, key=lambda token: (token.made, token.name)), person)
 
     def claims_asked(self) -> frozenset[str]:
         """The claims that any token asks for."""
@@ -130,6 +130,10 @@ class Bearers:
         token.check("tokens")
         return sorted(self._tokens(), key=lambda one: (one.made, one.name))
 
+    def as_written(self, owner: str) -> str:
+        """An owner's name as it was written first, where a token of an owner who reads so was ever made."""
+        return self._desk.records.read(lambda shelf: _twin(shelf, owner)) or owner
+
     def any(self) -> bool:
         """Whether any token was ever made."""
         return bool(self._desk.records.read(lambda shelf: shelf.all("token", most=1)))
@@ -145,7 +149,7 @@ class Bearers:
                 raise UnknownRecord("a token must be there", came=name)
             made = Token.of_facts(name, found).revoked_at(self._desk.clock())
             if made.facts() != found:
-                self._check_not_last(shelf, made)
+                self._check_not_last(shelf, token, made)
                 shelf.put("token", name, made.facts())
                 self._desk.trail(shelf, token, "revoke", revoked=name)
             return made
@@ -159,21 +163,27 @@ class Bearers:
             (token.expires for token in self._tokens() if _is_admin(token) and token.is_valid(now)), default=None
         )
 
-    def _check_not_last(self, shelf: Shelf, revoked: Token) -> None:
+    def _check_not_last(self, shelf: Shelf, token: Token, revoked: Token) -> None:
         """Check that a token which can make others is left, if there is one now.
+
+        Of tokens for whom a provider vouches that alone counts which comes: nobody may be able to present another.
 
         Raises:
             NotAllowed: where this is the last.
         """
-        now, there = self._desk.clock(), (Token.of_facts(name, one) for name, one in shelf.all("token"))
-        admins = [one.name for one in there if _is_admin(one) and one.is_valid(now)]
-        if admins == [revoked.name]:
-            remedy = "Make another admin's token first, for all releases."
+        now, there = self._desk.clock(), (Token.of_facts(name, admin) for name, admin in shelf.all("token"))
+        comes = {
+            admin.name
+            for admin in there
+            if _is_admin(admin) and admin.is_valid(now) and (admin.digest or admin.name == token.name)
+        }
+        if comes and comes <= {revoked.name}:
+            remedy = "Make another admin's token first, for all releases; where there is one, let its bearer revoke it."
             raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
 
     def _tokens(self) -> list[Token]:
-        kept = self._desk.records.read(lambda shelf: shelf.all("token"))
-        return [Token.of_facts(name, one) for name, one in kept]
+        records = self._desk.records.read(lambda shelf: shelf.all("token"))
+        return [Token.of_facts(name, record) for name, record in records]
 
 
 def _is_admin(token: Token) -> bool:
@@ -187,8 +197,7 @@ def _check_told_apart(shelf: Shelf, owner: str) -> None:
     Raises:
         OutOfRange: where they do.
     """
-    known = {one["owner"] for _, one in shelf.all("token")}
-    twin = None if owner in known else next((name for name in known if read_alike(name) == read_alike(owner)), None)
+    twin = _twin(shelf, owner)
     if twin is not None:
         raise OutOfRange(
             f"the name of an owner must not read as that of another, {twin!a}",
@@ -196,6 +205,10 @@ def _check_told_apart(shelf: Shelf, owner: str) -> None:
             where="owner",
             remedy="Write it as it was written first, for the same person; for another one take another name.",
         )
+
+
+def _twin(shelf: Shelf, owner: str) -> str | None:
+    return twin_of(owner, (record["owner"] for _, record in shelf.all("token")))
 
 
 def _belonging(token: Token, person: str) -> Token:

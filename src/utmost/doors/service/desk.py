@@ -8,9 +8,11 @@ remembered of an answer but a digest of what was asked.
 import hmac
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
+from itertools import count
 from typing import Any, TypeVar
 
 from utmost.doors.service.approvals import APPROVED
@@ -25,8 +27,11 @@ T = TypeVar("T")
 
 _LONGEST_KEY = 200
 
-Holding = tuple[str, str, int]
-"""A buyer, a release and its version."""
+Holding = tuple[tuple[str, ...], str, int]
+"""The names of a buyer, a release and its version."""
+
+MOST_ORDERS = 1_000
+"""How many orders of one version of a release are taken from a buyer, whatever became of them."""
 
 ANY = "any"
 """Instead of a level: every one."""
@@ -81,6 +86,18 @@ class Desk:
         name = max(f"{int(now * 1e6):020d}", f"{int(shelf.last('trail') or 0) + 1:020d}")
         shelf.put("trail", name, {"time": int(now), "owner": token.owner, "token": token.name, "done": done, **about})
 
+    def person(self, shelf: Shelf, token: Token) -> Token:
+        """The token, with every name by which its owner is known through other tokens, valid or not.
+
+        Names of one token are one person's, and so are those of tokens that share one, however long the chain.
+        """
+        names, known = {*token.buyers, *token.also}, -1
+        tokens = [Token.of_facts(name, record) for name, record in shelf.all("token")]
+        while known < len(names):
+            known = len(names)
+            names.update(*(other.buyers for other in tokens if other.is_of(names)))
+        return replace(token, also=frozenset(names - {*token.buyers}))
+
     def known(self, shelf: Shelf, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
         """A record that a token asks for by its name.
 
@@ -89,10 +106,10 @@ class Desk:
             UnknownRecord: where there is none, and in the same words for one about a release that the token is not for.
         """
         token.check_role(verb)
-        found = shelf.get(kind, name) if isinstance(name, str) else None
-        if found is None or not token.may(verb, found["release"]):
+        record = shelf.get(kind, name) if isinstance(name, str) else None
+        if record is None or not token.may(verb, record["release"]):
             raise UnknownRecord(f"the {kind} must be there", came="none of this name")
-        return found
+        return record
 
 
 def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
@@ -100,7 +117,7 @@ def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str 
     most = granted(token, release)
     if most == ANY:
         return ANY
-    own = largest_bought(shelf, (token.owner, release, version)) if token.may_ever("order") else None
+    own = largest_bought(shelf, (token.buyers, release, version)) if token.may_ever("order") else None
     return max((at for at in (most, own) if isinstance(at, Level)), default=None)
 
 
@@ -111,29 +128,65 @@ def granted(token: Token, release: str) -> Level | str | None:
     return ANY if len(levels) < len(grants) else max(levels, default=None)
 
 
+def orders_of(shelf: Shelf, holding: Holding) -> list[Order]:
+    """The orders of a buyer, of one version of a release: looked up by an index, whatever others ordered."""
+    buyers, release, version = holding
+    names = [name for buyer in buyers for name in _ordered(shelf, buyer, release, version)]
+    records = ((name, shelf.get("order", name)) for name in names)
+    return [Order.of_kept(name, record) for name, record in records if record is not None]
+
+
+def _ordered(shelf: Shelf, *holding: str | int) -> Iterator[str]:
+    """The names of orders, one after the other under names that say nobody without the key whose they are."""
+    for number in count():
+        entry = shelf.get("ordered", shelf.hidden("ordered", *holding, number))
+        if entry is None:
+            return
+        yield entry["order"]
+
+
+def put_order(shelf: Shelf, order: Order) -> None:
+    """Write a new order, so that `orders_of` finds it."""
+    holding = order.buyer, order.release, order.version
+    number = sum(1 for _ in _ordered(shelf, *holding))
+    shelf.put("order", order.name, order.kept())
+    shelf.put("ordered", shelf.hidden("ordered", *holding, number), {"order": order.name})
+
+
+def index_orders(shelf: Shelf) -> None:
+    """Let `orders_of` find the orders of a service that had no index of them; once."""
+    if shelf.get("upgraded", "orders") is None:
+        for name, record in shelf.all("order"):
+            put_order(shelf, Order.of_kept(name, record))
+        shelf.put("upgraded", "orders", {})
+
+
 def bought(shelf: Shelf, holding: Holding) -> list[Order]:
     """The approved orders of a buyer, of one version of a release."""
-    orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
-    return [
-        order for order in orders if order.state == APPROVED and (order.buyer, order.release, order.version) == holding
-    ]
+    return [order for order in orders_of(shelf, holding) if order.state == APPROVED]
 
 
 def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:
     """What a buyer has paid for levels of a release, in one currency."""
-    return sum((one.due for one in bought(shelf, holding) if one.currency == currency), Fraction(0))
+    return sum((order.due for order in bought(shelf, holding) if order.currency == currency), Fraction(0))
 
 
-def note_bought(shelf: Shelf, holding: Holding) -> None:
-    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
-    most = max((one.level for one in bought(shelf, holding)), default=None)
+def note_bought(shelf: Shelf, order: Order) -> None:
+    """Write down the largest level that its buyer's approved orders allow, so that a view looks it up in one step."""
+    holding = order.buyer, order.release, order.version
+    most = max(
+        (approved.level for approved in bought(shelf, ((order.buyer,), order.release, order.version))), default=None
+    )
     shelf.put("bought", shelf.hidden(*holding), {"level": None if most is None else level_text(most)})
 
 
 def largest_bought(shelf: Shelf, holding: Holding) -> Level | None:
     """The largest level that a buyer's approved orders allow."""
-    kept = _bought(shelf, *holding)
-    return None if kept is None or kept["level"] is None else level_of_text(kept["level"])
+    buyers, release, version = holding
+    records = (_bought(shelf, buyer, release, version) for buyer in buyers)
+    return max(
+        (level_of_text(record["level"]) for record in records if record and record["level"] is not None), default=None
+    )
 
 
 def _bought(shelf: Shelf, *holding: str | int) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
 from utmost.doors.service.proposing import Proposals, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
-from utmost.doors.service.tokens import EVERY, Token
+from utmost.doors.service.tokens import EVERY, Grant, Token
 from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
@@ -92,11 +92,11 @@ class Releases:
 
         return self._desk.records.read(mine)
 
-    def not_there(self, token: Token, made: Token) -> list[str]:
-        """The releases that a new token is for and that are not there, for who made it: yet to come, or misspelt."""
+    def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
+        """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
         token.check("tokens")
         there = {one.name for one in self._ledger.releases} | {EVERY}
-        return [grant.release for grant in made.grants if grant.release not in there]
+        return [grant.release for grant in grants if grant.release not in there]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.
@@ -200,6 +200,8 @@ class Releases:
             NeedsApproval: where a second person must confirm it, and has not.
         """
         token.check("relax", check_name(name, "name"), at)
+        if version is None:  # the same request again means the newest version of its time
+            version = self._proposals.begun(token, key, "relax")
         found = self._ledger.release(name, version)
         is_new = at not in found.levels
         self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
@@ -248,13 +250,16 @@ class Releases:
         """
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
-        if apart and dataset is not None and check_name(dataset, "dataset") not in {name, *self._datasets(token)}:
+        if dataset is not None and not self.may_know(token, "propose", check_name(dataset, "dataset"), name):
             raise NotAllowed("a token for some releases must ask about their datasets", came="another", where="dataset")
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
-    def _datasets(self, token: Token) -> set[str]:
-        """The datasets of releases that a token is for."""
-        return {release.dataset for release in self._ledger.releases if granted(token, release.name) is not None}
+    def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
+        """Whether a dataset is spent by releases that a token is for, or would be by one of its own name."""
+        if token.may(verb) or dataset == name:
+            return True
+        there = self._ledger.releases
+        return any(one.dataset == dataset and granted(token, one.name) is not None for one in there)
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None

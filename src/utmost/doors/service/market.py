@@ -26,7 +26,6 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.gradual import read_prices
-from utmost.publish.ledger.budgets import read_alike
 
 _LARGEST = 10**100
 
@@ -132,7 +131,7 @@ class Order:
 
     def is_of(self, token: Token) -> bool:
         """Whether it was ordered by the person that a token belongs to."""
-        return not {read_alike(self.buyer), *self.also}.isdisjoint(token.person)
+        return token.is_of((self.buyer, *self.also))
 
     def decided_as(self, state: str, token: Token, now: float) -> "Order":
         """The order as decided by a token's owner; deciding the same again changes nothing.

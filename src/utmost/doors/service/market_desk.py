@@ -6,7 +6,18 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.doors.service.approvals import APPROVED, ASKED
-from utmost.doors.service.desk import Desk, Holding, bought, held, largest_bought, note_bought, paid, reaches
+from utmost.doors.service.desk import (
+    MOST_ORDERS,
+    Desk,
+    bought,
+    held,
+    largest_bought,
+    note_bought,
+    orders_of,
+    paid,
+    put_order,
+    reaches,
+)
 from utmost.doors.service.held_releases import Releases
 from utmost.doors.service.market import CANCELLED, REFUNDED, Offer, Order, read_offer
 from utmost.doors.service.records import Shelf
@@ -45,29 +56,32 @@ class Market:
             OutOfRange: for a level beyond the loosest, which only the table could give.
             NotAllowed: where an offer of this release and version is open.
         """
-        found = self._releases.release(token, release, version)
         name = self._desk.name("offer", token, key)
-        made = read_offer(name, release, found.version, prices, check_name(currency, "currency"))
-        token.check("offer", release, made.prices[-1][0])
-        loosest = max(found.levels)
-        if made.prices[-1][0] > loosest:
+        before = self._desk.records.read(lambda shelf: shelf.get("offer", name))
+        if version is None and before is not None:  # the same request, which meant the newest version of its time
+            version = before["version"]
+        offered = self._releases.release(token, release, version)
+        offer = read_offer(name, release, offered.version, prices, check_name(currency, "currency"))
+        token.check("offer", release, offer.prices[-1][0])
+        loosest = max(offered.levels)
+        if offer.prices[-1][0] > loosest:
             remedy = "Relax the release first, with the table."
             required = f"what is offered must be there: levels up to {loosest}"
-            raise OutOfRange(required, came=made.prices[-1][0], where="prices", remedy=remedy)
+            raise OutOfRange(required, came=offer.prices[-1][0], where="prices", remedy=remedy)
 
         def work(shelf: Shelf) -> Offer:
-            kept = self._desk.again(shelf, "offer", name, {**made.kept(), "is_open": True})
-            if kept is not None:
-                return Offer.of_kept(name, kept)
-            others = (Offer.of_kept(other, one) for other, one in shelf.all("offer"))
-            if any(one.is_open and (one.release, one.version) == (release, found.version) for one in others):
+            record = self._desk.again(shelf, "offer", name, {**offer.kept(), "is_open": True})
+            if record is not None:
+                return Offer.of_kept(name, record)
+            others = (Offer.of_kept(other, record) for other, record in shelf.all("offer"))
+            if any(other.is_open and (other.release, other.version) == (release, offered.version) for other in others):
                 remedy = "Close that one first: by two at once, levels could be had for less."
                 raise NotAllowed(
                     "one offer of a release is open at a time", came="another", where=release, remedy=remedy
                 )
-            shelf.put("offer", name, made.kept())
+            shelf.put("offer", name, offer.kept())
             self._desk.trail(shelf, token, "offer", offer=name, release=release)
-            return made
+            return offer
 
         return self._desk.records.write(work)
 
@@ -76,19 +90,19 @@ class Market:
 
         An offer of a release that is gone, since the ledger was put back further than the records, is left out.
         """
-        there = {(one.name, one.version) for one in self._releases.all(token)}
-        kept = self._desk.records.read(lambda shelf: shelf.all("offer"))
-        found = [Offer.of_kept(name, one) for name, one in kept]
+        there = {(release.name, release.version) for release in self._releases.all(token)}
+        records = self._desk.records.read(lambda shelf: shelf.all("offer"))
+        offers = [Offer.of_kept(name, record) for name, record in records]
         closed = token.may_ever("offer")
-        return [one for one in found if (one.release, one.version) in there and (one.is_open or closed)]
+        return [offer for offer in offers if (offer.release, offer.version) in there and (offer.is_open or closed)]
 
     def close_offer(self, token: Token, name: str) -> Offer:
         """Take an offer back; orders that were made stay."""
 
         def work(shelf: Shelf) -> Offer:
-            found = Offer.of_kept(name, self._desk.known(shelf, "offer", name, token, "offer"))
-            token.check("offer", found.release)
-            closed = replace(found, is_open=False)
+            offer = Offer.of_kept(name, self._desk.known(shelf, "offer", name, token, "offer"))
+            token.check("offer", offer.release)
+            closed = replace(offer, is_open=False)
             shelf.put("offer", name, closed.kept())
             self._desk.trail(shelf, token, "close offer", offer=name)
             return closed
@@ -104,25 +118,30 @@ class Market:
         name = self._desk.name("order", token, key)
 
         def work(shelf: Shelf) -> Order:
-            made = Offer.of_kept(offer, self._desk.known(shelf, "offer", offer, token, "order"))
-            token.check("order", made.release)
-            kept = self._desk.again(shelf, "order", name, [offer, level_text(at)])
-            if kept is not None:
-                return Order.of_kept(name, kept)
-            if not made.is_open:
+            offered = Offer.of_kept(offer, self._desk.known(shelf, "offer", offer, token, "order"))
+            token.check("order", offered.release)
+            record = self._desk.again(shelf, "order", name, [offer, level_text(at)])
+            if record is not None:
+                return Order.of_kept(name, record)
+            if not offered.is_open:
                 raise UnknownRecord("an offer must be open", came="one that is closed", where=offer)
-            has = held(shelf, token, made.release, made.version)
-            holding = token.owner, made.release, made.version
+            has = held(shelf, token, offered.release, offered.version)
+            holding = token.buyers, offered.release, offered.version
             if reaches(has, at):
                 raise NotAllowed("an order must be for more than is held", came=at, where=offer)
-            if any(not at > one.level for one in self._waiting(shelf, holding)):
+            orders = orders_of(shelf, holding)
+            if len(orders) >= MOST_ORDERS:
+                remedy = "Ask a curator for a token with a grant of the level."
+                required = f"at most {MOST_ORDERS} orders of a release are taken from a buyer"
+                raise NotAllowed(required, came="one more", where=offer, remedy=remedy)
+            if any(waiting.state == ASKED and not at > waiting.level for waiting in orders):
                 remedy = "Wait for the decision, or cancel that order."
                 raise NotAllowed("an order must be for more than is ordered", came=at, where=offer, remedy=remedy)
             largest = has if isinstance(has, Level) else None
-            due = made.step(paid(shelf, holding, made.currency), at)
-            about = (made.release, made.version, at, token.owner, largest, due, made.currency)
-            order = Order(name, offer, *about, int(self._desk.clock()), also=token.person[1:])
-            shelf.put("order", name, order.kept())
+            due = offered.step(paid(shelf, holding, offered.currency), at)
+            about = (offered.release, offered.version, at, token.owner, largest, due, offered.currency)
+            order = Order(name, offer, *about, int(self._desk.clock()), also=token.buyers[1:])
+            put_order(shelf, order)
             self._desk.trail(shelf, token, "order", order=name, offer=offer, level=level_text(at))
             return order
 
@@ -130,15 +149,21 @@ class Market:
 
     def orders(self, token: Token) -> list[Order]:
         """A buyer's own orders, or for curators those of the releases that the token is for; oldest first."""
-        kept = self._desk.records.read(lambda shelf: shelf.all("order"))
-        found = sorted((Order.of_kept(name, one) for name, one in kept), key=lambda one: (one.made, one.name))
         if token.may_ever("decide orders"):
-            return [one for one in found if token.may("decide orders", one.release)]
-        return [one for one in found if one.buyer == token.owner]
+            records = self._desk.records.read(lambda shelf: shelf.all("order"))
+            decidable = (Order.of_kept(name, record) for name, record in records)
+            return sorted((order for order in decidable if token.may("decide orders", order.release)), key=_by_time)
+        there = self._releases.all(token)
+
+        def mine(shelf: Shelf) -> list[Order]:
+            holdings = ((token.buyers, release.name, release.version) for release in there)
+            return [order for holding in holdings for order in orders_of(shelf, holding)]
+
+        return sorted(self._desk.records.read(mine), key=_by_time)
 
     def credit(self, token: Token, offer: Offer) -> Fraction:
         """What the owner of a token has paid for levels of what is offered, in its currency."""
-        holding = token.owner, offer.release, offer.version
+        holding = token.buyers, offer.release, offer.version
         return self._desk.records.read(lambda shelf: paid(shelf, holding, offer.currency))
 
     def decide_order(self, token: Token, name: str, state: str) -> Order:
@@ -155,12 +180,13 @@ class Market:
 
         def work(shelf: Shelf) -> Order:
             order = Order.of_kept(name, self._desk.known(shelf, "order", name, token, verb))
-            holding = order.buyer, order.release, order.version
+            holding = (order.buyer, *order.also), order.release, order.version
+            asker = self._desk.person(shelf, token)
             if state in (CANCELLED, REFUNDED):
-                decided = _taken_back(order, state, token, self._desk.clock(), bought(shelf, holding))
+                decided = _taken_back(order, state, asker, self._desk.clock(), bought(shelf, holding))
             else:
                 token.check("decide orders", order.release, order.level)
-                decided = order.decided_as(state, token, self._desk.clock())
+                decided = order.decided_as(state, asker, self._desk.clock())
             if decided == order:
                 return order
             if decided.state == APPROVED:
@@ -172,18 +198,15 @@ class Market:
                     due = Offer.of_kept(order.offer, offer).step(paid(shelf, holding, order.currency), order.level)
                     decided = replace(decided, due=due)
             shelf.put("order", name, decided.kept())
-            note_bought(shelf, holding)
+            note_bought(shelf, decided)
             self._desk.trail(shelf, token, decided.state, order=name, due=str(decided.due), currency=order.currency)
             return decided
 
         return self._desk.records.write(work)
 
-    def _waiting(self, shelf: Shelf, holding: Holding) -> list[Order]:
-        """The orders of a buyer that wait for a decision, of one version of a release."""
-        orders = (Order.of_kept(name, kept) for name, kept in shelf.all("order"))
-        return [
-            order for order in orders if order.state == ASKED and (order.buyer, order.release, order.version) == holding
-        ]
+
+def _by_time(order: Order) -> tuple[int, str]:
+    return order.made, order.name
 
 
 def _taken_back(order: Order, state: str, token: Token, now: float, approved: list[Order]) -> Order:
@@ -191,19 +214,17 @@ def _taken_back(order: Order, state: str, token: Token, now: float, approved: li
 
     Orders are refunded from the largest level down: else what was credited to a larger one would be paid back.
     """
-    if order.state == state:
-        return order
     if state == CANCELLED and not order.is_of(token):
         raise NotAllowed("an order is cancelled by its buyer", came="another", where=order.name)
     if state == REFUNDED:
         token.check("decide orders", order.release, order.level)
         if order.is_of(token):
             raise NotAllowed("a second person must decide", came="the buyer's own token", where=order.name)
-        if any(one.level > order.level and one.currency == order.currency for one in approved):
-            remedy = "Refund the order of the larger level first."
-            raise NotAllowed(
-                "the largest level is refunded first", came="a smaller one", where=order.name, remedy=remedy
-            )
+    if order.state == state:
+        return order
+    if state == REFUNDED and any(other.level > order.level and other.currency == order.currency for other in approved):
+        remedy = "Refund the order of the larger level first."
+        raise NotAllowed("the largest level is refunded first", came="a smaller one", where=order.name, remedy=remedy)
     needed = ASKED if state == CANCELLED else APPROVED
     if order.state != needed:
         raise NotAllowed(f"an order must be {needed} to be {state}", came=order.state, where=order.name)

@@ -1,10 +1,11 @@
 """What an approval would do, for whoever decides: error bars, the budget before and after, and what is unusual."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from utmost.doors.service.approvals import Proposal
-from utmost.doors.service.page_counted import printable
+from utmost.doors.service.problems import said_of
 from utmost.doors.service.terms import Terms
 from utmost.errors import UtmostError
 from utmost.laws.exact import level
@@ -14,6 +15,7 @@ from utmost.publish.ledger.promise import Promise, promised
 
 _SURE, _MOST_BARS = "0.95", 12
 _MUCH = level(10)
+_NOT_SHOWN = "Your token is for none of the releases that spend this dataset: its budget is not shown to you."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,13 @@ class Outlook:
     warnings: tuple[str, ...] = ()
 
 
-def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
+def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool]) -> Outlook:
     """What a proposal would come to; where its terms cannot be carried out, why.
+
+    Args:
+        ledger: that it is about.
+        proposal: which one.
+        may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
 
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
@@ -43,8 +50,8 @@ def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
     before = None
     try:
         if proposal.verb == "relax":
-            found = ledger.release(proposal.release, proposal.version)
-            dataset, promise = found.dataset, found.promise
+            release = ledger.release(proposal.release, proposal.version)
+            dataset, promise = release.dataset, release.promise
             after_it: dict[str, Any] = {"version": proposal.version}
         else:
             terms = Terms.read(proposal.facts)
@@ -52,10 +59,12 @@ def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
             after_it = {name: getattr(terms, name) for name in ("dataset", "independent", "part")}
             after_it["version"] = proposal.version
         bars = _bars(promise, proposal)
+        if not may_know(dataset):
+            return Outlook(bars, warnings=(*_unusual(proposal, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
         after = ledger.rehearse(proposal.release, epsilon=proposal.level, **after_it)
     except UtmostError as error:
-        return Outlook(bars, before, None, printable(str(error)), _unusual(proposal, bars))
+        return Outlook(bars, before, None, said_of(error), _unusual(proposal, bars))
     except (
         ArithmeticError,
         AttributeError,
@@ -70,11 +79,11 @@ def outlook(ledger: Ledger, proposal: Proposal) -> Outlook:
 
 def _promise_of(terms: Terms) -> Promise:
     """The promise that terms state."""
-    said = terms.arguments()
+    arguments = terms.arguments()
     if terms.strategy is not None:
-        return promised(unit=said["strategy"].unit).measuring(said["strategy"])
+        return promised(unit=arguments["strategy"].unit).measuring(arguments["strategy"])
     names = ("sensitivity", "cells", "neighbours", "numbers", "grid", "half_step", "largest")
-    return promised(**{name: said[name] for name in names if name in said})
+    return promised(**{name: arguments[name] for name in names if name in arguments})
 
 
 def _bars(promise: Promise, proposal: Proposal) -> tuple[tuple[str, int | float], ...]:
@@ -95,9 +104,9 @@ def _bars(promise: Promise, proposal: Proposal) -> tuple[tuple[str, int | float]
 
 def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:
     """Warnings in words."""
-    found = []
+    unusual = []
     if proposal.level > _MUCH:
-        found.append("Above epsilon 10 practically nobody is protected.")
+        unusual.append("Above epsilon 10 practically nobody is protected.")
     if any(radius == 0 for _, radius in bars):
-        found.append("The error bar is 0: almost every released value is the true one.")
-    return tuple(found)
+        unusual.append("The error bar is 0: almost every released value is the true one.")
+    return tuple(unusual)

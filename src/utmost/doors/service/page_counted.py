@@ -7,6 +7,7 @@ from typing import Any
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service.arriving import strict_json
 from utmost.doors.service.page_rendering import short
+from utmost.doors.service.problems import printable
 from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level
@@ -17,6 +18,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Strategy
 
 _MOST_ATOMS, _MOST_FAMILIES, _MOST_BARS = 20_000, 4, 24
+_MOST_LINES, _LONGEST_FACT = 40, 1_000
 
 
 def brought_counted(content: bytes) -> CountedTable:
@@ -78,13 +80,23 @@ def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     lines, text = [], facts.get("strategy")
     if isinstance(text, str):
         lines += _measured_lines(text)
-    if facts.get("part"):
-        partition, part = facts["part"]
-        lines.append(("part", f"{part} of {partition}: its level does not add up with those of the other parts"))
     for name, fact in facts.items():
-        if name not in ("strategy", "part") and fact not in (None, [], False, ""):
-            lines.append((name, printable(", ".join(map(str, fact)) if isinstance(fact, list) else str(fact))))
-    return lines
+        if name == "part" and isinstance(fact, list) and len(fact) == 2:
+            partition, part = fact
+            fact = f"{part} of {partition}: its level does not add up with those of the other parts"
+        if name != "strategy" and fact not in (None, [], False, ""):
+            lines.append((name, ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)))
+    return _cut([(name, printable(fact)) for name, fact in lines])
+
+
+def _cut(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """As many lines as a page holds, each as long; and how much more there is."""
+    shown = [
+        (name, fact if len(fact) <= _LONGEST_FACT else f"{fact[:_LONGEST_FACT]}... {len(fact)} characters in all")
+        for name, fact in lines[:_MOST_LINES]
+    ]
+    more = len(lines) - len(shown)
+    return [*shown, ("more", f"{more} lines, which the API gives")] if more else shown
 
 
 def _measured_lines(text: str) -> list[tuple[str, str]]:
@@ -99,16 +111,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         lines.append(("neighbours", str(unit["neighbours"])))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]
-    return [(name, printable(fact)) for name, fact in lines]
-
-
-def printable(text: str) -> str:
-    """A text that a page can hold: halves of a pair of UTF-16, which JSON can spell, are written out.
-
-    >>> printable("age"), len(printable(chr(0xD800)))
-    ('age', 6)
-    """
-    return text.encode("utf-8", "backslashreplace").decode()
+    return lines
 
 
 def sums_shown(release: WorkloadRelease, level: Level) -> dict[str, Any]:

@@ -204,9 +204,9 @@ def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Make a token, and say this once what its bearer presents."""
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
-    about = (sent.text("owner"), sent.text("role"), _grants(sent.text("grants")))
-    made, presented = service.bearers.make(viewer, _key(sent), *about, **options)
-    not_there = service.releases.not_there(viewer, made)
+    grants = _grants(sent.text("grants"))
+    not_there = service.releases.not_there(viewer, grants)  # before, so that nothing fails once there is a secret
+    made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
     return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
 
 

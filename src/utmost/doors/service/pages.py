@@ -1,6 +1,7 @@
 """The pages of a service: what each role may see, as the API gives it, made for people."""
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -11,12 +12,12 @@ from starlette.exceptions import HTTPException
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service import service_answers as answers
 from utmost.doors.service.api import After, Served, Version
-from utmost.doors.service.approvals import PROPOSED, Proposal
+from utmost.doors.service.approvals import ASKED, PROPOSED, Proposal
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.desk import held, reaches
 from utmost.doors.service.held_releases import View
-from utmost.doors.service.market import Offer
-from utmost.doors.service.outlook import outlook
+from utmost.doors.service.market import Offer, Order
+from utmost.doors.service.outlook import Outlook, outlook
 from utmost.doors.service.page_counted import facts_shown, sums_shown
 from utmost.doors.service.page_rendering import render, short, static_files
 from utmost.doors.service.page_session import Viewer
@@ -133,20 +134,32 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 @pages.get("/proposals")
 def proposals_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """What waits for a second person, and what was decided; newest first."""
-    found = service.proposals.all(viewer)[::-1]
+    """What waits for a second person, and then what was decided, newest first; of many, a page."""
+    proposals = service.proposals.all(viewer)[::-1]
+    waiting = [one for one in proposals if one.state == PROPOSED]
+    found = [*waiting, *(one for one in proposals if one.state != PROPOSED)][:_A_PAGE]
     said = {one.name: facts_shown(one.facts) for one in found}
     planned = {one.name for one in found if one.facts.get("strategy")} | _measured(service, viewer, found)
     shown: dict[str, Any] = {"proposals": found, "said": said, "planned": planned}
     shown["needs_second"] = service.proposals.required
-    shown["outlooks"] = {
-        one.name: outlook(service.ledger, one) for one in found[:_MOST_OUTLOOKS] if _waits(one, viewer)
-    }
+    looked_at = waiting[:_MOST_OUTLOOKS] if viewer.may_ever("decide proposals") else []
+    shown["outlooks"] = {one.name: _outlook(service, viewer, one) for one in looked_at}
+    shown["not_shown"] = len(proposals) - len(found)
+    shown["own"] = _own(service, viewer, found)
     return render(request, "proposals.html", viewer, **shown)
 
 
-def _waits(proposal: Proposal, viewer: Token) -> bool:
-    return proposal.state == PROPOSED and viewer.may_ever("decide proposals")
+def _outlook(service: Service, viewer: Token, proposal: Proposal) -> Outlook:
+    def may_know(dataset: str) -> bool:
+        return service.releases.may_know(viewer, "decide proposals", dataset, proposal.release)
+
+    return outlook(service.ledger, proposal, may_know)
+
+
+def _own(service: Service, viewer: Token, found: Sequence[Proposal] | Sequence[Order]) -> set[str]:
+    """The names of proposals or orders that are those of the viewer's person."""
+    person = service.desk.records.read(lambda shelf: service.desk.person(shelf, viewer))
+    return {one.name for one in found if one.is_of(person)}
 
 
 def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
@@ -167,7 +180,11 @@ def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
     offers = [(offer, _steps(service, viewer, offer)) for offer in service.market.offers(viewer)]
     mine = service.releases.all(viewer) if viewer.may_ever("offer") else ()
     orders = service.market.orders(viewer)[::-1]
-    return render(request, "market.html", viewer, offers=offers, orders=orders, releases=mine)
+    found = sorted(orders, key=lambda one: one.state != ASKED)[:_A_PAGE]
+    shown: dict[str, Any] = {"orders": found, "not_shown": len(orders) - len(found)}
+    return render(
+        request, "market.html", viewer, offers=offers, releases=mine, own=_own(service, viewer, found), **shown
+    )
 
 
 def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]]:

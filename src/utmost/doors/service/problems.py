@@ -80,6 +80,15 @@ def status_of(error: errors.UtmostError) -> int:
     return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 422)
 
 
+def printable(text: str) -> str:
+    """A text that an answer can hold: halves of a pair of UTF-16, which JSON can spell, are written out.
+
+    >>> printable("age"), len(printable(chr(0xD800)))
+    ('age', 6)
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def problem(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]:
     """Problem details.
 
@@ -100,9 +109,14 @@ def problem_of(error: errors.UtmostError) -> dict[str, Any]:
     status = status_of(error)
     if status == 500:
         return problem(status, "ServiceBroken", BROKEN)
+    return problem(status, type(error).__name__, said_of(error))
+
+
+def said_of(error: errors.UtmostError) -> str:
+    """What an error says to people beyond the operator, who may not know what is kept here."""
     if isinstance(error, errors.UnknownRelease):  # its remedy names all that are there, whoever asks
         error = type(error)(error.required, came=error.came, where=error.where)
-    return problem(status, type(error).__name__, str(error))
+    return printable(str(error))
 
 
 def problem_of_shape(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

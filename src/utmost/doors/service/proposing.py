@@ -99,7 +99,7 @@ class Proposals:
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
         proposal = Proposal(
-            name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.person[1:]
+            name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.buyers[1:]
         )
         asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 
@@ -132,13 +132,19 @@ class Proposals:
         def work(shelf: Shelf) -> Proposal:
             proposal = Proposal.of_kept(name, self._desk.known(shelf, "proposal", name, token, "decide proposals"))
             token.check("decide proposals", proposal.release, proposal.level)
-            decided = proposal.decided_as(state, token, self._desk.clock())
+            decided = proposal.decided_as(state, self._desk.person(shelf, token), self._desk.clock())
             if decided != proposal:
                 shelf.put("proposal", name, decided.kept())
                 self._desk.trail(shelf, token, state, proposal=name)
             return decided
 
         return self._desk.records.write(work)
+
+    def begun(self, token: Token, key: str, verb: str) -> int | None:
+        """The version that a request with this key was about, where it came before."""
+        name = self._desk.name(verb, token, key)
+        before = self._desk.records.read(lambda shelf: shelf.get("begun", name)) or {}
+        return before.get("version")
 
     def begin(
         self,
@@ -168,9 +174,9 @@ class Proposals:
             if self.required and is_new:
                 kept = None if proposal is None else shelf.get("proposal", proposal)
                 found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
-                check_approved(found, token, verb, release, version, at, facts)
+                check_approved(found, self._desk.person(shelf, token), verb, release, version, at, facts)
             if again is None:
-                shelf.put("begun", name, {})
+                shelf.put("begun", name, {"version": version})
                 if verb == "publish" and not token.may(verb):
                     note_apart(shelf, token, release, version, facts)
                 about = {"release": release, "version": version, "level": level_text(at)}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from utmost.doors.service.audit import Audit
 from utmost.doors.service.bearers import Bearers
-from utmost.doors.service.desk import Desk
+from utmost.doors.service.desk import Desk, index_orders
 from utmost.doors.service.held_releases import Releases
 from utmost.doors.service.market_desk import Market
 from utmost.doors.service.proposing import Proposals
@@ -56,6 +56,7 @@ class Service:
         clock: Callable[[], float] = time.time,
     ) -> None:
         records = Records(*ledger.beside("service records"))
+        records.write(index_orders)
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)

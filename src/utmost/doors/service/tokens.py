@@ -8,7 +8,7 @@ OpenID provider: then the provider's signed statement takes the place of the sec
 import hmac
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -87,6 +87,7 @@ class Token:
         subject: whom an OpenID provider vouches for: ``ISSUER NAME`` for one bearer, ``claim GROUP=VALUE ISSUER`` for
             each of whom it says so; or None.
         revoked: when it was revoked, or None.
+        also: other names of its owner's, which other tokens tell: see `Desk.person`.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Token:
     digest: str | None = field(default=None, repr=False)
     subject: str | None = None
     revoked: int | None = None
+    also: frozenset[str] = frozenset()
 
     def is_valid(self, now: float) -> bool:
         """Whether it can be used now."""
@@ -109,13 +111,25 @@ class Token:
         return self.subject is not None and self.subject.startswith(_CLAIM)
 
     @property
+    def buyers(self) -> tuple[str, ...]:
+        """The names under which its bearer buys: the owner's, and what a provider calls them.
+
+        By the latter they bought while no token was made for them, and they came as one of all of whom the provider
+        says something.
+        """
+        return (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
+
+    @property
     def person(self) -> tuple[str, ...]:
-        """By what its owner is known as one person: the owner's name as people read it; also what OpenID calls them.
+        """By what its owner is known as one person: names as people read them, the owner's first.
 
         Two tokens that have one of these in common are one person's.
         """
-        names = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
-        return tuple(map(read_alike, names))
+        return tuple(map(read_alike, (*self.buyers, *sorted(self.also))))
+
+    def is_of(self, names: Iterable[str]) -> bool:
+        """Whether its owner is the person of whom these are names."""
+        return not set(map(read_alike, names)).isdisjoint(self.person)
 
     def may(self, verb: str, release: str | None = None, level: Level | None = None) -> bool:
         """Whether it allows something."""

@@ -2,6 +2,7 @@
 
 import unicodedata
 import warnings
+from collections.abc import Iterable
 
 from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
 from utmost.laws.exact import Level, exact_integer
@@ -28,14 +29,24 @@ def read_alike(name: str) -> str:
     return " ".join("".join(letter for letter in plain if ord(letter) not in _INVISIBLE).split())
 
 
+def twin_of(name: str, known: Iterable[str]) -> str | None:
+    """Of names that are known, another one that people would read as this name, which is new; None where there is none.
+
+    >>> twin_of("CAFE", ["cafe", "tea"]), twin_of("cafe", ["CAFE", "cafe"])
+    ('cafe', None)
+    """
+    there = set(known)
+    mine = read_alike(name)
+    return None if name in there else next((one for one in sorted(there) if read_alike(one) == mine), None)
+
+
 def check_told_apart(state: State, dataset: str) -> None:
     """Check that a dataset that is new does not read as one that is there: they would be one, with two budgets.
 
     Raises:
         OutOfRange: where it does.
     """
-    known, mine = state.datasets, read_alike(dataset)
-    twin = None if dataset in known else next((name for name in known if read_alike(name) == mine), None)
+    twin = twin_of(dataset, state.datasets)
     if twin is not None:
         raise OutOfRange(
             f"the name of a dataset must not read as that of another, {twin!a}",

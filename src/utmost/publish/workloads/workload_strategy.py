@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, prod, sqrt
+from math import ceil, lcm, prod, sqrt
 from typing import Any
 
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
 
 _MANY_PARTS = 8
+_MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,8 +55,8 @@ class Strategy(Shown):
             each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`.
 
     Raises:
-        OutOfRange: for shares that are not so, families that the domain has not, and wanted answers that the measured
-            families do not determine.
+        OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
+            the domain has not, and wanted answers that the measured families do not determine.
     """
 
     _shown = ("domain", "unit", "measured", "level")
@@ -83,6 +84,7 @@ class Strategy(Shown):
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
+        _check_written([share for _, share in read])
         pair = None if together is None else PairAxis.changed_by(unit, domain, together)
         added = 1 if pair else sum(share for _, share in read)
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
@@ -334,6 +336,19 @@ class Alternatives(Shown):
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
+
+
+def _check_written(shares: Sequence[Fraction]) -> None:
+    """Check that shares can be added up and written down, before they are: hostile ones would take minutes.
+
+    Raises:
+        OutOfRange: where their common denominator has more digits than a level may have.
+    """
+    common = 1
+    for share in shares:
+        common = lcm(common, share.denominator)
+        if common.bit_length() > _MOST_BITS:
+            raise OutOfRange("shares must have a common denominator of at most 4000 digits", came="more")
 
 
 def _wanted(chosen: Strategy) -> Workload:
