@@ -60,6 +60,7 @@ from utmost.publish.counting import atoms_table as atoms_table
 from utmost.publish.counting import count_keys as count_keys
 from utmost.publish.counting import count_table as count_table
 from utmost.publish.ledger import Ledger as Ledger
+from utmost.publish.ledger import Promise as Promise
 from utmost.publish.releases import GradualRelease as GradualRelease
 from utmost.publish.releases import GradualTogether as GradualTogether
 from utmost.publish.releases import PlanarRelease as PlanarRelease

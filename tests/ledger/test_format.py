@@ -7,8 +7,7 @@ import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.ledger import Event, Ledger, promise
-from utmost.publish.ledger import requests as module
+from utmost.publish.ledger import Event, Ledger, promise, promised_noise
 from utmost.publish.ledger.events import event_bytes, read_event
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps
@@ -122,9 +121,9 @@ def before_there_was_a_choice(monkeypatch):
 
     def published(ledger, *args, **options):
         with monkeypatch.context() as old:
-            real = promise.Promise.facts
-            old.setattr(promise.Promise, "facts", lambda self: real(self) | {"snapping": "floor"})
-            old.setattr(module, "promised", lambda **given: promise.promised(**given).snapped_by("floor"))
+            real = promised_noise.Noise.facts
+            old.setattr(promised_noise.Noise, "facts", lambda self: real(self) | {"snapping": "floor"})
+            old.setattr(promise, "read_noise", lambda **given: promised_noise.read_noise(**given).snapped_by("floor"))
             return ledger.publish(*args, **options)
 
     return published
@@ -139,14 +138,14 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
         first = before_there_was_a_choice(ledger, "r", data, **options)
     with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
         assert ledger.verify()
-        assert ledger.releases[-1].promise.lattice.snapping == "floor"
+        assert ledger.releases[-1].noise.lattice.snapping == "floor"
         assert ledger.publish("r", data, **options) == first, "asked again as it was"
         assert ledger.relax("r", data, epsilon=900)["n"] == [0.0, -1.0, 7.0, 3.0]
-        old = ledger.releases[-1].promise.radius(level(900), "0.95")
+        old = ledger.releases[-1].noise.radius(level(900), "0.95")
         ledger.publish("r", data, **options, version=2)
-        assert ledger.releases[-1].promise.lattice.snapping == "nearest"
+        assert ledger.releases[-1].noise.lattice.snapping == "nearest"
         assert ledger.relax("r", data, epsilon=900)["n"] == [1.0, -1.0, 8.0, 4.0]
-        assert (old, ledger.releases[-1].promise.radius(level(900), "0.95")) == (1.0, 0.5)
+        assert (old, ledger.releases[-1].noise.radius(level(900), "0.95")) == (1.0, 0.5)
         kept = [event.facts["promise"].get("snapping") for event in ledger.history() if event.kind == "published"]
     assert kept == ["floor", "nearest"]
 
@@ -154,14 +153,14 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
 def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
     facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
     facts |= {"largest": None, "strategy": None, "points": None}
-    assert promise.Promise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
-    assert promise.Promise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
+    assert promised_noise.Noise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
+    assert promised_noise.Noise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
     with pytest.raises(OutOfRange, match="snapping"):
-        promise.Promise.of_facts(facts | {"snapping": "up"})
+        promised_noise.Noise.of_facts(facts | {"snapping": "up"})
 
 
 def test_the_text_from_which_noise_is_derived_does_not_change():
     """Old ledgers derive their noise from it."""
-    made = promise.promised(sensitivity=1, cells=1, numbers="reals", grid="1/4")
+    made = promised_noise.read_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4")
     assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"
     assert made.snapped_by("floor").lattice.name_in_keys == made.lattice.name_in_keys

@@ -24,7 +24,7 @@ from utmost.laws.gradual import joint_characteristic
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.point_paths import PointPaths, PointPromise
-from utmost.publish.ledger.promise import Promise, promised_points
+from utmost.publish.ledger.promised_noise import Noise, read_point_noise
 from utmost.publish.ledger.source import commitment, exact_column, read_source
 from utmost.publish.releases.planar import PlanarRelease
 
@@ -44,7 +44,7 @@ def points(table):
 
 def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
-    about = promise or promised_points(200, 2, None, None)
+    about = promise or read_point_noise(200, 2, None, None)
     book = ledger._book
     committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
     return PointPaths.of(book.key, name, 1, committed, about.points).key
@@ -222,8 +222,8 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
 
 
 def test_the_promise_is_read_back_and_older_events_have_none():
-    promise = promised_points("200/3", 2, "1/8", 1000)
-    assert Promise.of_facts(promise.facts()).facts() == promise.facts()
+    promise = read_point_noise("200/3", 2, "1/8", 1000)
+    assert Noise.of_facts(promise.facts()).facts() == promise.facts()
     body = b'{"facts":{"promise":{"grid":null},"root":"","seal":1},"format":2,"kind":"published","time":""}'
     assert read_event(2, body).facts["promise"]["points"] is None
 

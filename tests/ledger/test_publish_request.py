@@ -6,16 +6,16 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.promise import promised
+from utmost.publish.ledger.promise import Promise
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import State
 
 KEY = bytes(range(32))
-SAID = {"dataset": None, "version": None, "request": None, "independent": False, "rows": "declared", "part": None}
+SAID = {"dataset": None, "version": None, "request": None, "independent": False}
 
 
 def read(name="r", numbers="integers", **said):
-    return PublishRequest.read(name, level(1), promised(sensitivity=1, cells=1, numbers=numbers), **SAID | said)
+    return PublishRequest.read(name, level(1), Promise("n", sensitivity=1, cells=1, numbers=numbers), **SAID | said)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,6 @@ def read(name="r", numbers="integers", **said):
         {"dataset": " d"},
         {"request": "two\nlines"},
         {"independent": 1},
-        {"rows": "somewhere"},
         {"version": "first"},
     ],
 )
@@ -37,13 +36,6 @@ def test_what_is_no_request_is_refused_at_the_door(wrong):
 
 def test_a_release_is_its_own_dataset_unless_it_says_another():
     assert (read().dataset, read(dataset="d").dataset) == ("r", "d")
-
-
-def test_one_identifier_is_a_column_and_several_are_none():
-    asked = read()
-    assert asked.id_column is None
-    assert asked.of_items(("n",), ("a",), ()).id_column == "a"
-    assert asked.of_items(("n",), ("a", "b"), ()).id_column is None
 
 
 def test_on_the_integers_no_state_is_looked_at():

@@ -15,7 +15,7 @@ from utmost.laws.noise import Geometric, costs
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.promise import promised
+from utmost.publish.ledger.promised_noise import read_noise
 from utmost.publish.ledger.spending import together
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
@@ -145,7 +145,7 @@ def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
 
 
 def test_a_strategy_is_read_back_from_its_facts():
-    promise = promised(unit=Unit(3, 2, "change-one")).measuring(strategy(Unit(3, 2, "change-one")))
+    promise = read_noise(unit=Unit(3, 2, "change-one")).measuring(strategy(Unit(3, 2, "change-one")))
     again = type(promise).of_facts(promise.facts())
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs
@@ -158,11 +158,11 @@ def test_what_does_not_fit_a_strategy_is_refused(ledger):
     good = {"strategy": strategy(), "epsilon": 1}
     with pytest.raises(WrongKind, match="counted table"):
         ledger.publish("r", {"n": [1]}, **good)
-    with pytest.raises(OutOfRange, match="says itself what is released"):
+    with pytest.raises(OutOfRange, match="columns beside it"):
         ledger.publish("r", counted(), columns="n", **good)
-    with pytest.raises(OutOfRange, match="has the unit of the strategy"):
+    with pytest.raises(OutOfRange, match="sensitivity beside it"):
         ledger.publish("r", counted(), **good, sensitivity=1, cells=1)
-    with pytest.raises(OutOfRange, match="integers with geometric noise"):
+    with pytest.raises(OutOfRange, match="numbers beside it"):
         ledger.publish("r", counted(), **good, numbers="reals")
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         ledger.publish("r", counted(unit=Unit(1, 2)), **good)

@@ -14,7 +14,7 @@ from postgres import fresh_database
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.promise import promised
+from utmost.publish.ledger.promised_noise import read_noise
 
 KEY = bytes(range(32))
 TABLES = {"events": "number, body, mac", "parts": "event, part, content", "head": "number, seal"}
@@ -190,7 +190,7 @@ def test_a_value_beyond_the_declared_size_is_refused_before_anything_is_drawn(tm
                 ledger.publish("r", {"n": [100]}, largest=wrong, **promise)
         assert ledger.publish("r", {"n": [-100, 100]}, largest=100, **promise)
         assert ledger.publish("s", {"n": [10**40] * 5000}, largest=10**41, **promise)
-        assert [release.promise.largest for release in ledger.releases] == [100, 10**41]
+        assert [release.noise.largest for release in ledger.releases] == [100, 10**41]
 
 
 def test_words_are_as_long_as_public_facts_make_them():
@@ -198,7 +198,7 @@ def test_words_are_as_long_as_public_facts_make_them():
     from utmost.laws.exact import level
 
     def word(epsilon, cells=1, **promise):
-        return promised(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
+        return read_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
 
     assert [word(1, cells) for cells in (0, 1, 409, 410, 1024, 4096, 10**7)] == [160, 160, 160, 152, 64, 16, 16]
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]

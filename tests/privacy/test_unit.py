@@ -82,7 +82,7 @@ def test_a_replaced_record_is_charged_twice_in_gradual_releases_too():
 def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         ledger.publish("a", TABLE, columns="n", epsilon=1, unit=UNIT)
-        assert ledger.releases[0].promise.unit == UNIT
+        assert ledger.releases[0].noise.unit == UNIT
         ledger.publish("a", TABLE, columns="n", epsilon=1, **SAME)
         assert len(ledger.history("a")) == 1
         with pytest.raises(OutOfRange, match="said once"):

@@ -14,7 +14,7 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, spreads
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promise import Promise, promised
+from utmost.publish.ledger.promised_noise import Noise, read_noise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
@@ -189,8 +189,8 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
 
 def test_a_promise_keeps_its_tents():
     """Stored facts give the same strategy and the same noise: of tents of spacing s, 1/s of the share."""
-    promise = promised(unit=ONE).measuring(CHOSEN)
-    again = Promise.of_facts(promise.facts())
+    promise = read_noise(unit=ONE).measuring(CHOSEN)
+    again = Noise.of_facts(promise.facts())
     assert again.strategy is not None
     assert again.strategy.shares == CHOSEN.shares
     assert [(size, lattice.share) for size, lattice in again.runs] == [

@@ -1,6 +1,6 @@
 """What cannot be undone needs a second person, once, for just that."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -27,6 +27,7 @@ from utmost.errors import (
 from utmost.laws.exact import level
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.promise import Words
 from utmost.publish.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})
@@ -198,12 +199,17 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
     table = CountedTable(PLAN.domain, [[1, 2], [3, 4]], Unit(3, 2, "change-one"))
     whole = {"columns": "n", "public": ["sex", "outcome"], "sensitivity": 3, "cells": 2, "neighbours": "change-one"}
     for number, left_out in enumerate([*whole, None]):
-        terms = Terms.read({name: said for name, said in whole.items() if name != left_out})
+        words = {name: said for name, said in whole.items() if name != left_out}
+        if left_out in ("sensitivity", "cells"):
+            with pytest.raises(OutOfRange, match="unit"):
+                Terms.read(words)
+            continue
+        terms = Terms.read(words)
         proposal = service.proposals.propose(curator, f"p{number}", "publish", "n", ONE, terms=terms)
         service.proposals.decide(approver, proposal.name, "approved")
         bring = {"proposal": proposal.name}
         if left_out is not None:
-            with pytest.raises(OutOfRange, match="terms"):
+            with pytest.raises(OutOfRange, match=r"promised of a counted table|must not be smaller"):
                 service.releases.publish(curator, f"k{number}", "n", table, ONE, terms, **bring)
     made = service.releases.publish(curator, "k", "n", table, ONE, terms, **bring)
     assert list(made) == ["sex", "outcome", "n", "n_radius"]
@@ -263,7 +269,7 @@ def test_a_refused_guess_says_not_which_column_is_released_elsewhere(opened, who
     words = set()
     for right in range(3):
         guesses = {f"g{at}": [601, 370, 322] if at == right else [at, 0, 1] for at in range(3)}
-        terms = replace(TERMS, columns=tuple(guesses), public=())
+        terms = Terms.read({**TERMS.facts(), "columns": list(guesses), "public": []})
         with pytest.raises(AlreadyPublished) as refused:
             alone.releases.publish(curator, f"walk {right}", "other", guesses, ONE, terms)
         words.add(str(problem_of(refused.value)))
@@ -332,25 +338,25 @@ def test_the_last_admin_stays(service, who, clock):
     assert service.bearers.authenticated(presented).may("tokens")
 
 
-def test_terms_that_a_strategy_overrules_are_refused():
-    """Every field of the terms is published, or refused: an approver reads nothing else than is released."""
+def test_what_a_strategy_overrules_is_refused():
+    """Every word of the terms is published, or refused: an approver reads nothing else than is released."""
     other = {
-        "columns": ("a",), "public": ("a",), "drop": ("a",), "rows": "public", "sensitivity": "1", "cells": "1",
-        "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": "10", "half_step": True,
+        "columns": "a", "public": "a", "drop": "a", "rows": "observed", "sensitivity": 1, "cells": 1,
+        "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": 10, "half_step": True,
         "id_column": "a", "dataset": "d", "independent": True, "part": ("town", "Bern"),
     }  # fmt: skip
-    planned = Terms.read({"strategy": PLAN})
-    assert {field.name for field in fields(Terms)} == {*other, "strategy"}
+    assert {*other, "strategy", "unit", "per", "noise"} == {*Words.__annotations__, "dataset", "independent"}
     for name, said in other.items():
-        assert replace(TERMS, **{name: said}).facts() != TERMS.facts() or getattr(TERMS, name) == said
-        if name in ("rows", "dataset", "independent", "part"):
-            assert replace(planned, **{name: said}).facts()[name] == (list(said) if name == "part" else said)
-            if name != "part":  # it is found in the counted table
-                assert replace(planned, **{name: said}).arguments()[name] == said
+        if name in ("rows", "dataset", "independent", "part", "largest"):
+            stated = Terms.read({"strategy": PLAN, name: said})
+            assert stated.facts() != Terms.read({"strategy": PLAN}).facts()
+            assert Terms.read(stated.facts()) == stated
         else:
             with pytest.raises(OutOfRange, match=f"{name} beside it"):
-                replace(planned, **{name: said})
-            assert TERMS.arguments() != replace(TERMS, **{name: said}).arguments() or getattr(TERMS, name) == said
+                Terms.read({"strategy": PLAN, name: said})
+    for name, said in (("per", 200), ("noise", "items")):
+        with pytest.raises(OutOfRange, match="publishes tables and sums"):
+            Terms.read({"columns": ["x", "y"], name: said})
 
 
 def anything(dataset):
@@ -391,7 +397,7 @@ def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service,
     curator = who("Ada", "curator")
     for number, text in enumerate(texts):
         with pytest.raises((OutOfRange, WrongKind)):
-            service.proposals.propose(curator, f"{number}", "publish", "a", ONE, terms=Terms(strategy=text))
+            service.proposals.propose(curator, f"{number}", "publish", "a", ONE, terms=Terms.read({"strategy": text}))
         facts = {"strategy": text, "dataset": chr(0xD800)}
         kept = Proposal(f"{number:024}", "publish", "a", 1, ONE, facts, "", "Ada", 1)
         service.desk.records.write(lambda shelf, kept=kept: shelf.put("proposal", kept.name, kept.kept()))

@@ -69,7 +69,7 @@ def release_report(release: Published) -> dict[str, Any]:
         "levels": [level_text(level) for level in release.levels],
         "spent": level_text(release.spent),
         "relaxable": release.relaxable,
-        **release.promise.facts(),
+        **release.noise.facts(),
     }
 
 
@@ -179,7 +179,7 @@ class Question:
 
     def planned(self, ledger: Ledger) -> bool:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
-        return any(release.promise.strategy is not None for release in ledger.releases if release.name == self.name)
+        return any(release.noise.strategy is not None for release in ledger.releases if release.name == self.name)
 
     def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.

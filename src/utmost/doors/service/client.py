@@ -9,12 +9,13 @@ from urllib.parse import quote
 
 from utmost import errors
 from utmost.doors.service.service_answers import columns
-from utmost.doors.service.terms import Terms, counted_terms
+from utmost.doors.service.terms import Terms
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.promise import Promise, promise_of
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.saving import Publication, saved
@@ -138,6 +139,7 @@ class RemoteLedger:
         self,
         verb: str,
         name: str,
+        promise: Promise | None = None,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -147,13 +149,15 @@ class RemoteLedger:
         request: str | None = None,
         **terms: Any,
     ) -> dict[str, Any]:
-        """Propose to "publish" or to "relax"; a publication with its terms, as the arguments of `publish`.
+        """Propose to "publish" or to "relax"; a publication with its terms.
 
         Args:
+            promise: of a publication; or its words instead, among the terms, see `Promise`.
+            terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
         asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        stated = {"terms": Terms.read(terms).facts()} if verb == "publish" else {}
+        stated = {"terms": _stated(None, promise, terms)} if verb == "publish" else {}
         return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
 
     def decide(self, proposal: str, state: str) -> dict[str, Any]:
@@ -164,6 +168,7 @@ class RemoteLedger:
         self,
         name: str,
         table: Any,
+        promise: Promise | None = None,
         *,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
@@ -175,12 +180,11 @@ class RemoteLedger:
         """Publish columns of a table at a first level, as `Ledger.publish`.
 
         Args:
+            promise: of the table; or its words instead, among the terms, see `Promise`.
             proposal: the name of the approved proposal, where the service asks for one.
-            terms: the other arguments of `Ledger.publish`.
+            terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
         """
-        if isinstance(table, CountedTable):
-            terms = counted_terms(table, is_planned="strategy" in terms) | terms
-        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": Terms.read(terms).facts()}
+        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": _stated(table, promise, terms)}
         more = {"version": version, "proposal": proposal, **_brought(table)}
         return _table(self._post("/v1/releases", request, {**asked, **more}), table)
 
@@ -319,6 +323,12 @@ def _read(answer: Any) -> dict[str, Any]:
     places = found.get("wrong")
     wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
     raise (kind if known else ServiceError)(f"{detail}{wrong}", where="service")  # type: ignore[misc]
+
+
+def _stated(table: Any, promise: Promise | None, terms: Any) -> dict[str, Any]:
+    """What is promised and whose budget is spent, as JSON."""
+    call = {name: terms.pop(name) for name in ("dataset", "independent") if name in terms}
+    return Terms(promise_of(table, promise, terms), **call).facts()
 
 
 def _brought(table: Any) -> dict[str, Any]:

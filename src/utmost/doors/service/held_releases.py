@@ -11,13 +11,12 @@ from utmost.doors.service.proposing import Proposals, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
-from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
+from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 
 _DAY, _FAILED_A_DAY = 86_400, 5
 
@@ -40,31 +39,9 @@ class View:
 
 
 @lru_cache(maxsize=512)
-def radius_of(promise: Promise, at: Level) -> int | float:
-    """The error bar of a promise at a level, with 95 % confidence: worked out once for all who view it."""
-    return promise.radius(at, exact("0.95"))
-
-
-def _check_stated(table: Any, terms: Terms) -> None:
-    """Check that the terms say what a counted table would add to them: whoever approves must know.
-
-    That is of which part it is, since levels of parts do not add up; and without a strategy its unit and its labels.
-
-    Raises:
-        OutOfRange: where they do not.
-    """
-    found = table.part if isinstance(table, CountedTable) else None
-    if found != terms.part:
-        required = "the terms must say of which part of a partition the counted table is"
-        came = "a table of no part" if found is None else f"a table of {found[1]!r} of {found[0]!r}"
-        remedy = "Propose and publish it with part=[partition, part]."
-        raise OutOfRange(required, came=came, where="part", remedy=remedy)
-    if isinstance(table, CountedTable) and terms.strategy is None:
-        unsaid = {*table.domain.level_names(table.domain.finest)} - {*terms.public, *terms.drop}
-        if unsaid or not terms.columns or None in (terms.sensitivity, terms.cells, terms.neighbours):
-            required = "the terms must say all that is promised of a counted table"
-            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
-            raise OutOfRange(required, came="less", where="terms", remedy=remedy)
+def radius_of(noise: Noise, at: Level) -> int | float:
+    """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
+    return noise.radius(at, exact("0.95"))
 
 
 class Releases:
@@ -124,7 +101,7 @@ class Releases:
         if at not in found.levels and at < max(found.levels) and token.role == "recipient":
             self._note_asked(token, found, at)
         table = self._ledger.view(name, epsilon=at, version=found.version)
-        return View(found, at, table, radius_of(found.promise, at))
+        return View(found, at, table, radius_of(found.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
@@ -171,17 +148,25 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
             NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
-            OutOfRange: for a counted table of which the terms do not say all that is promised.
+            OutOfRange: for a counted table of which the promise does not say all.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
-        arguments = terms.arguments()
         check_declared(token, "publish", terms)
-        _check_stated(table, terms)
+        terms.promise.check(table)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         with self._comparing(token, name):
-            return self._ledger.publish(name, table, **arguments, epsilon=at, version=version, request=request)
+            return self._ledger.publish(
+                name,
+                table,
+                terms.promise,
+                epsilon=at,
+                dataset=terms.dataset,
+                independent=terms.independent,
+                version=version,
+                request=request,
+            )
 
     def relax(
         self,

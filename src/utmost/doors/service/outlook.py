@@ -11,7 +11,7 @@ from utmost.errors import UtmostError
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.publish.ledger import Budget, Ledger
-from utmost.publish.ledger.promise import Promise, promised
+from utmost.publish.ledger.promised_noise import Noise
 
 _SURE, _MOST_BARS = "0.95", 12
 _MUCH = level(10)
@@ -51,14 +51,14 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool])
     try:
         if proposal.verb == "relax":
             release = ledger.release(proposal.release, proposal.version)
-            dataset, promise = release.dataset, release.promise
+            dataset, noise = release.dataset, release.noise
             after_it: dict[str, Any] = {"version": proposal.version}
         else:
             terms = Terms.read(proposal.facts)
-            dataset, promise = terms.dataset or proposal.release, _promise_of(terms)
-            after_it = {name: getattr(terms, name) for name in ("dataset", "independent", "part")}
+            dataset, noise = terms.dataset or proposal.release, terms.promise.noise
+            after_it = {"dataset": terms.dataset, "independent": terms.independent, "part": terms.promise.part}
             after_it["version"] = proposal.version
-        bars = _bars(promise, proposal)
+        bars = _bars(noise, proposal)
         if not may_know(dataset):
             return Outlook(bars, warnings=(*_unusual(proposal, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
@@ -77,20 +77,11 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool])
     return Outlook(bars, before, after, "", _unusual(proposal, bars))
 
 
-def _promise_of(terms: Terms) -> Promise:
-    """The promise that terms state."""
-    arguments = terms.arguments()
-    if terms.strategy is not None:
-        return promised(unit=arguments["strategy"].unit).measuring(arguments["strategy"])
-    names = ("sensitivity", "cells", "neighbours", "numbers", "grid", "half_step", "largest")
-    return promised(**{name: arguments[name] for name in names if name in arguments})
-
-
-def _bars(promise: Promise, proposal: Proposal) -> tuple[tuple[str, int | float], ...]:
-    strategy = promise.strategy
+def _bars(noise: Noise, proposal: Proposal) -> tuple[tuple[str, int | float], ...]:
+    strategy = noise.strategy
     if strategy is None:
-        return (("each released value", promise.radius(proposal.level, _SURE)),)
-    widest = sorted(zip(strategy.shares, promise.runs, strict=True), key=lambda measured: measured[1][1].share)[
+        return (("each released value", noise.radius(proposal.level, _SURE)),)
+    widest = sorted(zip(strategy.shares, noise.runs, strict=True), key=lambda measured: measured[1][1].share)[
         :_MOST_BARS
     ]
     return tuple(

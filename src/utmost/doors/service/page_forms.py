@@ -89,9 +89,10 @@ def _publish(
 ) -> Response:
     viewer.check_role("publish")
     content = sent.file("table")
-    table = brought_counted(content) if terms.strategy is not None else brought_table(content, terms.columns)
+    said = terms.promise
+    table = brought_counted(content) if said.strategy is not None else brought_table(content, said.columns)
     if proposal is None and isinstance(table, CountedTable):  # nobody approves: the table itself says which part it is
-        terms = replace(terms, part=table.part)
+        terms = replace(terms, promise=said.of_part(table.part))
     service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="published")
 
@@ -115,7 +116,7 @@ def _relax(
 ) -> Response:
     found = service.releases.release(viewer, name, version)
     viewer.check_role("relax")
-    content, is_planned = sent.file("table"), found.promise.strategy is not None
+    content, is_planned = sent.file("table"), found.noise.strategy is not None
     table = brought_counted(content) if is_planned else brought_table(content, found.columns)
     service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="relaxed")

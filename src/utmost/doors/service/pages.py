@@ -164,7 +164,7 @@ def _own(service: Service, viewer: Token, found: Sequence[Proposal] | Sequence[O
 
 def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
     """The names of proposals to relax what a strategy measured."""
-    there = {(one.name, one.version): one.promise for one in service.releases.all(viewer)}
+    there = {(one.name, one.version): one.noise for one in service.releases.all(viewer)}
     promises = {
         proposal.name: there.get((proposal.release, proposal.version))
         for proposal in proposals
@@ -189,7 +189,7 @@ def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]]:
     """Each level of an offer: its error bar, its price, and what it costs this viewer."""
-    promise = service.ledger.release(offer.release, offer.version).promise
+    promise = service.ledger.release(offer.release, offer.version).noise
     has = service.desk.records.read(lambda shelf: held(shelf, viewer, offer.release, offer.version))
     credit = service.market.credit(viewer, offer) if viewer.may_ever("order") else Fraction(0)
     return [
@@ -265,7 +265,7 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """A release in a line: each level with its error bar, drawn to one scale."""
-    radii = [release.promise.radius(at, _SURE) for at in levels]
+    radii = [release.noise.radius(at, _SURE) for at in levels]
     longest = max(map(float, radii), default=1.0) or 1.0
     return {
         "release": release,
@@ -275,9 +275,9 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
 
 
 def _what(release: Published) -> str:
-    if release.promise.points is not None:
+    if release.noise.points is not None:
         return "places"
-    return "many questions at once" if release.promise.strategy is not None else release.promise.numbers
+    return "many questions at once" if release.noise.strategy is not None else release.noise.numbers
 
 
 def _values(seen: View) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _values(seen: View) -> dict[str, Any]:
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
     labels = _labels(found, seen.release, count)
-    drawn = released[:_MOST_CHARTS] if count and seen.release.promise.points is None else []
+    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.points is None else []
     bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
     pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
     named = [name for name in seen.release.public if name in found]
@@ -330,7 +330,7 @@ def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list
 
 def _per_unit(seen: View) -> Level | None:
     """The level of one unit of a count, for the reader; None where the noise is not geometric on the integers."""
-    promise = seen.release.promise
+    promise = seen.release.noise
     plain = promise.points is None and promise.strategy is None and not promise.half_step and promise.grid is None
     return promise.lattice.of(seen.level) if plain else None
 
@@ -341,15 +341,15 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
-    line = [(step, float(release.promise.radius(_near(step), _SURE))) for step in steps]
-    there = [(at.epsilon_float, float(release.promise.radius(at, _SURE)), level_text(at)) for at in levels]
+    line = [(step, float(release.noise.radius(_near(step), _SURE))) for step in steps]
+    there = [(at.epsilon_float, float(release.noise.radius(at, _SURE)), level_text(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The error bar at each level; the points are the levels that are there"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
         "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
-        "rows": [(factor, at, release.promise.radius(at, _SURE)) for factor, at in wider],
+        "rows": [(factor, at, release.noise.radius(at, _SURE)) for factor, at in wider],
     }
 
 

@@ -1,6 +1,7 @@
 """Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from utmost.doors.service.approvals import VERBS, Proposal, check_approved
@@ -44,6 +45,11 @@ def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Ma
     dataset = release if facts["dataset"] is None else facts["dataset"]
     about = {"release": release, "version": version, "dataset": dataset, "declared_by": token.owner}
     shelf.put("apart", shelf.hidden("apart", *about.values()), about)  # beside what others declared, never over it
+
+
+def _said_now(proposal: Proposal) -> Proposal:
+    """A proposal with its facts as they are said today, where an older version of the service wrote it."""
+    return replace(proposal, facts=Terms.read(proposal.facts).facts()) if proposal.facts else proposal
 
 
 class Proposals:
@@ -94,7 +100,6 @@ class Proposals:
             raise OutOfRange("terms belong to a publication, and to nothing else", where="terms")
         if terms is not None:
             check_declared(token, "propose", terms)
-            terms.arguments()  # what cannot be read cannot be approved
         facts = {} if terms is None else terms.facts()
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
@@ -173,7 +178,7 @@ class Proposals:
             again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
             if self.required and is_new:
                 kept = None if proposal is None else shelf.get("proposal", proposal)
-                found = None if proposal is None or kept is None else Proposal.of_kept(proposal, kept)
+                found = None if proposal is None or kept is None else _said_now(Proposal.of_kept(proposal, kept))
                 check_approved(found, self._desk.person(shelf, token), verb, release, version, at, facts)
             if again is None:
                 shelf.put("begun", name, {"version": version})

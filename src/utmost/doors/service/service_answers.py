@@ -16,7 +16,7 @@ from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Budget, Event, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import promise_statement
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.tables.adapters import adapter_of
@@ -53,7 +53,7 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
     release, there = view.release, adapter_of(view.table).names(view.table)
     public = tuple(name for name in release.public if name in there)
     levels = tuple(at for at in release.levels if not at > view.level)
-    said = _said(release.promise, view.level, release.columns, public, release.rows, release.rows_from)
+    said = _said(release.noise, view.level, release.columns, public, release.rows, release.rows_from)
     return {
         **said,
         "table": plain(digest),
@@ -66,11 +66,11 @@ def statement_of(view: View, digest: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _said(
-    promise: Promise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
+    noise: Noise, level: Level, released: tuple[str, ...], public: tuple[str, ...], rows: int, rows_from: str
 ) -> dict[str, Any]:
     """What is the same for all who view it, so that it is worked out once."""
     sure = read_confidence(_SURE)
-    return _plain(promise_statement(promise, level, released, public, rows, rows_from=rows_from, confidence=sure))
+    return _plain(promise_statement(noise, level, released, public, rows, rows_from=rows_from, confidence=sure))
 
 
 def _plain(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def release_answer(release: Published, levels: tuple[Level, ...]) -> dict[str, A
         "columns": list(release.columns),
         "public": list(release.public),
         "rows": release.rows,
-        "promise": release.promise.facts(),
+        "promise": release.noise.facts(),
         "levels": [level_text(at) for at in levels],
     }
 

@@ -5,6 +5,7 @@ from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
+from utmost.publish.ledger.promise import Promise
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published
@@ -17,6 +18,7 @@ __all__ = [
     "ItemLedger",
     "KeptMechanism",
     "Ledger",
+    "Promise",
     "Published",
     "ResponseFolder",
     "Spending",

@@ -99,7 +99,7 @@ class Accounts:
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
         at = level(epsilon, alpha)
-        return self._look(lambda state: state.release(name, version).promise).radius(at, confidence)
+        return self._look(lambda state: state.release(name, version).noise).radius(at, confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.laws.exact import Level
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.requests import error_bars
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.verification import response_plan
@@ -17,7 +17,7 @@ from utmost.publish.tables.saving import Digest, Publication
 
 
 def promise_statement(
-    promise: Promise,
+    noise: Noise,
     at: Level,
     released: Sequence[str],
     public: Sequence[str],
@@ -30,15 +30,15 @@ def promise_statement(
     """The statement of one answer by itself: of points, or of columns whose cells have noise of their own.
 
     Args:
-        promise: of the release.
+        noise: of the release.
         at: the level of the answer.
         released, public, rows, rows_from, digest: as for `statement`.
         confidence: of the error bars.
     """
     about: dict[str, Any] = {"rows_from": rows_from, "digest": digest}
-    if promise.points is not None:
-        return places_statement(promise.points.law(at), confidence, released, public, rows, **about)
-    return statement(response_plan(promise, at, confidence), list(released), list(public), rows, **about)
+    if noise.points is not None:
+        return places_statement(noise.points.law(at), confidence, released, public, rows, **about)
+    return statement(response_plan(noise, at, confidence), list(released), list(public), rows, **about)
 
 
 def response_statement(
@@ -60,7 +60,7 @@ def response_statement(
         together: what all answers of the release cost.
     """
     said = promise_statement(
-        release.promise,
+        release.noise,
         at,
         release.columns,
         public,
@@ -78,7 +78,7 @@ def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -
         return table
     adapter = adapter_of(table)
     known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
-    bars, _ = error_bars(release.promise, at, release.columns, release.rows, release.public, confidence)
+    bars, _ = error_bars(release.noise, at, release.columns, release.rows, release.public, confidence)
     return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
 

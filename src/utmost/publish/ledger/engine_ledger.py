@@ -27,20 +27,13 @@ from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(
-    items: ItemLedger,
-    asked: PublishRequest,
-    laid: Laid,
-    *,
-    drop: str | Sequence[str],
-    id_column: str | Sequence[str] | None,
-) -> Any:
+def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
         items: the door of the ledger.
-        asked, laid: what is asked for, and what is released.
-        drop, id_column: as for `Ledger.publish`.
+        asked: what is asked for.
+        table: the frame.
 
     Returns:
         A frame of the kind that came, with the released and the public columns, not evaluated yet.
@@ -48,23 +41,25 @@ def publish_frame(
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
-    promise = asked.promise
-    if promise.points is not None:
+    promise, noise = asked.promise, asked.promise.noise
+    if noise.points is not None:
         remedy = "Collect the frame first, and publish it without an engine."
         raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
-    if promise.largest is not None:
+    if noise.largest is not None:
         remedy = "Leave it out."
         raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
-    frame = ReleasableFrame.of(laid, drop=drop, id_column=id_column, numbers=promise.numbers)
-    frame.check_room(promise.lattice, asked.level)
-    asked = asked.of_items(frame.columns, frame.identifiers, frame.public)
+    laid = Laid(table, promise.columns, promise.public, (), noise.unit)
+    frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.numbers)
+    frame.check_room(noise.lattice, asked.level)
+    read = promise.as_read(frame.columns, frame.public, frame.identifiers)
+    asked = replace(asked, promise=read, kind="items")
     again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
     if again is not None:
         asked = replace(asked, version=again.version)
     checked = frame.checked_rows()
-    check_size(promise.unit, checked.rows, len(frame.columns))
-    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(promise.lattice))
-    return frame.noised(items.published(asked, committed), promise.radius(asked.level, CONFIDENCE))
+    check_size(noise.unit, checked.rows, len(frame.columns))
+    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(noise.lattice))
+    return frame.noised(items.published(asked, committed), noise.radius(asked.level, CONFIDENCE))
 
 
 def relax_frame(
@@ -80,7 +75,7 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
-    frame.check_room(known.promise.lattice, at)
+    frame.check_room(known.noise.lattice, at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
@@ -106,7 +101,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     """
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
-    frame.check_room(known.promise.lattice, at)
+    frame.check_room(known.noise.lattice, at)
     release = items.view(name, epsilon=at, version=known.version)
     return frame.noised(release, radius_of(known, at), Moving(table_at, at))
 
@@ -140,7 +135,7 @@ def _committed_again(
 
 def radius_of(known: Published, at: Level) -> int | float:
     """The radius that stands beside the answers of a release at a level."""
-    return known.promise.radius(at, CONFIDENCE)
+    return known.noise.radius(at, CONFIDENCE)
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:
@@ -172,8 +167,8 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     wanted = (*known.items.identifiers, *known.columns, *public)
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
-    laid = Laid(brought.select(names).native, known.columns, public, (), known.promise.unit)
-    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.promise.numbers)
+    laid = Laid(brought.select(names).native, known.columns, public, (), known.noise.unit)
+    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.noise.numbers)
 
 
 def _committed(

@@ -7,19 +7,19 @@ relax is the same again, and the sums must be those that were published.
 """
 
 import hmac
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Unpack
 
 from utmost.errors import BadTable, DataChanged, NeedsTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, exact_integer, level
 from utmost.laws.exact.written_levels import level_text
-from utmost.laws.privacy.unit import Unit
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.promise import Promise, promised
+from utmost.publish.ledger.promise import Promise, Words
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
@@ -58,43 +58,29 @@ class ItemLedger:
         self._book = book
 
     def commitment_key(
-        self,
-        name: str,
-        *,
-        columns: str | Sequence[str] | None = None,
-        version: int | None = None,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-        numbers: str = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
+        self, name: str, promise: Promise | None = None, *, version: int | None = None, **words: Unpack[Words]
     ) -> CommitmentKey:
         """What workers need to commit to the rows of a release, before it is published or relaxed.
 
         Args:
             name, version: of the release; the newest version if left out, or the first.
-            columns: for a release that is not there yet, the columns to release.
-            unit, sensitivity, cells, neighbours, numbers, grid, half_step: for a release that is not there yet, as for
-                `Ledger.publish`.
+            promise: of a release that is not there yet; or its words instead, see `Promise`.
 
         Raises:
-            UnknownRelease: where there is none, and no columns are given.
+            UnknownRelease: where there is none, and nothing is promised.
             OutOfRange: for a version that cannot come next.
             Unsupported: for a release whose noise goes by rows.
         """
-        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step}
 
-        def fresh(chosen: str | Sequence[str]) -> tuple[tuple[str, ...], Lattice]:
-            promise = promised(unit=unit, sensitivity=sensitivity, cells=cells, neighbours=neighbours, **lattice)
-            return _named(chosen, ()), promise.lattice
+        def fresh() -> tuple[tuple[str, ...], Lattice]:
+            made = Promise(**words) if promise is None else promise
+            return _chosen(made), made.noise.lattice
 
-        return self._key(name, version, None if columns is None else partial(fresh, columns))
+        return self._key(name, version, None if promise is None and words.get("columns") is None else fresh)
 
     def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
-        return self._key(asked.name, asked.version, lambda: (asked.columns, asked.promise.lattice))
+        return self._key(asked.name, asked.version, lambda: (asked.promise.columns, asked.promise.noise.lattice))
 
     def _key(
         self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
@@ -108,7 +94,7 @@ class ItemLedger:
             if fresh is None or at in versions:
                 found = page.state.release(name, wanted)
                 _check_by_item(found)
-                return _commitment_key(page, name, found.version, found.columns, found.promise.lattice)
+                return _commitment_key(page, name, found.version, found.columns, found.noise.lattice)
             if at != len(versions) + 1:
                 raise OutOfRange("versions must follow one another", came=at, where=repr(name))
             return _commitment_key(page, name, at, *fresh())
@@ -119,25 +105,15 @@ class ItemLedger:
         self,
         name: str,
         commitment: ItemCommitment,
+        promise: Promise | None = None,
         *,
-        columns: str | Sequence[str],
-        id_column: str | Sequence[str],
-        public: Sequence[str] = (),
-        rows: str = "declared",
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-        numbers: str = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
-        part: tuple[str, str] | None = None,
         dataset: str | None = None,
         independent: bool = False,
         version: int | None = None,
         request: str | None = None,
+        **words: Unpack[Words],
     ) -> ItemRelease:
         """Publish a table that workers have committed to, at a first level; made again, it gives the same.
 
@@ -147,37 +123,24 @@ class ItemLedger:
             name: of the release.
             commitment: the sum of the commitments of all parts of the table, under the key of `commitment_key`; of a
                 column whose cells are all equal, which says little of whose data it is, `without` its sum.
-            columns: the released columns.
-            id_column: the column, or the columns together, that say which item a row is.
-            public: the columns that are published as they are.
-            part: where the dataset was counted in parts that share nobody, the partition and which part this is.
-            rows, epsilon, alpha, unit, sensitivity, cells, neighbours, numbers, grid, half_step, dataset, independent,
-                version, request: as for `Ledger.publish`.
+            promise: of the table; or its words instead, see `Promise`.
+            epsilon, alpha, dataset, independent, version, request: as for `Ledger.publish`.
 
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        promise = promised(
-            unit=unit,
-            sensitivity=sensitivity,
-            cells=cells,
-            neighbours=neighbours,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-        )
         said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = PublishRequest.read(name, level(epsilon, alpha), promise, rows=rows, part=part, **said)
-        identifiers = (id_column,) if isinstance(id_column, str) else tuple(id_column)
-        chosen = _named(columns, identifiers)
-        return self.published(asked.of_items(chosen, identifiers, tuple(public)), commitment)
+        promise = Promise(**words) if promise is None else promise
+        promise = promise.as_read(_chosen(promise), promise.public)
+        asked = PublishRequest.read(name, level(epsilon, alpha), promise, **said)
+        return self.published(replace(asked, kind="items"), commitment)
 
     def published(self, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
         """`publish`, of a request that has been read."""
         asked = asked.as_published(lambda work: self._book.read(lambda page: work(page.state)))
-        check_size(asked.promise.unit, commitment.rows, len(asked.columns))
-        asked.promise.warn(asked.level)
-        warn_of_rows(asked.rows_from)
+        check_size(asked.promise.noise.unit, commitment.rows, len(asked.promise.columns))
+        asked.promise.noise.warn(asked.level)
+        warn_of_rows(asked.promise.rows)
         return self._book.answer(
             lambda page: _published_so(page, asked, commitment),
             lambda page: _publish(page, asked, commitment),
@@ -231,7 +194,7 @@ class ItemLedger:
 
         known = self.release(name, version)
         if known is not None:
-            known.promise.warn(at, above=6)
+            known.noise.warn(at, above=6)
         return self._answered(found, at, look=True)
 
     def view(
@@ -325,13 +288,10 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
-def _named(columns: str | Sequence[str], identifiers: tuple[str, ...]) -> tuple[str, ...]:
+def _chosen(promise: Promise) -> tuple[str, ...]:
     """The columns to release, none of them an identifier."""
-    listed = (columns,) if isinstance(columns, str) else tuple(columns)
-    if len(set(identifiers)) != len(identifiers) or not all(type(name) is str for name in identifiers):
-        raise OutOfRange("identifiers are one or more columns, each once", came=str(identifiers), where="id_column")
-    for name in identifiers or (None,):
-        chosen = chosen_columns(listed, (*listed, *identifiers), name)
+    for name in promise.identifiers or (None,):
+        chosen = chosen_columns(promise.columns, (*promise.columns, *promise.identifiers), name)
     return chosen
 
 
@@ -367,7 +327,7 @@ def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment)
         _check_kept_nowhere(release)
         _check_committed(page, release, commitment)
 
-    check_repeated(page.state, release, asked, same=names == asked.identifiers, values=check)
+    check_repeated(page.state, release, asked, same=names == asked.promise.identifiers, values=check)
     page.repeated.add(release.responses[asked.level].event)
     return _with_secret(page, release, asked.level)
 
@@ -376,23 +336,23 @@ def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> I
     state = page.state
     version = len(state.versions(asked.name)) + 1
     check_dataset(state, asked, version)
-    if len(commitment.columns) != len(asked.columns):
+    if len(commitment.columns) != len(asked.promise.columns):
         raise BadTable(
             "a commitment must have the sums of each released column, by which the same values are known again",
-            came=f"{len(commitment.columns)} of {len(asked.columns)}",
+            came=f"{len(commitment.columns)} of {len(asked.promise.columns)}",
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     likeness = Likeness.of_items(page.key, commitment)
     if not asked.independent:
         check_named(state, asked.dataset)
         check_apart(page, asked, lambda: (likeness.columns,))
-    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.promise.part))
     committed = commitment.content
     about = asked.facts(version, commitment.rows, committed)
     values = likeness.sealed(page.key, asked.name, version)
-    about |= {"values": values, "items": ByItem(asked.identifiers, None).facts(), "labels": None}
+    about |= {"values": values, "items": ByItem(asked.promise.identifiers, None).facts(), "labels": None}
     step = Step.from_known((), asked.level)
-    page.append("published", about | _without_responses(page, step, asked.promise, (committed,)))
+    page.append("published", about | _without_responses(page, step, asked.promise.noise, (committed,)))
     return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
 
 
@@ -400,7 +360,7 @@ def _answer(page: Page, release: Published, at: Level) -> ItemRelease:
     _check_kept_nowhere(release)
     check_answerable(page, release, at)
     step, about = Step.from_known(release.responses, at), {"name": release.name, "version": release.version}
-    page.append("answered", about | _without_responses(page, step, release.promise, ()))
+    page.append("answered", about | _without_responses(page, step, release.noise, ()))
     return _with_secret(page, page.state.release(release.name, release.version), at)
 
 
@@ -413,10 +373,10 @@ def _check_kept_nowhere(release: Published) -> None:
         )
 
 
-def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[bytes, ...]) -> dict[str, Any]:
+def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
-    promise.check_level(step.to)
-    step.law(promise.lattice)  # refuses here what workers could not draw
+    noise.check_level(step.to)
+    step.law(noise.lattice)  # refuses here what workers could not draw
     root = Root()
     for part in parts:
         page.put(page.state.number + 1, root.count, part)
@@ -427,6 +387,6 @@ def _without_responses(page: Page, step: Step, promise: Promise, parts: tuple[by
 
 def _with_secret(page: Page, release: Published, at: Level, committed: bytes | None = None) -> ItemRelease:
     about = Item.of(page, release) if committed is None else Item(
-        release.name, release.version, release.columns, release.rows, release.promise, committed, release.bound, release
+        release.name, release.version, release.columns, release.rows, release.noise, committed, release.bound, release
     )  # fmt: skip
     return item_release(page.key, about, release.path, at)

@@ -14,7 +14,7 @@ from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.response_noise import check_derived
 from utmost.publish.ledger.source import Source, noise_secret
 from utmost.publish.ledger.state import Published
@@ -80,8 +80,8 @@ class Committed(Protocol):
         """The released columns."""
 
     @property
-    def promise(self) -> Promise:
-        """What holds at every level."""
+    def noise(self) -> Noise:
+        """What is added, whatever the level."""
 
     @property
     def committed(self) -> bytes:
@@ -91,7 +91,7 @@ class Committed(Protocol):
 def item_release(key: Key, about: Committed, path: Sequence[Level], at: Level) -> ItemRelease:
     """A release by item at a level of a path, as its workers need it."""
     secret = noise_secret(key, about.name, about.version, about.committed)
-    return ItemRelease(secret, about.columns, about.promise.lattice, tuple(path), at)
+    return ItemRelease(secret, about.columns, about.noise.lattice, tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:

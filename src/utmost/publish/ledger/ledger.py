@@ -1,17 +1,16 @@
 """The ledger: releases that can be relaxed for years, kept so that nothing is said twice and nothing is forgotten."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.ledger.accounts import Accounts
 from utmost.publish.ledger.answer_statements import answer_publication
@@ -19,6 +18,7 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import AnsweringItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
+from utmost.publish.ledger.promise import Promise, Words, promise_of
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import (
@@ -33,11 +33,9 @@ from utmost.publish.ledger.relaxing import (
 from utmost.publish.ledger.requests import (
     answer_alone,
     answer_beside,
+    check_reconstructed,
     level_of_table,
-    read_points,
-    read_promise,
     read_request,
-    read_table,
     release_source,
 )
 from utmost.publish.ledger.responding import Responding
@@ -51,7 +49,6 @@ from utmost.publish.releases.plan import warn_of_rows
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.tables.saving import check_destination_free, saved
-from utmost.publish.workloads import Strategy
 
 T = TypeVar("T")
 
@@ -135,30 +132,16 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         self,
         name: str,
         table: Any,
+        promise: Promise | None = None,
         *,
-        columns: str | Sequence[str] | None = None,
-        public: str | Sequence[str] = (),
-        drop: str | Sequence[str] = (),
-        rows: str = "declared",
-        strategy: Strategy | None = None,
         epsilon: Number | Level | None = None,
         alpha: Number | None = None,
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-        per: Number | None = None,
-        numbers: str = "integers",
-        grid: Number | None = None,
-        largest: Number | None = None,
-        half_step: bool = False,
-        noise: str = "rows",
-        id_column: str | None = None,
         dataset: str | None = None,
         independent: bool = False,
         version: int | None = None,
         request: str | None = None,
         progress: Progress | None = None,
+        **words: Unpack[Words],
     ) -> Any:
         """Publish columns of a table at a first level.
 
@@ -167,20 +150,11 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         Args:
             name: of the release.
             table: as for `release_table`; of an engine's frame, noise="items" and no responses that the ledger keeps.
-            columns, public, drop, rows, unit, sensitivity, cells, neighbours, numbers, grid, id_column: as for
-                `release_table`. The identifiers are committed to, with the order of the rows. Without them the ledger
-                goes by the order of the rows alone.
-            strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
-            per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so
-                much Euclidean distance, as for `release_places`, and so is the budget. Each new level then needs the
-                table. ``grid`` may be any width.
+            promise: what is promised of it; or its words instead, ``columns=``, ``sensitivity=`` and all others of
+                `Promise`. To words a counted table adds its unit, its labels and its part; a promise says them itself.
+                Identifiers are committed to, with the order of the rows. Without them the ledger goes by the order of
+                the rows alone.
             epsilon, alpha: what the whole release may spend, one of the two.
-            largest: a bound on the size of any true value there could be, known without looking at the data. It
-                settles how many bytes a cell takes on disk, since a length must not depend on the values. If left out,
-                2^1278 steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
-            half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up
-                to a level of 2.5 a cell and as lossless to relax.
-            noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
             dataset: whose budget is spent; the release's own name if left out. All releases of a dataset add up.
             independent: confirms that these data are no other dataset's, where a column holds the very values of
                 another's, or where a limit waits for a dataset that no release names. It leaves no trace.
@@ -200,24 +174,21 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        at = level(epsilon, alpha)
-        lattice: dict[str, Any] = {"numbers": numbers, "grid": grid, "half_step": half_step, "largest": largest}
-        lay = read_table if per is None else read_points
-        laid = lay(strategy, table, columns, public, drop, unit, sensitivity, cells, neighbours)
-        promise = read_promise(strategy, laid, per, **lattice)
+        at, made = level(epsilon, alpha), promise_of(table, promise, words)
         said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked = PublishRequest.read(name, at, promise, rows=rows, part=laid.part, **said)
-        if (door := engine_door(laid.table, "engine_ledger")) is not None:
-            return door.publish_frame(self.items, asked, laid, drop=drop, id_column=id_column)
-        asked, source = read_request(asked, laid, self._look, drop=drop, id_column=id_column, noise=noise)
-        promise.warn(at)
-        warn_of_rows(asked.rows_from)
-        made = self._book.answer(
+        asked, native = PublishRequest.read(name, at, made, **said), made.rows_of(table)
+        check_reconstructed(made.noise)
+        if (door := engine_door(native, "engine_ledger")) is not None:
+            return door.publish_frame(self.items, asked, native)
+        asked, source = read_request(asked, native, self._look)
+        made.noise.warn(at)
+        warn_of_rows(made.rows)
+        response = self._book.answer(
             lambda page: already_published(page, asked, source, progress),
             lambda page: publish_new(page, asked, source, self._randomness, progress),
             look=asked.may_be_stored(self._book.seen),
         )
-        return answer_beside(source, asked.promise, at, asked.kind, made, asked.part)
+        return answer_beside(source, asked.promise.noise, at, asked.kind, response, asked.promise.part)
 
     def relax(
         self,
@@ -257,7 +228,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
-            release.promise.warn(at, above=6)
+            release.noise.warn(at, above=6)
             warn_of_names(self._book.key, release, source)
             relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             made = self._book.answer(
@@ -265,7 +236,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
                 lambda page: relaxed.made(page, self._randomness, progress),
                 look=relaxed.may_be_stored,
             )
-            return made and answer_beside(source, release.promise, at, release.kind, made, release.part)
+            return made and answer_beside(source, release.noise, at, release.kind, made, release.part)
 
         return with_release(self._book, name, version, work)
 
@@ -320,7 +291,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             lambda page: tightened(page, name, version, at, self._randomness, progress),
             look=known is None or at in known.responses,
         )
-        return answer_alone(release.promise, at, release.kind, response, release.part, labels)
+        return answer_alone(release.noise, at, release.kind, response, release.part, labels)
 
     def save(
         self,
@@ -358,7 +329,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
-        is_document = stored.promise.strategy is not None and family is None and format is None
+        is_document = stored.noise.strategy is not None and family is None and format is None
         check_destination_free(path, **how, is_document=is_document)
         table = self.view(name, epsilon=at, version=stored.version)
         if isinstance(table, WorkloadRelease):

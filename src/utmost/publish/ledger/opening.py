@@ -297,4 +297,4 @@ def _opened(rows: Rows, identity: str, release: Published, level: Level, key: by
         column: joined(blocks[at * each : (at + 1) * each], release.rows) for at, column in enumerate(release.columns)
     }
     labels = labels_of(rows, release, opened_label_seal(seal, response.event, response.label_key))
-    return answer_alone(release.promise, level, release.kind, columns, release.part, labels)
+    return answer_alone(release.noise, level, release.kind, columns, release.part, labels)

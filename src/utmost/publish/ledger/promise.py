@@ -1,242 +1,458 @@
-"""What a release promises at every level: whom it protects, and on which lattice its noise lives."""
+"""Promises: all that is decided before anybody looks at the data, in one object, with one form as JSON and one digest.
+
+What a second person approves, what a ledger publishes and what a program writes down for later is this object. Level,
+name, dataset, version and request are no part of it: they belong to the call.
+"""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import prod
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypedDict
 
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact, natural, round_up
-from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.grid import Snapping, reach
-from utmost.publish.ledger.point_paths import PointPromise
-from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.lattice import Lattice, lattice_of
-from utmost.publish.releases.plan import warn_of_level
-from utmost.publish.releases.planar_law import read_width
+from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy.unit import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.promised_noise import Noise, read_noise, read_point_noise
+from utmost.publish.ledger.spending import Part
+from utmost.publish.releases.places_statements import places_guarantee
+from utmost.publish.releases.table import RowsFrom, listed_names, rows_origin
+from utmost.publish.releases.table_statements import promise as promise_in_words
+from utmost.publish.releases.tangent_plane import check_lengths
+from utmost.publish.tables.adapters import brought
 from utmost.publish.workloads import Strategy
-from utmost.publish.workloads.measured_families import load_of
 
-# A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
-_TAIL = Fraction(356)  # > 513 log 2
-# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
-_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
-_LARGEST_BITS = 4096
+MEASURED = "measured"
+"""The column of a release that a strategy measures."""
+
+_MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """The promise of a release, whatever its levels.
+class Words(TypedDict, total=False):
+    """The words of a promise, as keyword arguments: see `Promise`."""
+
+    columns: str | Sequence[str] | None
+    public: str | Sequence[str]
+    drop: str | Sequence[str]
+    rows: str
+    unit: Unit | None
+    sensitivity: Number | None
+    cells: Number | None
+    neighbours: str | None
+    strategy: Strategy | None
+    per: Number | None
+    numbers: str
+    grid: Number | None
+    largest: Number | None
+    half_step: bool
+    noise: str
+    id_column: str | Sequence[str] | None
+    part: Part | None
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Promise(Shown):
+    """What is promised of a table at every level: which columns, whom it protects, what is public, which noise.
+
+    Args:
+        columns: the columns to release; None for a strategy, which says itself what is measured.
+        public: columns to publish as they are. Every other column of a table must be dropped, or is refused.
+        drop: columns that are neither released nor published.
+        rows: where the list of rows comes from, "declared" before anybody was counted, or "observed" in the data.
+        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
+        per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so much
+            Euclidean distance, as for `release_places`, and so is the budget. ``grid`` may then be any width.
+        numbers: "integers" or "reals".
+        grid: for reals, the width of the grid, a power of two; chosen by the sensitivity if left out.
+        largest: a bound on the size of any true value there could be, known without looking at the data. It settles
+            how many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^1278
+            steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+        half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up to a
+            level of 2.5 a cell and as lossless to relax.
+        noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
+        id_column: the column of identifiers, or of an engine's frame the columns that together say which item a row is.
+        part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
+            parts do not add up, so it must be that of the counted table.
 
     Attributes:
-        unit: what one individual changes.
-        half_step: whether the noise is the half-step staircase rather than geometric.
-        grid: the width 2^-k of the grid on which reals are released; None for integers.
-        lattice: the same in steps of the noise, with the rule by which reals get to the grid.
-        largest: the declared, public bound on the size of a true value; None where none is declared.
-        strategy: where the cells are the sums that a strategy measures, family by family, each family at its share of
-            the level; None where all cells have one level.
-        points: where the columns are the coordinates of one point, what is promised of it, the unit then being one row,
-            moved by one ``per`` of distance; None elsewhere.
+        identifiers: the columns of ``id_column``.
+        by_item: whether the noise is addressed by item.
+        noise: unit, lattice and law at each level.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+
+    >>> from utmost.laws.exact import level
+    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise.radius(level(1), "0.95"), promise == Promise.of_facts(promise.facts())
+    (3, True)
+    >>> promise.guarantee(level(1))
+    'Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 2.72 times
+    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 1). This assumes
+    that one individual changes at most 1 released cell, and that by at most 1.'
     """
 
-    unit: Unit
-    half_step: bool
-    grid: Fraction | None
-    lattice: Lattice
-    largest: Fraction | None = None
-    strategy: Strategy | None = None
-    points: PointPromise | None = None
+    _shown = ("columns", "public", "unit", "strategy")
 
-    @property
-    def relation(self) -> str:
-        """Against what the levels protect: those of releases with one relation add up."""
-        return self.unit.neighbours if self.points is None else f"a point moved by {self.points.per}"
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    drop: tuple[str, ...]
+    rows: RowsFrom
+    identifiers: tuple[str, ...]
+    by_item: bool
+    noise: Noise
+    part: Part | None
 
-    @property
-    def runs(self) -> tuple[tuple[int, Lattice], ...]:
-        """The families of a strategy, in order: how many sums each has, and the lattice of their noise."""
-        if self.strategy is None:
-            return ()
-        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
-        lattices = (replace(self.lattice, share=one / load_of(of)) for of, one in self.strategy.shares.items())
-        return tuple(zip(sizes, lattices, strict=True))
-
-    @property
-    def widest(self) -> Lattice:
-        """The lattice of the largest noise."""
-        return min((lattice for _, lattice in self.runs), key=lambda one: one.share, default=self.lattice)
-
-    @property
-    def numbers(self) -> str:
-        """ "integers" or "reals"."""
-        return "integers" if self.grid is None else "reals"
-
-    def radius(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence.
-
-        Of a strategy's sums, those with the least share of the level; of points, their Euclidean distance.
-        """
-        sure = read_confidence(confidence)
-        if self.points is not None:
-            return self.points.law(level).radius(sure)
-        if self.half_step:
-            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
+    def __init__(
+        self,
+        columns: str | Sequence[str] | None = None,
+        *,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        rows: str = "declared",
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        strategy: Strategy | None = None,
+        per: Number | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+        noise: str = "rows",
+        id_column: str | Sequence[str] | None = None,
+        part: Part | None = None,
+    ) -> None:
+        chosen = () if columns is None else listed_names(columns, "columns")
+        identifiers = () if id_column is None else _identifiers(id_column)
+        protected: dict[str, Any] = {"unit": unit, "sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
+        width: dict[str, Any] = {"grid": grid, "largest": largest}
+        if strategy is not None:
+            beside = {"columns": columns, "public": public, "drop": drop, **protected, "half_step": half_step}
+            beside |= {"grid": grid, "numbers": None if numbers == "integers" else numbers, "id_column": id_column}
+            _check_alone(strategy, beside)
+            chosen, read = (MEASURED,), read_noise(unit=strategy.unit, largest=largest).measuring(strategy)
+        elif per is not None:
+            if any(value is not None for value in protected.values()) or numbers != "integers" or half_step:
+                remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
+                raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
+            check_lengths(list(chosen))
+            read = read_point_noise(per, len(chosen), **width)
         else:
-            steps = Geometric(self.widest.of(level)).radius(sure)
-        return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
+            read = read_noise(**protected, numbers=numbers, half_step=half_step, **width)
+        by_item = _is_by_item(noise, identifiers)
+        if by_item and per is not None:
+            required = "points have paths of their own, and no noise by item"
+            raise OutOfRange(required, where="noise", remedy="Leave it out.")
+        published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
+        self._set(chosen, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 
-    def check_level(self, level: Level) -> None:
-        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
+    def _set(self, *values: Any) -> None:
+        for name, value in zip(Promise.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
 
-        Raises:
-            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
-        """
-        self.radius(level, "0.95")
+    def _with(self, **changed: Any) -> "Promise":
+        """The same with other fields."""
+        other = object.__new__(Promise)
+        other._set(*(changed.get(name, getattr(self, name)) for name in Promise.__slots__))
+        return other
 
-    def largest_steps(self, cells: int) -> int:
-        """The size that a true value may have, in steps, in a response of so many cells.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Promise) and self._compared == other._compared
 
-        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
-        response takes about 64 KiB.
-        """
-        if self.largest is not None:
-            return -(-self.largest // (1 if self.grid is None else self.grid)) + (self.grid is not None)
-        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
-        return (1 << (8 * word - 2)) - 1
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
-    def word(self, level: Level, cells: int) -> int:
-        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        return self.facts(), self.noise.lattice
 
-        A value within `largest_steps`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes
-        the words of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.noise.unit
 
-        >>> from utmost.laws.exact import level
-        >>> small = promised(sensitivity=1, cells=1, largest=10**6)
-        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
-        (4, 8)
-        >>> [promised(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
-        [160, 64, 16]
-        """
-        if self.points is not None:
-            return self.points.word(level, self.largest)
-        bits, epsilon = 128, Fraction(0)
-        while epsilon <= 0:  # ends: a level is positive
-            epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
-        noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
-        return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
+    @property
+    def strategy(self) -> Strategy | None:
+        """The families that are measured; None where columns are released."""
+        return self.noise.strategy
 
-    def warn(self, level: Level, *, above: int = 4) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`.
+    @property
+    def id_column(self) -> str | None:
+        """The column of identifiers, where it is one."""
+        return self.identifiers[0] if len(self.identifiers) == 1 else None
 
-        Never for points: a level for each unit of distance says nothing by itself.
-        """
-        if self.points is None:
-            warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
+    @property
+    def id_columns(self) -> str | tuple[str, ...] | None:
+        """The columns of identifiers as ``id_column`` names them: none, one, or several."""
+        return self.identifiers if len(self.identifiers) > 1 else self.id_column
+
+    @checked
+    def radius(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
+        return self.noise.radius(level, confidence)
+
+    @checked
+    def guarantee(self, level: Level) -> str:
+        """The promise at a level, in plain words."""
+        if self.noise.points is not None:
+            return places_guarantee(self.noise.points.law(level), self.columns)
+        return promise_in_words(level, self.unit, "the released columns", "released cell")
 
     def facts(self) -> dict[str, Any]:
-        """The promise as an event keeps it."""
-        return {
-            "sensitivity": str(self.unit.sensitivity),
-            "cells": self.unit.cells,
-            "neighbours": self.unit.neighbours,
-            "half_step": self.half_step,
-            "grid": None if self.grid is None else str(self.grid),
-            "largest": None if self.largest is None else str(self.largest),
-            "snapping": None if self.grid is None else self.lattice.snapping,
-            # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
-            "strategy": None if self.strategy is None else json.dumps(self.strategy.facts()),
-            "points": None if self.points is None else self.points.facts(),
+        """The promise as JSON: its words, numbers as text, so that none changes; `of_facts` reads them.
+
+        Of a strategy its own text has the unit, since the order of its axes is part of it. Words that were added later
+        are said where they say something, so that the facts of other promises stay what they were.
+        """
+        noise, unit, strategy = self.noise, self.unit, self.strategy
+        protects = strategy is None and noise.points is None
+        facts: dict[str, Any] = {
+            "columns": [] if strategy is not None else list(self.columns),
+            "public": list(self.public),
+            "drop": list(self.drop),
+            "rows": self.rows,
+            "sensitivity": str(unit.sensitivity) if protects else None,
+            "cells": str(unit.cells) if protects else None,
+            "neighbours": unit.neighbours if protects else None,
+            "numbers": noise.numbers,
+            "grid": None if noise.width is None else str(noise.width),
+            "largest": None if noise.largest is None else str(noise.largest),
+            "half_step": noise.half_step,
+            "id_column": list(self.identifiers) if len(self.identifiers) > 1 else self.id_column,
+            "strategy": None if strategy is None else strategy_text(strategy),
         }
+        later = {
+            "part": None if self.part is None else list(self.part),
+            "per": None if noise.points is None else str(noise.points.per),
+            "noise": "items" if self.by_item else None,
+        }
+        return facts | {name: fact for name, fact in later.items() if fact is not None}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
-        """The promise that an event keeps."""
-        numbers = "integers" if facts["grid"] is None else "reals"
-        names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
-        promise = promised(numbers=numbers, **{name: facts[name] for name in names})
-        if facts["points"] is not None:
-            return replace(promise, points=PointPromise.of_facts(facts["points"]))
-        if facts["strategy"] is not None:
-            return promise.measuring(Strategy.of_facts(json.loads(facts["strategy"]), promise.unit))
-        return promise if facts["grid"] is None else promise.snapped_by(facts["snapping"])
-
-    def measuring(self, strategy: Strategy) -> "Promise":
-        """The same promise for the sums that a strategy measures.
+        """The promise that JSON values describe; what is missing or null has its default.
 
         Raises:
-            OutOfRange: for reals, half-step noise, and a strategy for another unit of privacy.
+            OutOfRange, NotANumber, WrongKind: for what describes none.
         """
-        if self.grid is not None or self.half_step or strategy.unit != self.unit:
-            remedy = "Leave out numbers=, grid=, half_step= and the unit, or pass those of the strategy."
-            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", remedy=remedy)
-        return replace(self, strategy=strategy)
+        words = {name: fact for name, fact in facts.items() if fact is not None}
+        unknown = sorted(words.keys() - Words.__annotations__.keys())
+        if unknown:
+            known = ", ".join(sorted(Words.__annotations__))
+            raise OutOfRange(f"the words of a promise are {known}", came=unknown[0], where="promise")
+        if "strategy" in words:
+            words["strategy"] = read_strategy(words["strategy"])
+            words = {name: fact for name, fact in words.items() if fact != []}
+        for name in ("sensitivity", "cells", "grid", "largest", "per"):
+            if name in words:
+                words[name] = _number(words[name], name)
+        return cls(**words)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its facts: two promises are one where this is one."""
+        return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+    def check(self, table: Any) -> None:
+        """Check that it says what a table has to be promised, where that is a counted one.
+
+        Raises:
+            OutOfRange: for another part, a smaller unit than was proved, and labels neither public nor dropped.
+        """
+        counted = table if isinstance(table, CountedTable) else None
+        if self.part != (None if counted is None else counted.part):
+            came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
+            raise OutOfRange(
+                "the promise must say of which part of a partition the counted table is",
+                came=came,
+                where="part",
+                remedy="Promise it with part=(partition, part).",
+            )
+        if counted is None or self.strategy is not None:
+            return
+        counted.check_covered(self.unit)
+        unsaid = {*counted.domain.level_names(counted.domain.finest)} - {*self.public, *self.drop}
+        if unsaid or len(self.columns) != 1:
+            required = "the promise must say all that is promised of a counted table"
+            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
+            raise OutOfRange(required, came="less", where="promise", remedy=remedy)
+
+    def rows_of(self, table: Any) -> Any:
+        """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.
+
+        Raises:
+            WrongKind: where a strategy is to measure anything else.
+        """
+        if self.strategy is not None:
+            return counted_table(table)
+        if isinstance(table, CountedTable):
+            return table.table(table.domain.finest, self.columns[0])
+        return brought(table)
+
+    def as_read(
+        self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
+    ) -> "Promise":
+        """The same with the columns as a table has them, in their order."""
+        named = self.identifiers if identifiers is None else tuple(identifiers)
+        return self._with(columns=tuple(columns), public=tuple(public), identifiers=named)
 
     def snapped_by(self, rule: str) -> "Promise":
-        """The same promise with another rule of snapping.
+        """The same with another rule by which reals get to the grid."""
+        return self._with(noise=self.noise.snapped_by(rule))
 
-        Raises:
-            OutOfRange: for a rule that is none.
-
-        >>> promised(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
-        'floor'
-        """
-        known = {one: one for one in get_args(Snapping)}
-        if rule not in known:
-            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
+    def of_part(self, part: Part | None) -> "Promise":
+        """The same of a part of a partition."""
+        return self._with(part=_part(part))
 
 
-def promised(
-    *,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
-    largest: Number | None = None,
-) -> Promise:
-    """Read a promise.
+def promise_of(table: Any, promise: Promise | None, words: Words) -> Promise:
+    """The promise that is given, found to fit a table; or that of words, to which a counted table adds what it proved.
 
     Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> promised(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
-    4
+        OutOfRange, NotANumber, WrongKind: for words that are no such thing, words beside a promise, and a table that
+            needs another promise.
     """
-    protected = read_unit(unit, sensitivity, cells, neighbours)
-    if not isinstance(half_step, bool):
-        raise OutOfRange("half_step must be true or false", came=half_step)
-    lattice = lattice_of(numbers, protected, grid, half_step)
-    width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    bound = None if largest is None else exact(largest, "largest")
-    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
+    if promise is None:
+        promise = Promise(**(_completed(table, words) if isinstance(table, CountedTable) else words))
+    elif not isinstance(promise, Promise):
+        raise WrongKind("a promise must be a Promise", came=type(promise).__name__, where="promise")
+    elif words:
+        remedy = "Leave it out, or make another promise."
+        raise OutOfRange("a promise says all that is promised", came=f"{min(words)} beside it", remedy=remedy)
+    promise.check(table)
+    return promise
+
+
+def _completed(table: CountedTable, words: Words) -> Words:
+    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is.
+
+    Raises:
+        OutOfRange: for several columns, and for points.
+    """
+    if words.get("per") is not None:
+        raise OutOfRange("points need a table and the columns= of their coordinates")
+    made: Words = {"part": table.part, **words}
+    if words.get("strategy") is not None:
+        return made
+    columns = words.get("columns")
+    names = ("count",) if columns is None else listed_names(columns, "columns")
+    if len(names) != 1:
+        raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+    proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
+    if words.get("unit") is None:
+        given = {name: words.get(name) for name in proved}
+        made |= {name: proved[name] if value is None else value for name, value in given.items()}  # type: ignore[typeddict-item]
+    labels = table.domain.level_names(table.domain.finest)
+    listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
+    public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+    return {**made, "columns": names, "public": public}
+
+
+def counted_table(table: Any) -> CountedTable:
+    """A table that a strategy can measure.
+
+    Raises:
+        WrongKind: for any but a counted one.
+    """
+    if not isinstance(table, CountedTable):
+        remedy = "Count the events with ut.count_table over the domain of the strategy."
+        raise WrongKind("a strategy measures a counted table", came=type(table).__name__, where="table", remedy=remedy)
+    return table
+
+
+def strategy_text(strategy: Strategy) -> str:
+    """A strategy with its unit as JSON text, which `read_strategy` reads."""
+    unit = strategy.unit
+    protects = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
+    return json.dumps(strategy.facts() | {"unit": protects}, separators=(",", ":"))
+
+
+def read_strategy(written: Any) -> Strategy:
+    """A strategy, or the one that `strategy_text` wrote.
+
+    Raises:
+        OutOfRange: for what holds none.
+    """
+    if isinstance(written, Strategy):
+        return written
+    try:
+        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
+        return Strategy.of_facts(facts, Unit(**facts.pop("unit")))
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        remedy = "Take the strategy of Promise.facts()."
+        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
+
+
+def _check_alone(strategy: Strategy, beside: Mapping[str, Any]) -> None:
+    """Check that nothing stands beside a strategy that it would overrule.
+
+    Raises:
+        WrongKind: for what is no strategy.
+        OutOfRange: for any such word, but its own unit.
+    """
+    if not isinstance(strategy, Strategy):
+        raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
+    words = {name: value for name, value in beside.items() if value not in (None, (), [], "", False)}
+    if words.get("unit") == strategy.unit:
+        del words["unit"]
+    if words:
         raise OutOfRange(
-            f"largest must be positive and below 2^{_LARGEST_BITS}",
-            came=largest,
-            remedy="Give the largest size of any true value.",
+            "a strategy says itself what is measured, for whom, in integers with geometric noise",
+            came=f"{next(iter(words))} beside it",
+            where="strategy",
+            remedy=f"Leave out {', '.join(words)}.",
         )
-    return Promise(protected, half_step, width, lattice, bound)
 
 
-def promised_points(per: Number, dimensions: int, grid: Number | None, largest: Number | None) -> Promise:
-    """The promise of points: a level for each ``per`` of Euclidean distance.
+def _is_by_item(noise: str, identifiers: tuple[str, ...]) -> bool:
+    """Whether the noise is addressed by item."""
+    if noise not in ("rows", "items"):
+        raise OutOfRange('noise must be "rows" or "items"', came=noise, where="noise")
+    if noise == "items" and not identifiers:
+        remedy = "Pass id_column=, the column that says which item a row is."
+        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+    return noise == "items"
+
+
+def _number(given: object, name: str) -> Number:
+    """An exact number of no more digits than Python writes.
 
     Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> promised_points(200, 2, None, None).relation
-    'a point moved by 200'
+        OutOfRange: for one of more.
     """
-    declared = None if grid is None else read_width(grid, "grid")
-    points = PointPromise(
-        read_width(per, "per"), declared, natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
-    )
-    return replace(promised(unit=Unit(1, 1, "change-one"), largest=largest), points=points)
+    value = exact(given, name)
+    if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
+        raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
+    return value
+
+
+def _part(given: object) -> Part | None:
+    """A partition, and one part of it."""
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
+        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
+    return given[0], given[1]
+
+
+def _part_in_words(part: Part) -> str:
+    return f"a table of {part[1]!r} of {part[0]!r}"
+
+
+def _identifiers(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns of identifiers, each once, named by text."""
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else (given,)
+    if not names or not all(type(name) is str for name in names):
+        came = type(given).__name__
+        raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
+    if len(set(names)) != len(names):
+        raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")
+    return names

@@ -71,25 +71,39 @@ def publish_new(
     """
     state = page.state
     version = len(state.versions(asked.name)) + 1
-    source.check_sizes(asked.promise)
-    check_bars_free(asked.promise, asked.columns, asked.public)
+    source.check_sizes(asked.promise.noise)
+    check_bars_free(asked.promise.noise, asked.promise.columns, asked.promise.public)
     check_dataset(state, asked, version)
     if not asked.independent:
         check_named(state, asked.dataset)
-        check_apart(page, asked, lambda: value_digests(page.key, source, asked.promise.lattice.exponent))
-    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.part))
+        check_apart(page, asked, lambda: value_digests(page.key, source, asked.promise.noise.lattice.exponent))
+    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.promise.part))
     committed = commitment(page.key, asked.name, version, source)
     tags, kept = _tags_of(page, asked.name, version, committed, source)
-    items = None if tags is None or asked.id_column is None else ByItem((asked.id_column,), digest_of_tags(kept))
+    items = (
+        None
+        if tags is None or asked.promise.id_column is None
+        else ByItem((asked.promise.id_column,), digest_of_tags(kept))
+    )
     about = asked.facts(version, source.rows, committed)
-    likeness = Likeness.of(page.key, source, asked.promise.lattice.exponent)
+    likeness = Likeness.of(page.key, source, asked.promise.noise.lattice.exponent)
     about["values"] = likeness.sealed(page.key, asked.name, version)
     about["items"] = None if items is None else items.facts()
     parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
     about["labels"] = None if labels is None else labels.facts()
     bound = bound_facts(about)
     item = Item(
-        asked.name, version, asked.columns, source.rows, asked.promise, committed, bound, None, items, tags, labels
+        asked.name,
+        version,
+        asked.promise.columns,
+        source.rows,
+        asked.promise.noise,
+        committed,
+        bound,
+        None,
+        items,
+        tags,
+        labels,
     )
     before = committed, *kept, *parts
     drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
@@ -120,7 +134,7 @@ def _labels_of(page: Page, name: str, version: int, source: Source, first: int) 
 
 def _check_same(page: Page, asked: PublishRequest, source: Source, release: Published) -> Order:
     """In which order the values come, once they are known to be those that were published."""
-    is_alike = (asked.id_column, source.items is None) == (release.id_column, release.items is None)
+    is_alike = (asked.promise.id_column, source.items is None) == (release.id_column, release.items is None)
     committed = commitment(page.key, release.name, release.version, source)
 
     def check() -> None:
@@ -145,8 +159,8 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    mine = asked.columns, asked.promise.facts(), asked.dataset
-    if not same or mine != (release.columns, release.promise.facts(), release.dataset):
+    mine = asked.promise.columns, asked.promise.noise.facts(), asked.dataset
+    if not same or mine != (release.columns, release.noise.facts(), release.dataset):
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     values()
@@ -165,7 +179,7 @@ def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
             where=repr(asked.name),
             remedy=f"It is {dataset!r}.",
         )
-    check_relation(state, asked.dataset, asked.promise.relation, asked.name)
+    check_relation(state, asked.dataset, asked.promise.noise.relation, asked.name)
 
 
 def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
@@ -187,7 +201,7 @@ def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterabl
     ]
     if not others:
         return
-    mine = {digest: column for ones in digests() for digest, column in zip(ones, asked.columns, strict=True)}
+    mine = {digest: column for ones in digests() for digest, column in zip(ones, asked.promise.columns, strict=True)}
     for other in others:
         assert other.values is not None
         theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns

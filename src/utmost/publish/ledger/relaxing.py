@@ -108,7 +108,7 @@ def tightened(
     """
     found = page.state.release(name, version)
     check_kept(found)
-    if found.promise.points is not None:
+    if found.noise.points is not None:
         remedy = "Their paths have a clock that no answer shows: call relax with the table."
         raise NeedsTable("a new level of points needs the points", came=level, where=repr(name), remedy=remedy)
     if found.spent < level:
@@ -226,4 +226,4 @@ def _are_reordered(page: Page, release: Published, source: Source) -> bool:
     if release.values is None or source.rows != release.rows:
         return False
     then = Likeness.opened(page.key, release.values, release.name, release.version)
-    return then.columns in value_digests(page.key, source, release.promise.lattice.exponent)
+    return then.columns in value_digests(page.key, source, release.noise.lattice.exponent)

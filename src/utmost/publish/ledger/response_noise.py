@@ -39,7 +39,7 @@ Derive = Callable[[str, int, str], bytes]
 """From a column, the number of a block, and the name of a node to a key."""
 
 
-class Noise(Protocol):
+class ResponseNoise(Protocol):
     """The noise of one step, block by block, in steps of the geometric part."""
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
@@ -134,7 +134,7 @@ class NoiseByRuns:
         block_size: how many cells a block has; runs begin and end where they will.
     """
 
-    runs: tuple[tuple[int, Noise], ...]
+    runs: tuple[tuple[int, ResponseNoise], ...]
     block_size: int
 
     def place(self, column: str, block: int, count: int) -> Integers | None:
@@ -151,7 +151,7 @@ class NoiseByRuns:
         pieces = self._pieces(block, count)
         return joined((noise.within(column, block, at.stop - at.start, _of(apart, at)) for noise, at in pieces), count)
 
-    def _pieces(self, block: int, count: int) -> Iterator[tuple[Noise, slice]]:
+    def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
         """The runs that reach into a block, each with the cells of the block that are its own."""
         first, begins = block * self.block_size, 0
         for size, noise in self.runs:

@@ -16,8 +16,14 @@ from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
 from utmost.publish.ledger.point_paths import PointAnswer, PointPaths
-from utmost.publish.ledger.promise import Promise
-from utmost.publish.ledger.response_noise import DerivedNoise, DrawnNoise, Noise, NoiseByRuns, check_apart
+from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.ledger.response_noise import (
+    DerivedNoise,
+    DrawnNoise,
+    NoiseByRuns,
+    ResponseNoise,
+    check_apart,
+)
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
@@ -40,7 +46,7 @@ class Answer:
 
     step: Step
     lattice: Lattice
-    noise: Noise
+    noise: ResponseNoise
 
     def blocks(
         self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
@@ -88,7 +94,7 @@ class Item:
     """What a response is of: a release that is stored, or one about to be.
 
     Attributes:
-        name, version, columns, rows, promise: as in `Published`.
+        name, version, columns, rows, noise: as in `Published`.
         committed: the commitment to the values.
         bound: the digest of the public facts about the release.
         stored: the release, if it is there.
@@ -101,7 +107,7 @@ class Item:
     version: int
     columns: tuple[str, ...]
     rows: int
-    promise: Promise
+    noise: Noise
     committed: bytes
     bound: bytes
     stored: Published | None
@@ -125,7 +131,7 @@ class Item:
             release.version,
             release.columns,
             release.rows,
-            release.promise,
+            release.noise,
             committed,
             release.bound,
             release,
@@ -180,12 +186,12 @@ def new_response(
     Raises:
         OutOfRange: for a level so strict that its answers would have no error bar.
     """
-    item.promise.check_level(level)
+    item.noise.check_level(level)
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
     answer = _answer(page, item, step, values, randomness)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
     seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
-    word = item.promise.word(level, item.size)
+    word = item.noise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
     known = (step.strict, step.loose) if isinstance(answer, Answer) else (None, None)
@@ -215,13 +221,13 @@ def _answer(
     page: Page, item: Item, step: Step, values: Mapping[str, Any] | None, randomness: Randomness
 ) -> Answer | PointAnswer:
     """Noise of each cell on its lattice; for points, their paths."""
-    points = item.promise.points
+    points = item.noise.points
     if points is None:
-        return Answer(step, item.promise.lattice, _noise(page, item, step, randomness))
+        return Answer(step, item.noise.lattice, _noise(page, item, step, randomness))
     return PointPaths.of(page.key, item.name, item.version, item.committed, points).answer(step.to, values)
 
 
-def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
+def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> ResponseNoise:
     """By item for a release that is published so; else derived where the ledger was made so, or drawn.
 
     For a strategy run by run.
@@ -230,14 +236,14 @@ def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> Noise:
         return _noise_by_item(page, item, step)
     if page.state.is_derived:
         check_apart([] if item.stored is None else item.stored.responses, step.to)
-    if not item.promise.runs:
-        return _run_noise(page, item, step, randomness, item.promise.lattice)
-    sizes, lattices = zip(*item.promise.runs, strict=True)
+    if not item.noise.runs:
+        return _run_noise(page, item, step, randomness, item.noise.lattice)
+    sizes, lattices = zip(*item.noise.runs, strict=True)
     runs = (_run_noise(page, item, step, randomness, one, f"run {at}") for at, one in enumerate(lattices))
     return NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
 
 
-def _noise_by_item(page: Page, item: Item, step: Step) -> Noise:
+def _noise_by_item(page: Page, item: Item, step: Step) -> ResponseNoise:
     before = () if item.stored is None else item.stored.path
     release = item_release(page.key, item, (*before, step.to), step.to)
     if item.tags is not None:
@@ -246,7 +252,9 @@ def _noise_by_item(page: Page, item: Item, step: Step) -> Noise:
     return ItemNoise(step, release, stored_tags(page, item.stored))
 
 
-def _run_noise(page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str) -> Noise:
+def _run_noise(
+    page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str
+) -> ResponseNoise:
     if not page.state.is_derived:
         return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
     about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run

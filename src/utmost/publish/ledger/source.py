@@ -25,7 +25,7 @@ from utmost.laws.exact import objects
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.vault import packed
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
 from utmost.publish.releases.table import check_no_copy, check_size, chosen_columns
@@ -86,19 +86,19 @@ class Source:
                     found[str(name)] = cells
         return found
 
-    def check_sizes(self, promise: Promise) -> None:
+    def check_sizes(self, noise: Noise) -> None:
         """Check that no value is larger than was declared, or than a response of so many cells takes.
 
         Raises:
             BadTable: naming the first cell that is, and not its value.
         """
-        steps = promise.largest_steps(self.rows * len(self.columns))
-        most = steps if promise.points is None else promise.points.largest(promise.largest)
+        steps = noise.largest_steps(self.rows * len(self.columns))
+        most = steps if noise.points is None else noise.points.largest(noise.largest)
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
-                bound = f"{promise.largest}" if promise.largest is not None else f"2^{steps.bit_length()} steps"
-                if promise.points is not None:
+                bound = f"{noise.largest}" if noise.largest is not None else f"2^{steps.bit_length()} steps"
+                if noise.points is not None:
                     bound = f"{most}"
                 raise BadTable(
                     f"no value may be larger than {bound}",
@@ -121,7 +121,7 @@ class Source:
 def read_source(
     table: Any,
     columns: str | Sequence[str],
-    promise: Promise,
+    noise: Noise,
     id_column: str | None,
     public: Sequence[str] = (),
     *,
@@ -145,12 +145,12 @@ def read_source(
     identifiers = None
     if id_column is not None:
         identifiers = _identifiers(adapter, table, id_column, place)
-    read = integer_column if promise.grid is None else real_column
-    lattice = promise.lattice
+    read = integer_column if noise.grid is None else real_column
+    lattice = noise.lattice
 
     def cells(name: str) -> NDArray[Any]:
         column = adapter.column(table, name)
-        if promise.points is not None:
+        if noise.points is not None:
             return exact_column(real_column(column, name, place))
         return lattice.steps(lattice.read(read(column, name, place)))
 
@@ -163,13 +163,13 @@ def read_source(
     return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
 
 
-def check_source(source: Source, promise: Promise) -> None:
+def check_source(source: Source, noise: Noise) -> None:
     """Check a table that is published for the first time as `release_table` does, once its cells have been read.
 
     Raises:
         BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
     """
-    check_size(promise.unit, source.rows, len(source.columns))
+    check_size(noise.unit, source.rows, len(source.columns))
     column = source.adapter.column
     for name in source.public:
         true = {released: column(source.table, released) for released in source.columns}

@@ -13,7 +13,7 @@ from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.spending import Part, Spending, together
 from utmost.publish.ledger.vault import BLOCK
 
@@ -87,7 +87,7 @@ class Published(Shown):
         columns: the released columns, in order.
         rows: how many rows each has.
         id_column: the column of identifiers that are committed to with the values; None where there are none.
-        promise: what holds at every level.
+        noise: what is added, whatever the level.
         commitment: the digest of the commitment to the values.
         kind: what kind of table it was.
         responses: level to response.
@@ -109,7 +109,7 @@ class Published(Shown):
     columns: tuple[str, ...]
     rows: int
     id_column: str | None
-    promise: Promise
+    noise: Noise
     commitment: str
     kind: str
     responses: Mapping[Level, Response]
@@ -140,7 +140,7 @@ class Published(Shown):
     @property
     def relation(self) -> str:
         """Against what its levels protect: those of one relation add up."""
-        return self.promise.relation
+        return self.noise.relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +391,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         columns=tuple(facts["columns"]),
         rows=facts["rows"],
         id_column=facts["id_column"],
-        promise=Promise.of_facts(facts["promise"]),
+        noise=Noise.of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
         responses={level_of_text(facts["level"]): _response(facts, number, first)},

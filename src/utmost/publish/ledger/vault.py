@@ -1,7 +1,7 @@
 """How responses are kept: in words of a settled width, block by block, each level under a key of its own if sealed.
 
 **What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
-public facts, see `utmost.publish.ledger.promise.Promise.word`, whatever the integers in it. The least width would
+public facts, see `utmost.publish.ledger.promised_noise.Noise.word`, whatever the integers in it. The least width would
 reveal how far they spread, and a seal hides no length.
 """
 

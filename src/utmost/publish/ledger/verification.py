@@ -16,7 +16,7 @@ from utmost.publish.ledger.events import START, Event, check_chain, check_name, 
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import label_seal, opened_label_seal
 from utmost.publish.ledger.personal_answers import checked_answers
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
@@ -190,23 +190,23 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
     return cells
 
 
-def response_plan(promise: Promise, level: Level, confidence: Number = "0.95") -> Plan:
+def response_plan(noise: Noise, level: Level, confidence: Number = "0.95") -> Plan:
     """The plan by which a response at this level was drawn, whatever other levels were answered.
 
     Args:
-        promise: of the release, as the ledger has it.
+        noise: of the release, as the ledger has it.
         level: of the response.
         confidence: of the error bar.
 
     >>> from utmost.laws.exact import level
-    >>> from utmost.publish.ledger.promise import promised
-    >>> promise = promised(sensitivity=1, cells=2)
-    >>> response_plan(promise, level(1)).law, response_plan(promise, level(1)).radius
+    >>> from utmost.publish.ledger.promised_noise import read_noise
+    >>> noise = read_noise(sensitivity=1, cells=2)
+    >>> response_plan(noise, level(1)).law, response_plan(noise, level(1)).radius
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     sure = read_confidence(confidence)
-    plan = plan_of_answer(promise.unit, promise.lattice, level, sure, half_step=promise.half_step)
-    return replace(plan, radius=promise.radius(level, sure))
+    plan = plan_of_answer(noise.unit, noise.lattice, level, sure, half_step=noise.half_step)
+    return replace(plan, radius=noise.radius(level, sure))
 
 
 _MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."

@@ -274,7 +274,7 @@ def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_colu
     Raises:
         BadTable, OutOfRange: for columns that are not so.
     """
-    chosen = _listed(columns, "columns")
+    chosen = listed_names(columns, "columns")
     if not chosen:
         raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
     if id_column is not None and not isinstance(id_column, str):
@@ -301,7 +301,7 @@ def declared_columns(
     >>> declared_columns(("ward", "name", "visits"), ("visits",), "ward", ["name"])
     (('ward',), ('name',))
     """
-    kept, dropped = _listed(public, "public"), _listed(drop, "drop")
+    kept, dropped = listed_names(public, "public"), listed_names(drop, "drop")
     check_there((*kept, *dropped), names)
     for name in names:
         lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
@@ -408,7 +408,12 @@ def _same(cell: Any, value: Any) -> bool:
     return isinstance(cell, Real | Decimal) and bool(cell == value)
 
 
-def _listed(names: str | Sequence[str], where: str) -> tuple[str, ...]:
+def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
+    """One name of a column, or several; numbers and tuples of names as frames write them.
+
+    Raises:
+        OutOfRange: for what is none.
+    """
     if isinstance(names, str | int) and not isinstance(names, bool):
         names = (str(names),)
     listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)

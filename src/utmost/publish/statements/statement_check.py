@@ -204,11 +204,11 @@ def _plan(said: Mapping[str, Any]) -> Plan:
     }
     grid = None if said.get("grid") is None else _text(said, "grid")
     if "name" in said:
-        from utmost.publish.ledger.promise import promised  # its room is for who has a ledger
+        from utmost.publish.ledger.promised_noise import read_noise  # its room is for who has a ledger
         from utmost.publish.ledger.verification import response_plan
 
         numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
-        return response_plan(promised(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
+        return response_plan(read_noise(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
     return plan_release(
         at,
         cost=_text(said, "cost"),

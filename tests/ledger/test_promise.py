@@ -1,0 +1,152 @@
+"""A promise is said once: one object, one form as JSON, one digest, whatever door it goes through."""
+
+import inspect
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Ledger
+from utmost.publish.ledger.promise import Promise, Words, promise_of
+from utmost.publish.workloads import Domain, Strategy
+
+KEY = bytes(range(32))
+DOMAIN = Domain(sex=["men", "women"], age=range(8))
+PLAN = Strategy(DOMAIN, Unit(1, 2, "change-one"), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
+KINDS = {
+    "cells": {"columns": ["a", "b"], "public": "c", "drop": ["d"], "rows": "observed", "sensitivity": 2, "cells": 3},
+    "reals": {"columns": "a", "numbers": "reals", "sensitivity": "1/3", "cells": 1, "neighbours": "change-one"},
+    "grid": {"columns": "a", "numbers": "reals", "grid": "1/8", "unit": Unit(1, 1), "largest": "7/2"},
+    "half step": {"columns": "a", "sensitivity": 3, "cells": 1, "half_step": True, "largest": 10**9},
+    "strategy": {"strategy": PLAN, "part": ("town", "Bern"), "largest": 100},
+    "points": {"columns": ["x", "y"], "per": 200, "grid": 8, "largest": 10**6},
+    "items": {"columns": "n", "id_column": ["b", "a"], "noise": "items", "sensitivity": 1, "cells": 1},
+    "huge": {"columns": "Ж☃", "sensitivity": 10**99, "cells": 10**9, "largest": 10**1000},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_json_is_the_whole_of_it(kind):
+    made = Promise(**KINDS[kind])
+    again = Promise.of_facts(json.loads(json.dumps(made.facts())))
+    assert again == made
+    assert (again.digest, hash(again), again.facts()) == (made.digest, hash(made), made.facts())
+    assert again.noise.facts() == made.noise.facts()
+    assert Promise.of_facts(again.facts() | {"part": None}).part is None
+    if made.noise.points is None:
+        assert "individual" in made.guarantee(level(1))
+    else:
+        assert "200 away" in made.guarantee(level(1))
+
+
+def test_two_spellings_are_one_promise_and_two_promises_have_two_digests():
+    unit = {"unit": Unit(2, 3)}
+    assert Promise("a", **unit) == Promise(["a"], sensitivity="2", cells=3.0) != Promise("b", **unit)
+    other = {
+        "columns": "z", "public": "c", "drop": "c", "rows": "observed", "unit": Unit(2, 3, "change-one"),
+        "numbers": "reals", "largest": 5, "id_column": "c", "part": ("p", "q"),
+    }  # fmt: skip
+    digests = {Promise(**{"columns": "a", **unit, name: word}).digest for name, word in other.items()}
+    assert len(digests | {Promise("a", **unit).digest}) == len(other) + 1
+    assert len({Promise(**words).digest for words in KINDS.values()}) == len(KINDS)
+
+
+def test_the_words_are_named_once():
+    """What a door takes as keywords, what the promise takes, and what its JSON may say."""
+    taken = inspect.signature(Promise.__init__).parameters
+    assert {*Words.__annotations__} == {*taken} - {"self"}
+    said = {name for words in KINDS.values() for name in Promise(**words).facts()}
+    assert said == {*Words.__annotations__} - {"unit"}
+
+
+WRONG = [
+    {"columns": 3.5},
+    {"columns": "a", "sensitivity": 0, "cells": 1},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "rows": "guessed"},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "noise": "items"},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "noise": "cells", "id_column": "b"},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "id_column": ["b", "b"]},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "id_column": 7},
+    {"columns": "a", "sensitivity": 1, "cells": 1, "part": ("only",)},
+    {"columns": "a", "unit": Unit(1, 1), "sensitivity": 1},
+    {"columns": "a"},
+    {"columns": ["x", "y"], "per": 200, "half_step": True},
+    {"columns": ["x", "y"], "per": 200, "unit": Unit(1, 1)},
+    {"columns": ["x", "y"], "per": 200, "noise": "items", "id_column": "i"},
+    {"per": 200},
+    {"strategy": "sex"},
+    *({"strategy": PLAN, name: word} for name, word in (("columns", "a"), ("unit", Unit(1, 1)), ("grid", 1))),
+]
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_goes_not_together_is_refused(words):
+    with pytest.raises(UtmostError):
+        Promise(**words)
+    with pytest.raises((UtmostError, TypeError)):
+        Promise.of_facts({name: word for name, word in words.items() if name != "unit"} | {"no": 1})
+
+
+@pytest.mark.parametrize("kind", ["cells", "half step", "grid", "points", "strategy"])
+def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
+    """Published by the object and by the words: one event, and each is the other asked again."""
+    words = KINDS[kind]
+    table = {name: [3, 1] for name in ("a", "b", "x", "y")}
+    names = words.get("columns", ())
+    table = {name: table[name] for name in ((names,) if isinstance(names, str) else names)}
+    table |= {name: ["p", "q"] for name in ("c", "d") if kind == "cells"}
+    if kind == "strategy":
+        table = CountedTable(DOMAIN, np.ones((2, 8), dtype=int), Unit(1, 2, "change-one"), part=("town", "Bern"))
+        words = {name: word for name, word in words.items() if name != "part"}
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        promise = Promise(**KINDS[kind])
+        first = ledger.publish("r", table, promise, epsilon=1)
+        again = ledger.publish("r", table, epsilon=1, **words)
+        if kind == "strategy":
+            assert first["sex"]["estimate"].tolist() == again["sex"]["estimate"].tolist()
+        else:
+            assert {name: list(cells) for name, cells in first.items()} == {n: list(c) for n, c in again.items()}
+        (release,) = ledger.releases
+        assert release.noise == promise.noise or release.noise.facts() == promise.noise.facts()
+        assert (release.columns, release.public, release.part) == (promise.columns, promise.public, promise.part)
+
+
+def test_nothing_stands_beside_a_promise(tmp_path):
+    promise = ut.Promise("n", unit=Unit(1, 1))
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        with pytest.raises(OutOfRange, match="cells beside it"):
+            ledger.publish("r", {"n": [1]}, promise, epsilon=1, cells=1)
+        with pytest.raises(WrongKind, match="must be a Promise"):
+            ledger.publish("r", {"n": [1]}, "n", epsilon=1)
+        with pytest.raises(OutOfRange, match="of no part"):
+            ledger.publish("r", {"n": [1]}, promise.of_part(("town", "Bern")), epsilon=1)
+        assert ledger.releases == ()
+
+
+def test_a_promise_says_all_that_a_counted_table_brings():
+    """To words the table adds its unit, labels and part; a promise must say them, or is refused."""
+    counted = CountedTable(Domain(sex=["men", "women"]), np.array([3, 4]), Unit(2, 2), part=("town", "Bern"))
+    made = promise_of(counted, None, {})
+    assert (made.columns, made.public, made.unit, made.part) == (("count",), ("sex",), Unit(2, 2), ("town", "Bern"))
+    assert promise_of(counted, made, {}) is made
+    assert promise_of(counted, None, {"drop": "sex", "columns": "n", "sensitivity": 3}).unit == Unit(3, 2)
+    said = {"columns": "n", "public": "sex", "unit": Unit(2, 2), "part": ("town", "Bern")}
+    assert promise_of(counted, Promise(**said), {}).columns == ("n",)
+    for wrong in ({"public": ()}, {"unit": Unit(1, 2)}, {"unit": Unit(2, 1)}, {"part": None}, {"columns": ["n", "m"]}):
+        with pytest.raises(OutOfRange):
+            promise_of(counted, Promise(**said | wrong), {})
+    assert promise_of(counted, Promise(**said | {"public": (), "drop": "sex"}), {}).drop == ("sex",)
+
+
+def test_numbers_of_its_json_are_exact():
+    made = Promise("a", numbers="reals", sensitivity="1/3", cells=1, grid="1/1024")
+    assert (made.facts()["sensitivity"], made.facts()["grid"]) == ("1/3", "1/1024")
+    assert Promise.of_facts(made.facts()).unit.sensitivity == Fraction(1, 3)
+    with pytest.raises(OutOfRange, match="4200 digits"):
+        Promise.of_facts(made.facts() | {"sensitivity": "1e-4300"})
