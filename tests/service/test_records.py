@@ -77,7 +77,7 @@ def test_nobody_without_the_key_tests_who_bought_what(records):
     records.write(lambda shelf: shelf.put("bought", guess, {"level": level_text(level("1/2"))}))
     assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level("1/2")
     records.write(lambda shelf: put_order(shelf, replace(order, state="approved")))
-    records.write(lambda shelf: note_bought(shelf, order))
+    records.write(lambda shelf: note_bought(shelf, (("Bo",), "r", 1)))
     assert records.read(lambda shelf: held(shelf, token, "r", 1)) == level(1)
     names = {name for kind, name, _, _ in rows(records)} - {guess, "o"}
     assert len(names) == 2  # of what was ordered, and of what was bought

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utmost.doors.service.desk import Desk
+from utmost.doors.service.desk import Desk, tokens_of
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.tokens import (
     EVERY,
@@ -12,6 +12,7 @@ from utmost.doors.service.tokens import (
     Token,
     bearer,
     check_role,
+    check_subject,
     checked_token,
     claim_of,
     claims_say,
@@ -101,8 +102,8 @@ class Bearers:
             token.check("tokens")
         check_name(owner, "owner")
         check_role(role)
-        if subject is not None and subject.startswith("claim "):
-            claim_of(subject)
+        if subject is not None:
+            check_subject(subject)
         seconds = int(exact(days, "days") * 86400)
         if not 0 < seconds <= _YEAR:
             raise OutOfRange("a token must be valid for a second, and at most 366 days", where="days")
@@ -118,7 +119,7 @@ class Bearers:
             kept = self._desk.again(shelf, "token", name, asked)
             if kept is not None:
                 return Token.of_facts(name, kept), None
-            _check_told_apart(shelf, owner)
+            _check_told_apart(shelf, made)
             shelf.put("token", name, made.facts())
             self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
             return made, None if secret is None else bearer(name, secret)
@@ -157,11 +158,14 @@ class Bearers:
         return self._desk.records.write(work)
 
     def last_admin_until(self) -> int | None:
-        """When the last token that can make others expires, in seconds since 1970; None where there is none."""
+        """When the last token that can make others expires, in seconds since 1970; None where there is none.
+
+        Tokens for whom a provider vouches count where no other is there: nobody may be able to present one.
+        """
         now = self._desk.clock()
-        return max(
-            (token.expires for token in self._tokens() if _is_admin(token) and token.is_valid(now)), default=None
-        )
+        admins = [token for token in self._tokens() if _is_admin(token) and token.is_valid(now)]
+        own = [token for token in admins if token.digest is not None]
+        return max((token.expires for token in own or admins), default=None)
 
     def _check_not_last(self, shelf: Shelf, token: Token, revoked: Token) -> None:
         """Check that a token which can make others is left, if there is one now.
@@ -171,7 +175,7 @@ class Bearers:
         Raises:
             NotAllowed: where this is the last.
         """
-        now, there = self._desk.clock(), (Token.of_facts(name, admin) for name, admin in shelf.all("token"))
+        now, there = self._desk.clock(), tokens_of(shelf)
         comes = {
             admin.name
             for admin in there
@@ -182,8 +186,7 @@ class Bearers:
             raise NotAllowed("the last valid token of an admin must stay", came="that one", remedy=remedy)
 
     def _tokens(self) -> list[Token]:
-        records = self._desk.records.read(lambda shelf: shelf.all("token"))
-        return [Token.of_facts(name, record) for name, record in records]
+        return self._desk.records.read(tokens_of)
 
 
 def _is_admin(token: Token) -> bool:
@@ -191,12 +194,23 @@ def _is_admin(token: Token) -> bool:
     return token.may("tokens")
 
 
-def _check_told_apart(shelf: Shelf, owner: str) -> None:
-    """Check that an owner who is new does not read as another one: they would be one person, who has two names.
+def _check_told_apart(shelf: Shelf, made: Token) -> None:
+    """Check that an owner who is new does not read as another one, and that a subject is one owner's.
+
+    Else they would be one person, who has two names, for good.
 
     Raises:
-        OutOfRange: where they do.
+        OutOfRange: where they would.
     """
+    owner, subject = made.owner, made.subject
+    others = [token for token in tokens_of(shelf) if subject is not None and token.subject == subject]
+    if not made.is_shared and any(token.owner != owner for token in others):
+        raise OutOfRange(
+            f"a subject must be one owner's, {others[0].owner!a}",
+            came=ascii(owner),
+            where="subject",
+            remedy="Name that owner; or, for another person, the subject that the provider knows that one by.",
+        )
     twin = _twin(shelf, owner)
     if twin is not None:
         raise OutOfRange(
@@ -208,7 +222,7 @@ def _check_told_apart(shelf: Shelf, owner: str) -> None:
 
 
 def _twin(shelf: Shelf, owner: str) -> str | None:
-    return twin_of(owner, (record["owner"] for _, record in shelf.all("token")))
+    return twin_of(owner, (token.owner for token in tokens_of(shelf)))
 
 
 def _belonging(token: Token, person: str) -> Token:

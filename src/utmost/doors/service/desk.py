@@ -8,7 +8,7 @@ remembered of an answer but a digest of what was asked.
 import hmac
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
@@ -30,7 +30,7 @@ _LONGEST_KEY = 200
 Holding = tuple[tuple[str, ...], str, int]
 """The names of a buyer, a release and its version."""
 
-MOST_ORDERS = 1_000
+MOST_ORDERS = 200
 """How many orders of one version of a release are taken from a buyer, whatever became of them."""
 
 ANY = "any"
@@ -89,14 +89,9 @@ class Desk:
     def person(self, shelf: Shelf, token: Token) -> Token:
         """The token, with every name by which its owner is known through other tokens, valid or not.
 
-        Names of one token are one person's, and so are those of tokens that share one, however long the chain.
+        Cost: reads all tokens.
         """
-        names, known = {*token.buyers, *token.also}, -1
-        tokens = [Token.of_facts(name, record) for name, record in shelf.all("token")]
-        while known < len(names):
-            known = len(names)
-            names.update(*(other.buyers for other in tokens if other.is_of(names)))
-        return replace(token, also=frozenset(names - {*token.buyers}))
+        return replace(token, also=names_of(shelf, token.names))
 
     def known(self, shelf: Shelf, kind: str, name: object, token: Token, verb: str) -> dict[str, Any]:
         """A record that a token asks for by its name.
@@ -112,12 +107,29 @@ class Desk:
         return record
 
 
+def tokens_of(shelf: Shelf) -> list[Token]:
+    """All tokens that were ever made."""
+    return [Token.of_facts(name, record) for name, record in shelf.all("token")]
+
+
+def names_of(shelf: Shelf, names: Iterable[str]) -> frozenset[str]:
+    """All names of the person of whom these are some.
+
+    Names of one token are one person's, and so are those of tokens that share one, however long the chain.
+    """
+    person, known, tokens = {*names}, -1, tokens_of(shelf)
+    while known < len(person):
+        known = len(person)
+        person.update(*(token.names for token in tokens if token.is_of(person)))
+    return frozenset(person)
+
+
 def held(shelf: Shelf, token: Token, release: str, version: int) -> Level | str | None:
     """The largest level of a release that a token is for, by its grants and its owner's orders; ANY, or None."""
     most = granted(token, release)
     if most == ANY:
         return ANY
-    own = largest_bought(shelf, (token.buyers, release, version)) if token.may_ever("order") else None
+    own = largest_bought(shelf, (token.names, release, version)) if token.may_ever("order") else None
     return max((at for at in (most, own) if isinstance(at, Level)), default=None)
 
 
@@ -154,11 +166,19 @@ def put_order(shelf: Shelf, order: Order) -> None:
 
 
 def index_orders(shelf: Shelf) -> None:
-    """Let `orders_of` find the orders of a service that had no index of them; once."""
-    if shelf.get("upgraded", "orders") is None:
-        for name, record in shelf.all("order"):
-            put_order(shelf, Order.of_kept(name, record))
-        shelf.put("upgraded", "orders", {})
+    """Let `orders_of` find all orders, where a version of the service wrote some that had no index of them.
+
+    Cost: one pass over the orders, where there are such.
+    """
+    if shelf.count("order") == shelf.count("ordered"):
+        return
+    for name, _ in shelf.all("ordered"):
+        shelf.drop("ordered", name)
+    numbers: dict[tuple[str, str, int], int] = {}
+    for name, record in shelf.all("order"):
+        holding = record["buyer"], record["release"], record["version"]
+        numbers[holding] = numbers.get(holding, -1) + 1
+        shelf.put("ordered", shelf.hidden("ordered", *holding, numbers[holding]), {"order": name})
 
 
 def bought(shelf: Shelf, holding: Holding) -> list[Order]:
@@ -171,13 +191,12 @@ def paid(shelf: Shelf, holding: Holding, currency: str) -> Fraction:
     return sum((order.due for order in bought(shelf, holding) if order.currency == currency), Fraction(0))
 
 
-def note_bought(shelf: Shelf, order: Order) -> None:
-    """Write down the largest level that its buyer's approved orders allow, so that a view looks it up in one step."""
-    holding = order.buyer, order.release, order.version
-    most = max(
-        (approved.level for approved in bought(shelf, ((order.buyer,), order.release, order.version))), default=None
-    )
-    shelf.put("bought", shelf.hidden(*holding), {"level": None if most is None else level_text(most)})
+def note_bought(shelf: Shelf, holding: Holding) -> None:
+    """Write down the largest level that a buyer's approved orders allow, so that a view looks it up in one step."""
+    buyers, release, version = holding
+    most = max((order.level for order in bought(shelf, holding)), default=None)
+    for buyer in buyers:
+        shelf.put("bought", shelf.hidden(buyer, release, version), {"level": most and level_text(most)})
 
 
 def largest_bought(shelf: Shelf, holding: Holding) -> Level | None:

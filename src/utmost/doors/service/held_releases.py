@@ -148,11 +148,14 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
             NotAllowed: for a token for some releases, where the terms do not say that the data are of no other dataset.
+            NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
         token.check("publish", check_name(name, "name"), at)
         wanted = 1 if version is None else exact_integer(version, "version")
         check_declared(token, "publish", terms)
+        if terms.dataset is not None and self._is_spent(terms.dataset):
+            self._check_known(token, "publish", terms.dataset, name)
         terms.promise.check(table)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
@@ -204,11 +207,10 @@ class Releases:
             NotAllowed: where as many failed within the day.
         """
         day = int(self._desk.clock() // _DAY)
+        person = self._desk.records.read(lambda shelf: min(self._desk.person(shelf, token).person))
 
         def failed(shelf: Shelf) -> int:
-            return int(
-                (shelf.get("compared", shelf.hidden("compared", token.person[0], day)) or {"failed": 0})["failed"]
-            )
+            return int((shelf.get("compared", shelf.hidden("compared", person, day)) or {"failed": 0})["failed"])
 
         if self._desk.records.read(failed) >= _FAILED_A_DAY:
             remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
@@ -220,7 +222,7 @@ class Releases:
             kind = type(error).__name__
 
             def note(shelf: Shelf) -> None:
-                shelf.put("compared", shelf.hidden("compared", token.person[0], day), {"failed": failed(shelf) + 1})
+                shelf.put("compared", shelf.hidden("compared", person, day), {"failed": failed(shelf) + 1})
                 self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
 
             self._desk.records.write(note)
@@ -235,9 +237,24 @@ class Releases:
         """
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
-        if dataset is not None and not self.may_know(token, "propose", check_name(dataset, "dataset"), name):
-            raise NotAllowed("a token for some releases must ask about their datasets", came="another", where="dataset")
+        self._check_known(token, "propose", dataset, name)
         return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+
+    def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
+        """Check that a token for some releases names none but their datasets, whether or not others are there.
+
+        Raises:
+            NotAllowed: where it names another.
+        """
+        if dataset is not None and not self.may_know(token, verb, check_name(dataset, "dataset"), name):
+            remedy = "Ask somebody with a token for all releases."
+            required = "a token for some releases must ask about their datasets"
+            raise NotAllowed(required, came="another", where="dataset", remedy=remedy)
+
+    def _is_spent(self, dataset: str) -> bool:
+        """Whether a dataset is there: a release spends it, or it has a limit."""
+        spent = any(release.dataset == dataset for release in self._ledger.releases)
+        return spent or self._ledger.budget(dataset).limit is not None
 
     def may_know(self, token: Token, verb: str, dataset: str, name: str) -> bool:
         """Whether a dataset is spent by releases that a token is for, or would be by one of its own name."""

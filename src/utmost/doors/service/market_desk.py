@@ -1,6 +1,6 @@
 """The market at a service's desk: offers that curators make, and orders that recipients make of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +12,7 @@ from utmost.doors.service.desk import (
     bought,
     held,
     largest_bought,
+    names_of,
     note_bought,
     orders_of,
     paid,
@@ -125,8 +126,9 @@ class Market:
                 return Order.of_kept(name, record)
             if not offered.is_open:
                 raise UnknownRecord("an offer must be open", came="one that is closed", where=offer)
-            has = held(shelf, token, offered.release, offered.version)
-            holding = token.buyers, offered.release, offered.version
+            buyer = self._desk.person(shelf, token)
+            has = held(shelf, buyer, offered.release, offered.version)
+            holding = buyer.names, offered.release, offered.version
             if reaches(has, at):
                 raise NotAllowed("an order must be for more than is held", came=at, where=offer)
             orders = orders_of(shelf, holding)
@@ -140,7 +142,7 @@ class Market:
             largest = has if isinstance(has, Level) else None
             due = offered.step(paid(shelf, holding, offered.currency), at)
             about = (offered.release, offered.version, at, token.owner, largest, due, offered.currency)
-            order = Order(name, offer, *about, int(self._desk.clock()), also=token.buyers[1:])
+            order = Order(name, offer, *about, int(self._desk.clock()), also=token.names[1:])
             put_order(shelf, order)
             self._desk.trail(shelf, token, "order", order=name, offer=offer, level=level_text(at))
             return order
@@ -156,15 +158,20 @@ class Market:
         there = self._releases.all(token)
 
         def mine(shelf: Shelf) -> list[Order]:
-            holdings = ((token.buyers, release.name, release.version) for release in there)
+            names = self._desk.person(shelf, token).names
+            holdings = ((names, release.name, release.version) for release in there)
             return [order for holding in holdings for order in orders_of(shelf, holding)]
 
         return sorted(self._desk.records.read(mine), key=_by_time)
 
     def credit(self, token: Token, offer: Offer) -> Fraction:
         """What the owner of a token has paid for levels of what is offered, in its currency."""
-        holding = token.buyers, offer.release, offer.version
-        return self._desk.records.read(lambda shelf: paid(shelf, holding, offer.currency))
+
+        def work(shelf: Shelf) -> Fraction:
+            holding = self._desk.person(shelf, token).names, offer.release, offer.version
+            return paid(shelf, holding, offer.currency)
+
+        return self._desk.records.read(work)
 
     def decide_order(self, token: Token, name: str, state: str) -> Order:
         """Approve or refuse an order, refund an approved one; or, for the buyer, cancel one that waits.
@@ -180,10 +187,10 @@ class Market:
 
         def work(shelf: Shelf) -> Order:
             order = Order.of_kept(name, self._desk.known(shelf, "order", name, token, verb))
-            holding = (order.buyer, *order.also), order.release, order.version
-            asker = self._desk.person(shelf, token)
+            buyers = tuple(sorted(names_of(shelf, (order.buyer, *order.also))))
+            holding, asker = (buyers, order.release, order.version), self._desk.person(shelf, token)
             if state in (CANCELLED, REFUNDED):
-                decided = _taken_back(order, state, asker, self._desk.clock(), bought(shelf, holding))
+                decided = _taken_back(order, state, asker, self._desk.clock(), lambda: bought(shelf, holding))
             else:
                 token.check("decide orders", order.release, order.level)
                 decided = order.decided_as(state, asker, self._desk.clock())
@@ -198,7 +205,7 @@ class Market:
                     due = Offer.of_kept(order.offer, offer).step(paid(shelf, holding, order.currency), order.level)
                     decided = replace(decided, due=due)
             shelf.put("order", name, decided.kept())
-            note_bought(shelf, decided)
+            note_bought(shelf, holding)
             self._desk.trail(shelf, token, decided.state, order=name, due=str(decided.due), currency=order.currency)
             return decided
 
@@ -209,7 +216,7 @@ def _by_time(order: Order) -> tuple[int, str]:
     return order.made, order.name
 
 
-def _taken_back(order: Order, state: str, token: Token, now: float, approved: list[Order]) -> Order:
+def _taken_back(order: Order, state: str, token: Token, now: float, approved: Callable[[], list[Order]]) -> Order:
     """An order that its buyer cancels while it waits, or that a curator refunds once it was approved.
 
     Orders are refunded from the largest level down: else what was credited to a larger one would be paid back.
@@ -222,7 +229,9 @@ def _taken_back(order: Order, state: str, token: Token, now: float, approved: li
             raise NotAllowed("a second person must decide", came="the buyer's own token", where=order.name)
     if order.state == state:
         return order
-    if state == REFUNDED and any(other.level > order.level and other.currency == order.currency for other in approved):
+    if state == REFUNDED and any(
+        other.level > order.level and other.currency == order.currency for other in approved()
+    ):
         remedy = "Refund the order of the larger level first."
         raise NotAllowed("the largest level is refunded first", came="a smaller one", where=order.name, remedy=remedy)
     needed = ASKED if state == CANCELLED else APPROVED

@@ -36,13 +36,14 @@ class Outlook:
     warnings: tuple[str, ...] = ()
 
 
-def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool]) -> Outlook:
+def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True) -> Outlook:
     """What a proposal would come to; where its terms cannot be carried out, why.
 
     Args:
         ledger: that it is about.
         proposal: which one.
         may_know: whether the budget of a dataset may be shown to whoever looks; of another nothing is said.
+        sees_all: whether whoever looks is for all releases; else no dataset is named that a limit waits for.
 
     Cost: a dozen error bars at most; nothing is drawn or written.
     """
@@ -56,7 +57,11 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool])
         else:
             terms = Terms.read(proposal.facts)
             dataset, noise = terms.dataset or proposal.release, terms.promise.noise
-            after_it = {"dataset": terms.dataset, "independent": terms.independent, "part": terms.promise.part}
+            after_it = {
+                "dataset": terms.dataset,
+                "independent": terms.independent or not sees_all,
+                "part": terms.promise.part,
+            }
             after_it["version"] = proposal.version
         bars = _bars(noise, proposal)
         if not may_know(dataset):

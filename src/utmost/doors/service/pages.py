@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from time import monotonic
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -36,6 +37,7 @@ pages.include_router(tools)
 _SURE = "0.95"
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
 _A_PAGE, _MOST_OUTLOOKS, _SOON = 200, 50, 14 * 86_400
+_LOOKING = 2.0  # seconds of work for a page, and what was begun
 
 Name = Annotated[str, Query(max_length=400)]
 
@@ -136,16 +138,19 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
 def proposals_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """What waits for a second person, and then what was decided, newest first; of many, a page."""
     proposals = service.proposals.all(viewer)[::-1]
-    waiting = [one for one in proposals if one.state == PROPOSED]
-    found = [*waiting, *(one for one in proposals if one.state != PROPOSED)][:_A_PAGE]
-    said = {one.name: facts_shown(one.facts) for one in found}
-    planned = {one.name for one in found if one.facts.get("strategy")} | _measured(service, viewer, found)
-    shown: dict[str, Any] = {"proposals": found, "said": said, "planned": planned}
+    waiting = [proposal for proposal in proposals if proposal.state == PROPOSED]
+    page = [*waiting, *(proposal for proposal in proposals if proposal.state != PROPOSED)][:_A_PAGE]
+    said = {proposal.name: facts_shown(proposal.facts) for proposal in page}
+    planned = {proposal.name for proposal in page if proposal.facts.get("strategy")} | _measured(service, viewer, page)
+    shown: dict[str, Any] = {"proposals": page, "said": said, "planned": planned}
     shown["needs_second"] = service.proposals.required
     looked_at = waiting[:_MOST_OUTLOOKS] if viewer.may_ever("decide proposals") else []
-    shown["outlooks"] = {one.name: _outlook(service, viewer, one) for one in looked_at}
-    shown["not_shown"] = len(proposals) - len(found)
-    shown["own"] = _own(service, viewer, found)
+    shown["outlooks"], until = {}, monotonic() + _LOOKING
+    for proposal in looked_at:
+        if monotonic() < until:
+            shown["outlooks"][proposal.name] = _outlook(service, viewer, proposal)
+    shown["not_shown"] = len(proposals) - len(page)
+    shown["own"] = _own(service, viewer, page)
     return render(request, "proposals.html", viewer, **shown)
 
 
@@ -153,13 +158,13 @@ def _outlook(service: Service, viewer: Token, proposal: Proposal) -> Outlook:
     def may_know(dataset: str) -> bool:
         return service.releases.may_know(viewer, "decide proposals", dataset, proposal.release)
 
-    return outlook(service.ledger, proposal, may_know)
+    return outlook(service.ledger, proposal, may_know, sees_all=viewer.may("decide proposals"))
 
 
-def _own(service: Service, viewer: Token, found: Sequence[Proposal] | Sequence[Order]) -> set[str]:
+def _own(service: Service, viewer: Token, listed: Sequence[Proposal] | Sequence[Order]) -> set[str]:
     """The names of proposals or orders that are those of the viewer's person."""
     person = service.desk.records.read(lambda shelf: service.desk.person(shelf, viewer))
-    return {one.name for one in found if one.is_of(person)}
+    return {item.name for item in listed if item.is_of(person)}
 
 
 def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set[str]:
@@ -180,10 +185,10 @@ def market_page(request: Request, service: Served, viewer: Viewer) -> Response:
     offers = [(offer, _steps(service, viewer, offer)) for offer in service.market.offers(viewer)]
     mine = service.releases.all(viewer) if viewer.may_ever("offer") else ()
     orders = service.market.orders(viewer)[::-1]
-    found = sorted(orders, key=lambda one: one.state != ASKED)[:_A_PAGE]
-    shown: dict[str, Any] = {"orders": found, "not_shown": len(orders) - len(found)}
+    page = sorted(orders, key=lambda order: order.state != ASKED)[:_A_PAGE]
+    shown: dict[str, Any] = {"orders": page, "not_shown": len(orders) - len(page)}
     return render(
-        request, "market.html", viewer, offers=offers, releases=mine, own=_own(service, viewer, found), **shown
+        request, "market.html", viewer, offers=offers, releases=mine, own=_own(service, viewer, page), **shown
     )
 
 

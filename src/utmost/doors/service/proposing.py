@@ -1,5 +1,6 @@
 """Proposals at a service's desk: made by a curator, decided by somebody else, and asked for before anything is said."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.events import check_name
 
 _LONGEST_REASON = 1000
+_LONGEST_TERMS = 2 << 20
 
 
 def check_declared(token: Token, verb: str, terms: Terms) -> None:
@@ -101,10 +103,12 @@ class Proposals:
         if terms is not None:
             check_declared(token, "propose", terms)
         facts = {} if terms is None else terms.facts()
+        if len(json.dumps(facts)) > _LONGEST_TERMS:
+            raise OutOfRange("terms must be at most 2 MiB of JSON", came="more", where="terms")
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")
         proposal = Proposal(
-            name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.buyers[1:]
+            name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.names[1:]
         )
         asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 

@@ -72,6 +72,10 @@ class Shelf:
         rows = self._table.ask(query + ("" if most is None else f" LIMIT {int(most)}"), (kind, after))
         return [(name, self._read(kind, name, body, mac)) for name, body, mac in rows]
 
+    def count(self, kind: str) -> int:
+        """How many documents of a kind there are."""
+        return int(self._table.ask(f"SELECT count(*) FROM {_TABLE} WHERE kind = ?", (kind,))[0][0])
+
     def hidden(self, *parts: str | int) -> str:
         """A name made of these, which nobody without the key can test a guess at."""
         return hmac.digest(self._key, b"name" + json.dumps(parts).encode(), sha256).hex()

@@ -111,13 +111,14 @@ class Token:
         return self.subject is not None and self.subject.startswith(_CLAIM)
 
     @property
-    def buyers(self) -> tuple[str, ...]:
-        """The names under which its bearer buys: the owner's, and what a provider calls them.
+    def names(self) -> tuple[str, ...]:
+        """The names of its owner, each once: the one it says, what a provider calls them, and those of other tokens.
 
-        By the latter they bought while no token was made for them, and they came as one of all of whom the provider
+        By the second they bought while no token was made for them, and they came as one of all of whom the provider
         says something.
         """
-        return (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
+        own = (self.owner,) if self.subject is None or self.is_shared else (self.owner, self.subject)
+        return tuple(dict.fromkeys((*own, *sorted(self.also))))
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ class Token:
 
         Two tokens that have one of these in common are one person's.
         """
-        return tuple(map(read_alike, (*self.buyers, *sorted(self.also))))
+        return tuple(map(read_alike, self.names))
 
     def is_of(self, names: Iterable[str]) -> bool:
         """Whether its owner is the person of whom these are names."""
@@ -260,6 +261,21 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
     if token is None or not same or not token.is_valid(now):
         raise NotAuthenticated("a token must be valid now", remedy=_MEND)
     return token
+
+
+def check_subject(subject: str) -> None:
+    """Check that a subject is the name of somebody, or of all of whom a provider says something.
+
+    Raises:
+        OutOfRange: for what is neither.
+    """
+    if subject.startswith(_CLAIM):
+        claim_of(subject)
+        return
+    issuer, _, name = subject.partition(" ")
+    if not (issuer and name.strip() and subject.isprintable()):
+        remedy = "Write: https://id.example ada, or claim groups=statisticians https://id.example."
+        raise OutOfRange("a subject must be an issuer and a name, or a claim", where="subject", remedy=remedy)
 
 
 def check_role(role: object) -> str:
