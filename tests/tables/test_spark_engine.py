@@ -48,6 +48,16 @@ def test_spark_counts_as_one_machine_does(values):
     assert there.atoms.any()
 
 
+def test_spark_counts_rows_that_are_persons():
+    """Rows pass by in whatever partition: no order of persons, no key."""
+    events = random_events()
+    say = {"each_row": True, "domain": DOMAIN, "per_atom": (-2, 3), "values": "amount"}
+    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.atoms.any()
+    assert str(there.account) == str(here.account)
+
+
 @pytest.mark.slow
 def test_spark_finds_the_keys_and_refuses_nobody_as_one_machine_does():
     events = random_events()

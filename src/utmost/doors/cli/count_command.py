@@ -93,7 +93,7 @@ def count(
         return _tell(made, None, people, as_json=as_json, headline=_DRY)
     if out is not None:
         write_together({out: lambda file: _write(made, file, out)}, owner_only=True)
-        _tell(made, out, people, as_json=as_json, headline="Counted." if people.person is not None else "Read.")
+        _tell(made, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
     elif as_json:
         print_json(COUNTED_FORM.document(made))
     else:
@@ -177,14 +177,14 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
                 "together": made.together,
             }
         )
-    said = "" if people.person is not None else ": as you say, since a table that is counted already proves nothing"
+    said = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
         "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
         "neighbours": unit.neighbours,
     }
     closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
-    if closed and people.person is not None:
+    if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
         rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
     if made.together is not None:

@@ -191,6 +191,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "values", "want")},
     "at_most": "--at-most",
+    "each_row": "--each-row",
     "half_step": "--half-step",
     "id_column": "--id",
     "per": "--per",

@@ -21,6 +21,9 @@ class People:
     person: Annotated[
         str | None, typer.Option("--person", metavar="COLUMN", help="Count events: the column that says whose each is.")
     ] = None
+    each_row: Annotated[
+        bool, typer.Option("--each-row", help="Count rows: each is another person, and nobody has two.")
+    ] = False
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,7 +69,12 @@ class People:
     @property
     def are_given(self) -> bool:
         """Whether events are to be counted, or a table of atoms is to be read."""
-        return not (self.person is None and self.counts is None and self.nested is None)
+        return self.are_events or not (self.counts is None and self.nested is None)
+
+    @property
+    def are_events(self) -> bool:
+        """Whether events are to be counted."""
+        return self.each_row or self.person is not None
 
     def counted(
         self, events: Path, domain: "Domain", neighbours: str, part: str | None = None, together: str | None = None
@@ -85,22 +93,26 @@ class People:
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours), together=together)
         for option, value in (("--person", self.person), ("--at-most", self.at_most)):
-            if value is None:
+            if value is None and not self.each_row:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
                 raise OutOfRange(
-                    "people are counted by --person, --at-most and --domain", came="no " + option, remedy=remedy
+                    "people are counted by --person, --at-most and --domain, or --each-row",
+                    came="no " + option,
+                    remedy=remedy,
                 )
+        split: Any = part
         with counted(f"Counting {events.name}") as progress:
             tables = count_table(
                 events,
-                person=str(self.person),
+                person=self.person,
+                each_row=self.each_row,
                 domain=domain,
                 by=None if self.by is None else names_in(self.by),
                 together=together,
-                at_most=int(self.at_most or 0),
+                at_most=self.at_most,
                 per_atom=self.bounds,
                 values=self.values,
-                part=part,
+                part=split,
                 key=self.key,
                 neighbours=neighbours,
                 progress=progress,
@@ -132,7 +144,7 @@ class People:
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --by, --values and --count-key are for events", came="--count-column or --nested"
+                "--person, --each-row, --by, --values and --count-key are for events", came="--count-column or --nested"
             )
         nested = None
         if self.nested is not None:

@@ -30,7 +30,7 @@ def planned_table(
     """
     if people.are_given:
         declared = strategy.domain if domain is None else read_domain(domain)
-        if people.at_most is None:
+        if people.at_most is None and not people.each_row:
             unit = strategy.unit
             people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
             neighbours = unit.neighbours

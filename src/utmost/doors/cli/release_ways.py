@@ -121,7 +121,7 @@ def by_plan(asked: Asked) -> None:
 
 def table_of_columns(asked: Asked) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
-    if asked.people.person is not None:  # before what may take a minute
+    if asked.people.are_events:  # before what may take a minute
         check_free(asked.table, asked.out, asked.sign)
     _check_key(asked)
     counted = _counted(asked.table, asked.people, asked.domain, asked.neighbours)

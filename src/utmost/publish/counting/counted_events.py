@@ -21,12 +21,13 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.bounding import Pairs, Progress, Tally, least_hashed, totals
+from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
 from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
+from utmost.publish.tables.rows_alone import RowsAlone, row_pairs
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
 from utmost.publish.workloads.sums_and_differences import PairAxis
@@ -42,10 +43,11 @@ Bounds = Number | Sequence[Number]
 def count_table(
     events: Any,
     *,
-    person: str,
+    person: str | None = ...,
+    each_row: bool = ...,
     domain: Domain | Mapping[str, Any] | None = ...,
     by: str | Sequence[str] | None = ...,
-    at_most: int,
+    at_most: int | None = ...,
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: None = ...,
@@ -60,10 +62,11 @@ def count_table(
 def count_table(
     events: Any,
     *,
-    person: str,
+    person: str | None = ...,
+    each_row: bool = ...,
     domain: Domain | Mapping[str, Any] | None = ...,
     by: str | Sequence[str] | None = ...,
-    at_most: int,
+    at_most: int | None = ...,
     per_atom: Bounds = ...,
     values: str | None = ...,
     part: str | Mapping[str, Sequence[Label]],
@@ -78,10 +81,11 @@ def count_table(
 def count_table(
     events: Any,
     *,
-    person: str,
+    person: str | None = None,
+    each_row: bool = False,
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
-    at_most: int,
+    at_most: int | None = None,
     per_atom: Any = 1,
     values: str | None = None,
     part: Any = None,
@@ -102,10 +106,12 @@ def count_table(
             cells come here), or the pathlib.Path of a CSV or Parquet file, or of a directory of Parquet files, which
             is read batch by batch; folders such as ``year=2020`` are columns, too.
         person: the column that says whose event it is: text or integers, in every row.
+        each_row: instead, that each row is another person, as in a survey or a register: then one person changes one
+            atom, and nothing proves it but your word that nobody has two rows.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
             to an axis's ``other``, and is never published.
         by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
-        at_most: how many atoms one person may change, >= 1.
+        at_most: how many atoms one person may change, >= 1; of each row 1.
         per_atom: by how much one person may change one atom, an integer s for sums within [0, s], or the pair of the
             lowest and the highest sum.
         values: a column of integers to be summed; None, and events are counted.
@@ -128,7 +134,7 @@ def count_table(
         NotDeclared: without a domain, or for a column that is no axis of it.
         BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
             values of bins that are no numbers, amounts that are no integers, and columns that are not there.
-        OutOfRange: for bounds that leave nothing.
+        OutOfRange: for bounds that leave nothing, and where nothing or two things say whose events these are.
         Unsupported: where a frame needs a package that is missing.
 
     Warns:
@@ -145,12 +151,11 @@ def count_table(
     """
     low, high = _bounds(per_atom)
     bound = max(abs(low), abs(high))
-    if exact_integer(at_most, "at_most") < 1:
-        raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many atoms a person may change.")
+    most = _most(person, at_most, together, each_row=each_row)
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
-    pair = None if together is None else _pair_axis(plan, together, at_most)
-    unit = Unit(bound, min(at_most, plan.atoms), neighbours)
-    rule = _Kept(plan, low, high, at_most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    pair = None if together is None else _pair_axis(plan, together, most)
+    unit = Unit(bound, min(most, plan.atoms), neighbours)
+    rule = _Kept(plan, low, high, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
     if account.left_out == account.events > 0:
@@ -166,20 +171,33 @@ def count_table(
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
     """The sum of each cell, and of what kind tables made of it are."""
-    read, persons, tally, done = (
-        read_events(events, rule.plan.columns, rule.plan.values),
-        Persons(rule.person),
-        Tally(),
-        0,
-    )
+    read, done = read_events(events, rule.plan.columns, rule.plan.values), 0
+    size, bound = rule.plan.parts * rule.plan.atoms, max(abs(rule.low), abs(rule.high))
     if read.folders is not None:
         read.folders.check_labels(rule.plan.read)
+    persons, tally = Persons(rule.person), Tally()
+    summed: NDArray[Any] = np.zeros(size if rule.plan.person is None else 0, dtype=np.int64)
     for batch in read.batches():
-        done += take_events(rule, batch, persons, tally, read.weight, done)
+        rows = len(batch[rule.plan.columns[0]])
+        if rule.plan.person is None:
+            summed = _with_rows(summed, rule.chosen(row_pairs(rule, batch, done), ()), bound * (done + rows))
+        else:
+            take_events(rule, batch, persons, tally, read.weight, done)
+        done += rows
         if progress is not None:
             progress(done, read.rows)
-    kept = rule.chosen(tally.pairs(), persons.texts)
-    return totals(kept, rule.plan.parts * rule.plan.atoms, max(abs(rule.low), abs(rule.high))), read.kind
+    if rule.plan.person is None:
+        return summed, read.kind
+    return totals(rule.chosen(tally.pairs(), persons.texts), size, bound), read.kind
+
+
+def _with_rows(summed: NDArray[Any], pairs: Pairs, most: int) -> NDArray[Any]:
+    """The sums of cells with those of more rows, which together are at most so large: exact at every size."""
+    cells, sums = added_by_cell(pairs)
+    if most >= _LARGEST_DOMAIN:
+        summed, sums = summed.astype(object), sums.astype(object)
+    summed[cells] += sums
+    return summed
 
 
 def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
@@ -187,9 +205,13 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
     check_there(plan.columns, schema.names)
-    for name in (plan.person, *(axis.levels[0] for axis in plan.read)):
+    for name in (*plan.who, *(axis.levels[0] for axis in plan.read)):
         check_type(schema.field(name), name)
-    batches = frame.select(plan.columns).kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
+    read = frame.select(plan.columns)
+    if plan.person is None:
+        batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
+    else:
+        batches = read.kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
     return gathered_totals(rule.tally.taken_from(batches), plan.parts * plan.atoms), frame.kind
 
 
@@ -197,13 +219,13 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
 class _Counting:
     """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
 
-    person: str
+    person: str | None
     values: str | None
     axes: tuple[Axis, ...]
     part: Axis | None
 
     @classmethod
-    def of(cls, domain: Domain, by: Any, part: Any, person: str, values: str | None) -> "_Counting":
+    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, values: str | None) -> "_Counting":
         axis = None if part is None else _part_axis(domain, part)
         axes = tuple(
             by_axis for by_axis in _chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
@@ -244,7 +266,12 @@ class _Counting:
     def columns(self) -> list[str]:
         """The columns that are read."""
         split = [] if self.part is None else [self.part.levels[0]]
-        return [self.person, *split, *self.named, *([] if self.values is None else [self.values])]
+        return [*self.who, *split, *self.named, *([] if self.values is None else [self.values])]
+
+    @property
+    def who(self) -> list[str]:
+        """The column of persons; none where each row is one."""
+        return [] if self.person is None else [self.person]
 
     @property
     def read(self) -> tuple[Axis, ...]:
@@ -273,8 +300,8 @@ class _Kept:
 
     @property
     def person(self) -> str:
-        """The column that says whose event it is."""
-        return self.plan.person
+        """The column that says whose event it is; nothing where each row is a person."""
+        return self.plan.person or ""
 
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
@@ -282,7 +309,7 @@ class _Kept:
             self._readers.extend(
                 (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
             )
-        rows = len(batch[self.plan.person])
+        rows = len(batch[self.plan.columns[0]])
         cells = np.zeros(rows, dtype=np.int64)
         inside, strays = np.ones(rows, dtype=bool), list[NDArray[np.int64]]()
         for name, size, place in self._readers:
@@ -314,6 +341,30 @@ class _Kept:
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """What is kept of these persons, added up by cell; and what the account has gathered, in cells below 0."""
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
+
+
+def _most(person: str | None, at_most: int | None, together: str | None, *, each_row: bool) -> int:
+    """How many atoms one person may change.
+
+    Raises:
+        OutOfRange: where it is not said, or said twice, whose events these are; and for no atoms.
+    """
+    if not each_row:
+        if person is None or at_most is None:
+            came = "no person" if person is None else "no at_most"
+            remedy = "Pass person= and at_most=; or each_row=True, where each row is another person."
+            raise OutOfRange(
+                "whose events these are must be said, and how many atoms one may change", came=came, remedy=remedy
+            )
+        if exact_integer(at_most, "at_most") < 1:
+            remedy = "Give how many atoms a person may change."
+            raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
+        return at_most
+    if person is not None or together is not None or at_most not in (None, 1):
+        came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
+        remedy = "Leave person=, together= and at_most= out; or name the column of persons."
+        raise OutOfRange("each row is a person, who changes one atom", came=came, where="each_row", remedy=remedy)
+    return 1
 
 
 def _bounds(per_atom: Any) -> tuple[int, int]:

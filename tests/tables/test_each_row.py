@@ -1,0 +1,167 @@
+"""Where each row is a person: every reader gives the sums that loops give, and the unit is what one row changes."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from running import called
+from utmost.errors import BadTable, NothingCounted, OutOfRange
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import bins
+
+DOMAIN = ut.Domain(sex=["w", "m", "x"], age=bins([0, 15, 65, None]))
+ROWS = {
+    "sex": ["w", "m", "w", "?", "x", "w", "m", None, "w"],
+    "age": [3, 70, 14, 30, 15, 14, 64, 20, None],
+    "pay": [5, -3, 100, 7, 0, 250, 9, 1, 2],
+}
+
+
+def looped(rows, low=0, high=1, values=None, by=("sex", "age")):
+    labels = {"sex": ["w", "m", "x"], "age": ["0 to 14", "15 to 64", "65+"]}
+    sums = Counter()
+    for row in zip(*(rows[name] for name in ("sex", "age", "pay")), strict=True):
+        sex, age, pay = row
+        place = {
+            "sex": labels["sex"].index(sex) if sex in labels["sex"] else None,
+            "age": None if age is None or age < 0 else int(age >= 15) + int(age >= 65),
+        }
+        if all(place[name] is not None for name in by):
+            amount = 1 if values is None else pay
+            sums[tuple(place[name] for name in by)] += min(high, max(low, amount))
+    shape = [len(labels[name]) for name in by]
+    found = np.zeros(shape, dtype=object)
+    for cell, total in sums.items():
+        found[cell] += total
+    return found.tolist()
+
+
+def doors(tmp_path):
+    """The rows as every reader takes them, by name."""
+    yield "lists", ROWS
+    yield "arrays", {name: np.array(column, dtype=object) for name, column in ROWS.items()}
+    pandas = pytest.importorskip("pandas")
+    yield "pandas", pandas.DataFrame(ROWS).astype({"age": "Int64"})
+    polars = pytest.importorskip("polars")
+    yield "polars", polars.DataFrame(ROWS)
+    yield "polars, lazy", polars.DataFrame(ROWS).lazy()
+    arrow = pytest.importorskip("pyarrow")
+    yield "arrow", arrow.table(ROWS)
+    duckdb = pytest.importorskip("duckdb")
+    home = duckdb.connect()
+    home.register("rows", arrow.table(ROWS))
+    yield "duckdb", home.sql("select * from rows")
+    from pyarrow import parquet
+
+    parquet.write_table(arrow.table(ROWS), tmp_path / "rows.parquet")
+    yield "parquet", tmp_path / "rows.parquet"
+
+
+@pytest.mark.parametrize(
+    ("options", "bounds"),
+    [
+        ({}, {}),
+        ({"by": "sex"}, {"by": ("sex",)}),
+        ({"values": "pay", "per_atom": 100}, {"values": "pay", "high": 100}),
+        (
+            {"values": "pay", "per_atom": (-2, 9), "by": ["age", "sex"]},
+            {"values": "pay", "low": -2, "high": 9, "by": ("age", "sex")},
+        ),
+    ],
+)
+def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
+    accounts = set()
+    for name, rows in doors(tmp_path):
+        counted = ut.count_table(rows, each_row=True, domain=DOMAIN, **options)
+        assert counted.atoms.tolist() == looped(ROWS, **bounds), name
+        accounts.add(str(counted.account))
+    assert len(accounts) == 1
+    high, low = bounds.get("high", 1), bounds.get("low", 0)
+    assert counted.unit == Unit(max(high, -low), 1)
+    assert counted.account.events == 9
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
+def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
+    """Every row taken out, and every row replaced by every other: brute force."""
+    options = {"each_row": True, "domain": DOMAIN, "values": "pay", "per_atom": (-2, 9), "neighbours": neighbours}
+    whole = ut.count_table(ROWS, **options)
+    attained = 0
+    for out in range(9):
+        for other in range(9) if neighbours == "change-one" else [None]:
+            rows = {name: [*column[:out], *column[out + 1 :]] for name, column in ROWS.items()}
+            if other is not None:
+                rows = {name: [*column, ROWS[name][other]] for name, column in rows.items()}
+            moved = np.abs(ut.count_table(rows, **options).atoms - whole.atoms)
+            assert np.count_nonzero(moved) <= whole.unit.charged
+            assert moved.max() <= whole.unit.sensitivity * (2 if neighbours == "change-one" else 1)
+            attained = max(attained, int(moved.sum()))
+    assert attained <= whole.unit.charged * whole.unit.sensitivity
+    assert attained >= 9
+
+
+def test_parts_of_rows_share_nobody():
+    parts = ut.count_table(ROWS, each_row=True, domain=DOMAIN, part="sex")
+    assert [parts[label].atoms.tolist() for label in ("w", "m", "x")] == looped(ROWS)
+    assert {part.unit for part in parts.values()} == {Unit(1, 1)}
+    assert len({part.part[0] for part in parts.values()}) == 1
+
+
+def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
+    huge = 2**61
+    counted = ut.count_table(
+        {"a": ["p"] * 5 + ["q"], "n": [huge] * 6}, each_row=True, domain={"a": ["p", "q"]}, values="n", per_atom=2**62
+    )
+    assert counted.atoms.tolist() == [5 * huge, huge]
+    many = {"a": np.arange(2_500_000) % 3}
+    counted = ut.count_table(many, each_row=True, domain={"a": [0, 1]})
+    assert counted.atoms.tolist() == [833_334, 833_333]
+    assert (counted.account.events, counted.account.left_out, counted.account.persons) == (
+        2_500_000,
+        833_333,
+        1_666_667,
+    )
+
+
+def test_no_rows_and_rows_outside():
+    empty = ut.count_table({"a": []}, each_row=True, domain={"a": ["p"]})
+    assert (empty.atoms.tolist(), empty.unit) == ([0], Unit(1, 1))
+    with pytest.warns(NothingCounted):
+        ut.count_table({"a": ["z"]}, each_row=True, domain={"a": ["p"]})
+    with pytest.raises(BadTable, match="column 'a'"):
+        ut.count_table({"a": [1.5]}, each_row=True, domain={"a": ["p"]})
+    with pytest.raises(BadTable):
+        ut.count_table({"a": ["p"], "n": [Decimal("1.5")]}, each_row=True, domain={"a": ["p"]}, values="n")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {}, {"person": "sex"}, {"at_most": 2}, {"each_row": True, "person": "sex"}, {"each_row": True, "at_most": 2},
+        {"each_row": True, "together": "age"}, {"person": "sex", "at_most": 0},
+    ],
+)  # fmt: skip
+def test_whose_rows_they_are_is_said_once(said):
+    with pytest.raises(OutOfRange):
+        ut.count_table(ROWS, domain=DOMAIN, **said)
+
+
+def test_the_command_line_counts_rows(tmp_path):
+    (tmp_path / "rows.csv").write_text("sex,age\nw,3\nm,70\nw,14\n?,30\n", encoding="utf-8")
+    domain = {"sex": ["w", "m", "x"], "age": {"edges": [0, 15, 65, None]}}
+    (tmp_path / "domain.json").write_text(json.dumps(domain), encoding="utf-8")
+    where = ["--domain", tmp_path / "domain.json"]
+    counted = called("count", tmp_path / "rows.csv", "--each-row", *where, "--out", tmp_path / "counted.json", "--json")
+    assert counted.returncode == 0, counted.stderr
+    assert json.loads((tmp_path / "counted.json").read_text(encoding="utf-8"))["unit"]["cells"] == 1
+    out = tmp_path / "out.csv"
+    released = called("release", tmp_path / "rows.csv", "--each-row", *where, "--epsilon", "1", "--out", out)
+    assert released.returncode == 0, released.stderr
+    assert out.read_text(encoding="utf-8").count("\n") == 10
+    refused = called("count", tmp_path / "rows.csv", "--each-row", "--person", "sex", *where, "--out", tmp_path / "n.json")
+    assert refused.returncode != 0
+    assert "each_row" in refused.stderr or "--each-row" in refused.stderr
