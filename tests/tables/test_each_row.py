@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 from running import called
-from utmost.errors import BadTable, NothingCounted, OutOfRange
+from utmost.errors import BadTable, NothingCounted, OutOfRange, WrongKind
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import bins
 
@@ -162,6 +162,27 @@ def test_the_command_line_counts_rows(tmp_path):
     released = called("release", tmp_path / "rows.csv", "--each-row", *where, "--epsilon", "1", "--out", out)
     assert released.returncode == 0, released.stderr
     assert out.read_text(encoding="utf-8").count("\n") == 10
-    refused = called("count", tmp_path / "rows.csv", "--each-row", "--person", "sex", *where, "--out", tmp_path / "n.json")
+    refused = called(
+        "count", tmp_path / "rows.csv", "--each-row", "--person", "sex", *where, "--out", tmp_path / "n.json"
+    )
     assert refused.returncode != 0
     assert "each_row" in refused.stderr or "--each-row" in refused.stderr
+
+
+def test_a_type_that_lists_its_values_is_an_axis():
+    """Types declare: the same axis as their list, in their order; one that lists none is refused."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    listed = ut.Domain(a=["y", "x", "z"])
+    rows = {"a": ["x", "y", "x"]}
+    kind = pandas.CategoricalDtype(["y", "x", "z"])
+    frames = (pandas.DataFrame(rows).astype(kind), polars.DataFrame(rows, schema={"a": polars.Enum(["y", "x", "z"])}))
+    for dtype, frame in zip((kind, polars.Enum(["y", "x", "z"])), frames, strict=True):
+        domain = ut.Domain(a=dtype)
+        assert domain.same_as(listed)
+        assert json.loads(json.dumps(domain.facts())) == listed.facts()
+        assert ut.count_table(frame, each_row=True, domain=domain).atoms.tolist() == [1, 2, 0]
+    assert ut.Domain(a=pandas.CategoricalDtype([3, 1])).axes[0].labels == ((3, 1),)
+    with pytest.raises(WrongKind):
+        ut.Domain(a=pandas.CategoricalDtype())
+    with pytest.raises(WrongKind):
+        ut.Domain(a=pandas.CategoricalDtype([0.5]))

@@ -35,7 +35,8 @@ class Domain(Shown):
 
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
-            list of values, or what `plain`, `hierarchy` or `bins` make.
+            list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
+            `hierarchy` or `bins` make.
 
     Raises:
         OutOfRange: for no axes, axes that share the name of a level, and axes that are none.
@@ -246,6 +247,8 @@ def _axis(name: str, axis: Any) -> Axis:
         raise OutOfRange("an axis must be named by printable text", came=repr(name))
     if isinstance(axis, Axis):
         return axis.named(name)
+    if getattr(axis, "categories", None) is not None:  # a categorical type of pandas, an Enum of Polars
+        return plain(list(axis.categories)).named(name)
     if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
         remedy = "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins."
         raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
