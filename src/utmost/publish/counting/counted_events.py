@@ -238,6 +238,9 @@ class _Counting:
                 where=", ".join(counting.columns),
                 remedy="The values of an axis are published, and persons are not.",
             )
+        if not counting.columns:
+            remedy = "Declare an axis; or name a column of persons, or of values."
+            raise OutOfRange("rows must have a column to be counted by", came="none", where="domain", remedy=remedy)
         if counting.parts * counting.atoms >= _LARGEST_DOMAIN:
             raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
         return counting

@@ -43,7 +43,8 @@ def laws_of_groups(
     shape = domain.group_shape(family)
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
-    places = [tuple(map(int, place)) for place in zip(*np.unravel_index(first, shape), strict=True)]
+    indices = np.transpose(np.unravel_index(first, shape or (1,)))[:, : len(shape)]  # of the total alone none
+    places = [tuple(place) for place in indices.tolist()]
 
     def law(kind: int) -> Combination:
         return noise(group_of(domain, family, places[kind]))

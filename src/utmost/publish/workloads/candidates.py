@@ -119,7 +119,7 @@ def _useful_families(domain: Domain, eigenspaces: Sequence[Family]) -> dict[Fami
     all_families, rows = np.array(list(domain.families())), np.array(eigenspaces)
     above = np.all(all_families[:, None, :] <= rows[None, :, :], axis=2)
     some = above.any(axis=1)
-    lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max() + 1).min(axis=1)
+    lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max(initial=0) + 1).min(axis=1)
     found, times = np.unique(lowest, axis=0, return_counts=True)
     return {tuple(row): count for row, count in zip(found.tolist(), times.tolist(), strict=True)}
 

@@ -36,10 +36,10 @@ class Domain(Shown):
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
             list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy` or `bins` make.
+            `hierarchy` or `bins` make. Without any there is one atom, the total.
 
     Raises:
-        OutOfRange: for no axes, axes that share the name of a level, and axes that are none.
+        OutOfRange: for axes that share the name of a level, and axes that are none.
 
     Cost: no atom is stored.
 
@@ -56,9 +56,9 @@ class Domain(Shown):
         given = {**({} if axes is None else axes), **named}
         made = tuple(_axis(name, axis) for name, axis in given.items())
         names = [name for axis in made for name in axis.levels]
-        if not made or len(set(names)) < len(names):
-            came = "none" if not made else f"a name twice among {', '.join(names)}"
-            raise OutOfRange("a domain must have axes, each level of its own name", came=came)
+        if len(set(names)) < len(names):
+            came = f"a name twice among {', '.join(names)}"
+            raise OutOfRange("the levels of a domain must have names of their own", came=came)
         object.__setattr__(self, "axes", made)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -244,7 +244,12 @@ class Reconstruction:
                     places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
                     picked = [_column(one, which, place) for one, place in zip(classes, places, strict=True)]
                     total = total + share * _outer(picked)
-                columns.append([Fraction(weight * one, divisor * form.denominator) for one in total.ravel()])
+                columns.append(
+                    [
+                        Fraction(weight * one, divisor * form.denominator)
+                        for one in np.asarray(total, dtype=object).ravel()
+                    ]
+                )
             found[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
         return found
 
@@ -380,7 +385,7 @@ def _largest(sums: NDArray[Any]) -> int:
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    found = vectors[0]
+    found = vectors[0] if vectors else np.array(1, dtype=object)
     for vector in vectors[1:]:
         found = np.multiply.outer(found, vector)
     return found

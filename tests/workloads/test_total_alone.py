@@ -1,0 +1,87 @@
+"""A domain without axes has one atom, the total: counted, planned, released, relaxed, checked and read like others."""
+
+import json
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from running import called
+from utmost.errors import OutOfRange
+from utmost.laws.privacy import Unit
+from utmost.publish.ledger import Ledger
+from utmost.publish.workloads import Domain, Workload, strategy
+
+EVENTS = {"user": ["a", "b", "a", "c"], "n": [1, 2, 3, 4]}
+TOTAL = Domain()
+KEY = bytes(range(32))
+
+
+def counted(events=EVENTS, **options):
+    return ut.count_table(events, person="user", domain=TOTAL, at_most=1, **options)
+
+
+def test_there_is_one_family():
+    assert (TOTAL.shape, TOTAL.size, list(TOTAL.families()), TOTAL.facts()) == ((), 1, [()], {})
+    assert Domain.of_facts(json.loads(json.dumps(TOTAL.facts()))).same_as(TOTAL)
+    assert not TOTAL.same_as(Domain(a=["x"]))
+    assert TOTAL.family("") == ()
+
+
+def test_every_reader_counts_persons_and_sums(tmp_path):
+    polars, duckdb, arrow = map(pytest.importorskip, ("polars", "duckdb", "pyarrow"))
+    home = duckdb.connect()
+    home.register("events", arrow.table(EVENTS))
+    for events in (EVENTS, polars.DataFrame(EVENTS), polars.DataFrame(EVENTS).lazy(), home.sql("select * from events")):
+        assert int(counted(events).atoms) == 3
+        assert int(counted(events, per_atom=5).atoms) == 4
+        assert int(counted(events, values="n", per_atom=3).atoms) == 3 + 2 + 3
+        assert int(ut.count_table(events, each_row=True, domain=TOTAL, values="n", per_atom=3).atoms) == 9
+        with pytest.raises(OutOfRange, match="a column to be counted by"):
+            ut.count_table(events, each_row=True, domain=TOTAL)
+    assert counted().unit == Unit(1, 1)
+    parts = ut.count_table(EVENTS, person="user", domain=Domain(n=[1, 2, 3, 4]), at_most=1, by="n", part="n")
+    assert sum(int(part.atoms.sum()) for part in parts.values()) == 3
+
+
+def test_it_is_released_and_relaxed_like_others(tmp_path):
+    plan = strategy(Workload(TOTAL, {"": 1}), Unit(1, 1), epsilon=1)
+    assert dict(plan.shares) == {(): 1}
+    assert plan.within()[0][1] == 1, "the least error of any mechanism"
+    table = counted()
+    assert list(ut.release_table(table, epsilon=1).table) == ["count", "count_radius"]
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        release = ledger.publish("r", table, strategy=plan, epsilon=50)
+        loose = ledger.relax("r", table, epsilon=60)
+        assert ledger.view("r", epsilon=50)[""]["estimate"].tolist() == release[""]["estimate"].tolist()
+        assert loose[""]["estimate"].tolist() == [3]
+        assert ledger.verify()
+    answer = release.total({})
+    assert (float(answer.value), answer.radius) == (3.0, 0)
+    assert [column.tolist() for column in release.clean()[""].values()] == [[3]]
+    assert "total" in str(plan)
+    saved = release.save(tmp_path / "r.json")
+    assert saved["kind"] == "utmost workload release"
+
+
+def test_the_law_is_that_of_one_cell():
+    """Eight hundred totals have the variance of geometric noise at the whole level."""
+    table = counted()
+    drawn = np.array([int(ut.release_table(table, epsilon=1).table["count"][0]) for _ in range(800)]) - 3
+    assert abs(drawn.var() - 1.8413) < 0.75
+
+
+def test_the_command_line(tmp_path):
+    (tmp_path / "events.csv").write_text("user,n\na,1\nb,2\na,3\n", encoding="utf-8")
+    (tmp_path / "domain.json").write_text("{}", encoding="utf-8")
+    people = ["--person", "user", "--at-most", "1", "--domain", tmp_path / "domain.json"]
+    made = called("count", tmp_path / "events.csv", *people, "--out", tmp_path / "c.json")
+    assert made.returncode == 0, made.stderr
+    planned = called("plan", tmp_path / "c.json", "--want", "total", "--epsilon", "1", "--out", tmp_path / "plan.json")
+    assert planned.returncode == 0, planned.stderr
+    out = tmp_path / "r.json"
+    released = called("release", tmp_path / "c.json", "--plan", tmp_path / "plan.json", "--epsilon", "1", "--out", out)
+    assert released.returncode == 0, released.stderr
+    for command in (("total", out), ("verify", out)):
+        told = called(*command)
+        assert told.returncode == 0, told.stderr
