@@ -29,7 +29,13 @@ def run(command, directory):
     return "".join(said) + ended.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def page_case(page):
+    """A page; that of the papers takes long, and tests/papers runs the same commands."""
+    marks = [pytest.mark.slow] if page.name == "reproduce-the-papers.md" else []
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("page", [page_case(page) for page in PAGES])
 def test_console_blocks_print_what_they_show(page, tmp_path):
     """Blocks of one page run in order, in one directory that holds the examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

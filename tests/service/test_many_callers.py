@@ -118,10 +118,10 @@ class Callers:
         ledger.verify()
 
 
-@pytest.mark.parametrize("requests", [160, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("requests", [48, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_sixteen_clients_get_one_value_for_each_item_and_level(kind, database, tmp_path, requests):
     """Requests, retries and broken lines through all workers at once. UTMOST_REQUESTS sets another large dose."""
-    requests = int(os.environ.get("UTMOST_REQUESTS", requests)) if requests > 160 else requests
+    requests = int(os.environ.get("UTMOST_REQUESTS", requests)) if requests > 48 else requests
     with running(kind, tmp_path, database) as (_, address, tokens):
         callers = Callers(address, tokens["curator"])
         callers.all(requests)
