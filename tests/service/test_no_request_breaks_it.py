@@ -273,3 +273,11 @@ def test_shares_that_take_minutes_to_add_are_refused(callers):
     answer = callers["curator"]("POST", "/v1/proposals", key="coprime", json=body)
     check(answer, 422)
     assert answer.elapsed.total_seconds() < 5
+
+
+def test_a_strategy_that_takes_seconds_to_read_is_refused_by_its_length(callers):
+    terms = {"strategy": " " * (2 << 20) + "{}"}
+    body = {"verb": "publish", "release": "zz", "epsilon": "1", "terms": terms}
+    answer = callers["curator"]("POST", "/v1/proposals", key="long", json=body)
+    check(answer, 422)
+    assert answer.json()["title"] == "WrongShape"

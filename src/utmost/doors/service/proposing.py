@@ -8,7 +8,7 @@ from typing import Any
 from utmost.doors.service.approvals import VERBS, Proposal, check_approved
 from utmost.doors.service.desk import Desk
 from utmost.doors.service.records import Shelf
-from utmost.doors.service.terms import Terms
+from utmost.doors.service.terms import LONGEST_TERMS, Terms
 from utmost.doors.service.tokens import Token
 from utmost.errors import NotAllowed, OutOfRange, WrongKind
 from utmost.laws.exact import Level, exact_integer
@@ -16,7 +16,6 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.events import check_name
 
 _LONGEST_REASON = 1000
-_LONGEST_TERMS = 2 << 20
 
 
 def check_declared(token: Token, verb: str, terms: Terms) -> None:
@@ -103,7 +102,7 @@ class Proposals:
         if terms is not None:
             check_declared(token, "propose", terms)
         facts = {} if terms is None else terms.facts()
-        if len(json.dumps(facts)) > _LONGEST_TERMS:
+        if len(json.dumps(facts)) > LONGEST_TERMS:
             raise OutOfRange("terms must be at most 2 MiB of JSON", came="more", where="terms")
         name, now = self._desk.name("proposal", token, key), int(self._desk.clock())
         wanted = exact_integer(version, "version")

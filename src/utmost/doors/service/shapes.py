@@ -19,6 +19,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from utmost.doors.service.terms import LONGEST_TERMS
+
 MOST_VERSIONS = 1_000_000_000
 
 _Text = Annotated[str, Field(max_length=4100)]
@@ -156,7 +158,10 @@ class TermsShape(Asked):
     id_column: Word | None = None
     dataset: Word | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
-    strategy: Annotated[str | None, Field(description="a strategy as JSON text, instead of columns and unit")] = None
+    strategy: Annotated[
+        str | None,
+        Field(max_length=LONGEST_TERMS, description="a strategy as JSON text, instead of columns and unit"),
+    ] = None
     part: Annotated[
         Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
         Field(description="of a counted table of a part: the partition, and which part", examples=[["town", "Bern"]]),

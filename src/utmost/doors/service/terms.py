@@ -9,6 +9,9 @@ from utmost.laws.exact import checked, checked_parts
 from utmost.laws.exact.shown import Shown
 from utmost.publish.ledger.promise import Promise
 
+LONGEST_TERMS = 2 << 20
+"""How many characters the terms of a proposal have at most, as JSON: pages read them for as long as it is there."""
+
 _ELSEWHERE = ("per", "noise")
 
 
