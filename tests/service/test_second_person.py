@@ -497,3 +497,16 @@ def test_an_approver_for_some_releases_reads_no_names_of_limits_that_wait(servic
         for some in ((("x",),), ())
     ]
     assert ["a secret cohort" in page for page in seen] == [False, True]
+
+
+def test_a_name_that_reads_as_anothers_is_refused_without_that_one(opened, who, service):
+    """To whoever is for all releases the other is named: it may be theirs, misspelt."""
+    service.ledger.budget("SALARIES", 2)
+    alone = opened(approvals=False)
+    for owner, some, told in (("Eve", [("salaries", None)], False), ("Max", [], True)):
+        token = who(owner, "curator", *some)
+        with pytest.raises(OutOfRange, match="read as that of another") as rehearsed:
+            alone.releases.rehearse(token, "salaries", ONE)
+        with pytest.raises(OutOfRange, match="read as that of another") as published_:
+            alone.releases.publish(token, "k", "salaries", TABLE, ONE, replace(TERMS, independent=True))
+        assert ["SALARIES" in str(refused.value) for refused in (rehearsed, published_)] == [told, told]

@@ -11,7 +11,7 @@ from utmost.doors.service.proposing import Proposals, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
-from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, UnknownRelease
+from utmost.errors import AlreadyPublished, DataChanged, NotAllowed, OutOfRange, UnknownRelease
 from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
@@ -42,6 +42,18 @@ class View:
 def radius_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
     return noise.radius(at, exact("0.95"))
+
+
+@contextmanager
+def _unspelt(apart: bool) -> Iterator[None]:
+    """Refuse the name of a dataset without naming another, to whoever is for some releases alone."""
+    try:
+        yield
+    except OutOfRange as error:
+        if not apart or error.where != "dataset":
+            raise
+        required = "the name of a dataset must not read as that of another"
+        raise OutOfRange(required, where="dataset", remedy="Take another name.") from None
 
 
 class Releases:
@@ -159,7 +171,7 @@ class Releases:
         terms.promise.check(table)
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
-        with self._comparing(token, name):
+        with self._comparing(token, name), _unspelt(not token.may("publish")):
             return self._ledger.publish(
                 name,
                 table,
@@ -238,7 +250,8 @@ class Releases:
         token.check("propose", check_name(name, "name"), at)
         apart = not token.may("propose")  # what others keep here is not said
         self._check_known(token, "propose", dataset, name)
-        return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
+        with _unspelt(apart):
+            return self._ledger.rehearse(name, epsilon=at, dataset=dataset, independent=apart)
 
     def _check_known(self, token: Token, verb: str, dataset: str | None, name: str) -> None:
         """Check that a token for some releases names none but their datasets, whether or not others are there.
