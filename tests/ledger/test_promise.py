@@ -1,16 +1,19 @@
 """A promise is said once: one object, one form as JSON, one digest, whatever door it goes through."""
 
+import copy
 import inspect
 import json
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
+from utmost.laws.sampling import Identifiers
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.promise import Promise, Words, promise_of
@@ -150,3 +153,36 @@ def test_numbers_of_its_json_are_exact():
     assert Promise.of_facts(made.facts()).unit.sensitivity == Fraction(1, 3)
     with pytest.raises(OutOfRange, match="4200 digits"):
         Promise.of_facts(made.facts() | {"sensitivity": "1e-4300"})
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"columns": ["x", "y"], "per": 200, "id_column": "i"}, "points in the plane"),
+        ({"strategy": PLAN}, "the sums of a strategy"),
+        ({"columns": "n", "unit": Unit(1, 1), "id_column": "i", "largest": 9}, "largest="),
+        ({"columns": "n", "unit": Unit(1, 1)}, "needs identifiers"),
+    ],
+)
+def test_what_has_no_noise_by_item_is_not_published_by_item(tmp_path, words, why):
+    """Whichever way it is said, and before any event: noise for one unit would be charged as another."""
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
+        committed = ledger.items.commitment_key("v", columns="n", unit=Unit(1, 1)).committed(
+            [Identifiers.of(["a", "b"])], {"n": [1, 2]}
+        )
+        for said in (words, {"promise": Promise(**words)}):
+            with pytest.raises((Unsupported, OutOfRange), match=why):
+                ledger.items.publish("v", committed, epsilon=1, **said)
+        if why != "needs identifiers":
+            with pytest.raises(Unsupported, match=why):
+                ledger.items.commitment_key("v", Promise(**words))
+        with pytest.raises(OutOfRange, match="beside it"):
+            ledger.items.publish("v", committed, Promise("n", unit=Unit(1, 1), id_column="i"), epsilon=1, cells=2)
+        assert [event.kind for event in ledger.history()] == ["opened"]
+        assert ledger.verify()
+
+
+def test_a_promise_is_copied_and_pickled_whole():
+    for words in KINDS.values():
+        made = Promise(**words)
+        assert pickle.loads(pickle.dumps(made)) == copy.deepcopy(made) == made

@@ -25,6 +25,7 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Promise
 from utmost.publish.workloads import Domain, strategy
 
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}
@@ -139,6 +140,31 @@ def test_a_second_person_over_the_wire(opened):
     proposal = ada.propose("publish", "admissions", epsilon=1, **PROMISE)
     grace.decide(proposal["name"], "approved")
     assert len(ada.publish("admissions", TABLE, **PROMISE, epsilon=1, proposal=proposal["name"])["admitted"]) == 3
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+def test_a_part_is_proposed_and_published_over_the_wire(opened, as_object):
+    """Before there is a table the promise says of which part it is, as an object or in words."""
+    service = opened()
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    ada, grace = (
+        connect("http://localhost", service.bearers.make(None, who, who, role, (Grant("*"),))[1], transport=Inside(app))
+        for who, role in (("Ada", "curator"), ("Grace", "approver"))
+    )
+    domain = Domain(sex=["men", "women"])
+    plan = strategy(Workload(domain, {"sex": 1}), Unit(1, 1), epsilon=1)
+    words = {"strategy": plan, "part": ("town", "Bern")}
+    said = {"promise": Promise(**words)} if as_object else words
+    proposal = ada.propose("publish", "in Bern", epsilon=1, dataset="people", **said)
+    assert proposal["facts"]["part"] == ["town", "Bern"]
+    grace.decide(proposal["name"], "approved")
+    table = CountedTable(domain, [3, 4], Unit(1, 1), part=("town", "Bern"))
+    made = ada.publish("in Bern", table, epsilon=1, dataset="people", proposal=proposal["name"], **said)
+    assert made.part == ("town", "Bern")
+    with pytest.raises(OutOfRange, match="terms belong to a publication"):
+        ada.propose("relax", "in Bern", epsilon=2, **said)
+    with pytest.raises(OutOfRange, match="beside it"):
+        ada.propose("publish", "x", Promise(**words), epsilon=1, cells=1)
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])

@@ -128,6 +128,8 @@ def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
 
 
 def test_no_rows_and_rows_outside():
+    none = ut.count_table({"a": [], "n": []}, each_row=True, domain={"a": ["p"]}, values="n", per_atom=2**70)
+    assert none.atoms.tolist() == [0]
     empty = ut.count_table({"a": []}, each_row=True, domain={"a": ["p"]})
     assert (empty.atoms.tolist(), empty.unit) == ([0], Unit(1, 1))
     with pytest.warns(NothingCounted):

@@ -112,17 +112,17 @@ class Bearers:
         maker = token if token is not None else Token("0" * 24, "service", "admin", (Grant(EVERY),), 0, 1 << 40)
         name, now = self._desk.name("token", maker, key), int(self._desk.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
-        made = Token(name, owner, role, grants, now, now + seconds, digest, subject)
+        fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
         asked = [owner, role, [grant.facts() for grant in grants], str(seconds), subject]
 
         def work(shelf: Shelf) -> tuple[Token, str | None]:
-            kept = self._desk.again(shelf, "token", name, asked)
-            if kept is not None:
-                return Token.of_facts(name, kept), None
-            _check_told_apart(shelf, made)
-            shelf.put("token", name, made.facts())
+            record = self._desk.again(shelf, "token", name, asked)
+            if record is not None:
+                return Token.of_facts(name, record), None
+            _check_told_apart(shelf, fresh)
+            shelf.put("token", name, fresh.facts())
             self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
-            return made, None if secret is None else bearer(name, secret)
+            return fresh, None if secret is None else bearer(name, secret)
 
         return self._desk.records.write(work)
 

@@ -15,7 +15,7 @@ from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promise import Promise, promise_of
+from utmost.publish.ledger.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.saving import Publication, saved
@@ -157,7 +157,9 @@ class RemoteLedger:
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
         asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        stated = {"terms": _stated(None, promise, terms)} if verb == "publish" else {}
+        whose, words = _apart(terms)
+        is_stated = verb == "publish" or promise is not None or terms
+        stated = {"terms": Terms(stated_promise(promise, words), **whose).facts()} if is_stated else {}
         return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
 
     def decide(self, proposal: str, state: str) -> dict[str, Any]:
@@ -184,7 +186,9 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
             terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
         """
-        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": _stated(table, promise, terms)}
+        whose, words = _apart(terms)
+        stated = Terms(promise_of(table, promise, words), **whose).facts()
+        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": stated}
         more = {"version": version, "proposal": proposal, **_brought(table)}
         return _table(self._post("/v1/releases", request, {**asked, **more}), table)
 
@@ -325,10 +329,10 @@ def _read(answer: Any) -> dict[str, Any]:
     raise (kind if known else ServiceError)(f"{detail}{wrong}", where="service")  # type: ignore[misc]
 
 
-def _stated(table: Any, promise: Promise | None, terms: Any) -> dict[str, Any]:
-    """What is promised and whose budget is spent, as JSON."""
-    call = {name: terms.pop(name) for name in ("dataset", "independent") if name in terms}
-    return Terms(promise_of(table, promise, terms), **call).facts()
+def _apart(terms: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Whose budget is spent, and the words of the promise."""
+    whose: dict[str, Any] = {name: terms[name] for name in ("dataset", "independent") if name in terms}
+    return whose, {name: word for name, word in terms.items() if name not in whose}
 
 
 def _brought(table: Any) -> dict[str, Any]:

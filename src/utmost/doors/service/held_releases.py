@@ -84,7 +84,7 @@ class Releases:
     def not_there(self, token: Token, grants: tuple[Grant, ...]) -> list[str]:
         """The releases of grants that are not there, for whoever makes a token: yet to come, or misspelt."""
         token.check("tokens")
-        there = {one.name for one in self._ledger.releases} | {EVERY}
+        there = {release.name for release in self._ledger.releases} | {EVERY}
         return [grant.release for grant in grants if grant.release not in there]
 
     def release(self, token: Token, name: str, version: int | None = None) -> Published:
@@ -274,7 +274,7 @@ class Releases:
         if token.may(verb) or dataset == name:
             return True
         there = self._ledger.releases
-        return any(one.dataset == dataset and granted(token, one.name) is not None for one in there)
+        return any(release.dataset == dataset and granted(token, release.name) is not None for release in there)
 
     def _known(
         self, token: Token, verb: str, name: str, version: int | None, at: Level | None = None

@@ -19,12 +19,13 @@ from utmost.errors import NotDeclared, NothingCounted, OutOfRange
 from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.kept_pairs import in_one_part, in_rows
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_batches import Batch, Events, read_events
 from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, row_pairs
@@ -150,12 +151,11 @@ def count_table(
     ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
     """
     low, high = _bounds(per_atom)
-    bound = max(abs(low), abs(high))
     most = _most(person, at_most, together, each_row=each_row)
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
     pair = None if together is None else _pair_axis(plan, together, most)
-    unit = Unit(bound, min(most, plan.atoms), neighbours)
     rule = _Kept(plan, low, high, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    unit = Unit(rule.bound, min(most, plan.atoms), neighbours)
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
     if account.left_out == account.events > 0:
@@ -171,32 +171,35 @@ def count_table(
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
     """The sum of each cell, and of what kind tables made of it are."""
-    read, done = read_events(events, rule.plan.columns, rule.plan.values), 0
-    size, bound = rule.plan.parts * rule.plan.atoms, max(abs(rule.low), abs(rule.high))
+    read = read_events(events, rule.plan.columns, rule.plan.values)
     if read.folders is not None:
         read.folders.check_labels(rule.plan.read)
-    persons, tally = Persons(rule.person), Tally()
-    summed: NDArray[Any] = np.zeros(size if rule.plan.person is None else 0, dtype=np.int64)
+    gathered = _of_rows if rule.plan.person is None else _of_persons
+    return gathered(rule, read, progress or _nothing), read.kind
+
+
+def _nothing(done: int, rows: int) -> None:
+    """Show no progress."""
+
+
+def _of_persons(rule: "_Kept", read: Events, progress: Progress) -> NDArray[Any]:
+    persons, tally, done = Persons(rule.person), Tally(), 0
     for batch in read.batches():
-        rows = len(batch[rule.plan.columns[0]])
-        if rule.plan.person is None:
-            summed = _with_rows(summed, rule.chosen(row_pairs(rule, batch, done), ()), bound * (done + rows))
-        else:
-            take_events(rule, batch, persons, tally, read.weight, done)
-        done += rows
-        if progress is not None:
-            progress(done, read.rows)
-    if rule.plan.person is None:
-        return summed, read.kind
-    return totals(rule.chosen(tally.pairs(), persons.texts), size, bound), read.kind
+        done += take_events(rule, batch, persons, tally, read.weight, done)
+        progress(done, read.rows)
+    return totals(rule.chosen(tally.pairs(), persons.texts), rule.size, rule.bound)
 
 
-def _with_rows(summed: NDArray[Any], pairs: Pairs, most: int) -> NDArray[Any]:
-    """The sums of cells with those of more rows, which together are at most so large: exact at every size."""
-    cells, sums = added_by_cell(pairs)
-    if most >= _LARGEST_DOMAIN:
-        summed, sums = summed.astype(object), sums.astype(object)
-    summed[cells] += sums
+def _of_rows(rule: "_Kept", read: Events, progress: Progress) -> NDArray[Any]:
+    """The same where each row is a person: what is kept of it is added up as it passes."""
+    summed, done = np.zeros(rule.size, dtype=np.int64 if rule.bound < _LARGEST_DOMAIN else object), 0
+    for batch in read.batches():
+        cells, sums = added_by_cell(rule.chosen(row_pairs(rule, batch, done), ()))
+        done += len(batch[rule.plan.columns[0]])
+        if rule.bound * done >= _LARGEST_DOMAIN:  # beyond, int64 might wrap
+            summed, sums = summed.astype(object), sums.astype(object)
+        summed[cells] += sums
+        progress(done, read.rows)
     return summed
 
 
@@ -212,7 +215,7 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
         batches = read.kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
-    return gathered_totals(rule.tally.taken_from(batches), plan.parts * plan.atoms), frame.kind
+    return gathered_totals(rule.tally.taken_from(batches), rule.size), frame.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,6 +305,16 @@ class _Kept:
         return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
 
     @property
+    def size(self) -> int:
+        """How many cells there are, in all parts."""
+        return self.plan.parts * self.plan.atoms
+
+    @property
+    def bound(self) -> int:
+        """The largest size of what one person changes in a cell."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
     def person(self) -> str:
         """The column that says whose event it is; nothing where each row is a person."""
         return self.plan.person or ""
@@ -335,10 +348,10 @@ class _Kept:
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """Of each person the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
-            pairs = _in_one_part(pairs, self.plan.atoms, texts, self.key)
+            pairs = in_one_part(pairs, self.plan.atoms, texts, self.key)
         inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
         if self.pair is not None:
-            return pairs.where(_in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
+            return pairs.where(in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
@@ -436,16 +449,6 @@ def _part_axis(domain: Domain, part: Any) -> Axis:
     return Domain(part).axes[0]
 
 
-def _in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
-    """The pairs of each person in the one of that person's parts that has the least hash."""
-    parts = pairs.cells // atoms
-    first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
-    first = first[first < len(parts)]
-    runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
-    kept = least_hashed(runs, 1, persons, key=key, purpose=b"part")
-    return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
-
-
 def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
     """The axis along which a person's atoms are kept by rows.
 
@@ -458,23 +461,6 @@ def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
     if not plan.axes:
         raise OutOfRange("together must be an axis of the table", came=together)
     return PairAxis.of(Domain(plan.named), together)
-
-
-def _in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
-    """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
-    after = prod(pair.domain.shape[pair.place + 1 :])
-    row = pairs.cells // (2 * after) * after + pairs.cells % after
-    order = np.lexsort((row, pairs.persons))
-    who, which = pairs.persons[order], row[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
-    first = np.flatnonzero(new)
-    taken = least_hashed(
-        Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
-    )
-    kept = np.empty(len(order), dtype=bool)
-    kept[order] = np.repeat(taken, np.diff(first, append=len(order)))
-    return kept
 
 
 def _split(

@@ -41,7 +41,7 @@ def twin_of(name: str, known: Iterable[str]) -> str | None:
     """
     there = set(known)
     mine = read_alike(name)
-    return None if name in there else next((one for one in sorted(there) if read_alike(one) == mine), None)
+    return None if name in there else next((other for other in sorted(there) if read_alike(other) == mine), None)
 
 
 def check_told_apart(state: State, dataset: str) -> None:

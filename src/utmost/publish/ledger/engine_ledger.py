@@ -14,7 +14,7 @@ from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.counting.counted import Laid
-from utmost.publish.ledger.item_ledger import ItemLedger
+from utmost.publish.ledger.item_ledger import ItemLedger, check_of_cells
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.requests import CONFIDENCE
 from utmost.publish.ledger.state import Published
@@ -42,12 +42,7 @@ def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
     promise, noise = asked.promise, asked.promise.noise
-    if noise.points is not None:
-        remedy = "Collect the frame first, and publish it without an engine."
-        raise Unsupported("points in the plane have no noise by item", came="a frame of an engine", remedy=remedy)
-    if noise.largest is not None:
-        remedy = "Leave it out."
-        raise Unsupported("what an engine answers takes no room that largest= would bound", remedy=remedy)
+    check_of_cells(promise)
     laid = Laid(table, promise.columns, promise.public, (), noise.unit)
     frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.numbers)
     frame.check_room(noise.lattice, asked.level)

@@ -18,7 +18,7 @@ from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.promise import Promise, Words
+from utmost.publish.ledger.promise import Promise, Words, stated_promise
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
@@ -72,11 +72,11 @@ class ItemLedger:
             Unsupported: for a release whose noise goes by rows.
         """
 
-        def fresh() -> tuple[tuple[str, ...], Lattice]:
-            made = Promise(**words) if promise is None else promise
-            return _chosen(made), made.noise.lattice
-
-        return self._key(name, version, None if promise is None and words.get("columns") is None else fresh)
+        if promise is None and words.get("columns") is None:
+            return self._key(name, version, None)
+        stated = stated_promise(promise, words)
+        check_of_cells(stated)
+        return self._key(name, version, lambda: (_chosen(stated), stated.noise.lattice))
 
     def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
@@ -130,9 +130,13 @@ class ItemLedger:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
         said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        promise = Promise(**words) if promise is None else promise
-        promise = promise.as_read(_chosen(promise), promise.public)
-        asked = PublishRequest.read(name, level(epsilon, alpha), promise, **said)
+        stated = stated_promise(promise, words)
+        check_of_cells(stated)
+        if not stated.identifiers:
+            remedy = "Pass id_column=, the columns that together say which item a row is."
+            raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+        chosen = stated.as_read(_chosen(stated), stated.public)
+        asked = PublishRequest.read(name, level(epsilon, alpha), chosen, **said)
         return self.published(replace(asked, kind="items"), commitment)
 
     def published(self, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
@@ -286,6 +290,23 @@ class AnsweringItems:
 
 def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...], lattice: Lattice) -> CommitmentKey:
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
+
+
+def check_of_cells(promise: Promise) -> None:
+    """Check that workers can answer for each cell by itself, of which nothing is stored.
+
+    Raises:
+        Unsupported: for points, the sums of a strategy, and a declared largest value.
+    """
+    noise = promise.noise
+    kinds = {"points in the plane": noise.points, "the sums of a strategy": noise.strategy}
+    for kind, noised in kinds.items():
+        if noised is not None:
+            remedy = "Collect the table first, and publish it without an engine."
+            raise Unsupported(f"{kind} have no noise by item", came="a table that is answered by item", remedy=remedy)
+    if noise.largest is not None:
+        remedy = "Leave it out."
+        raise Unsupported("what is answered by item takes no room that largest= would bound", remedy=remedy)
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:

@@ -174,21 +174,21 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             BudgetExceeded: where the dataset's limit does not allow it.
             NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
         """
-        at, made = level(epsilon, alpha), promise_of(table, promise, words)
-        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
-        asked, native = PublishRequest.read(name, at, made, **said), made.rows_of(table)
-        check_reconstructed(made.noise)
+        at, stated = level(epsilon, alpha), promise_of(table, promise, words)
+        call: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        wanted, native = PublishRequest.read(name, at, stated, **call), stated.rows_of(table)
+        check_reconstructed(stated.noise)
         if (door := engine_door(native, "engine_ledger")) is not None:
-            return door.publish_frame(self.items, asked, native)
-        asked, source = read_request(asked, native, self._look)
-        made.noise.warn(at)
-        warn_of_rows(made.rows)
+            return door.publish_frame(self.items, wanted, native)
+        wanted, source = read_request(wanted, native, self._look)
+        stated.noise.warn(at)
+        warn_of_rows(stated.rows)
         response = self._book.answer(
-            lambda page: already_published(page, asked, source, progress),
-            lambda page: publish_new(page, asked, source, self._randomness, progress),
-            look=asked.may_be_stored(self._book.seen),
+            lambda page: already_published(page, wanted, source, progress),
+            lambda page: publish_new(page, wanted, source, self._randomness, progress),
+            look=wanted.may_be_stored(self._book.seen),
         )
-        return answer_beside(source, asked.promise.noise, at, asked.kind, response, asked.promise.part)
+        return answer_beside(source, wanted.promise.noise, at, wanted.kind, response, wanted.promise.part)
 
     def relax(
         self,

@@ -318,14 +318,25 @@ def promise_of(table: Any, promise: Promise | None, words: Words) -> Promise:
         OutOfRange, NotANumber, WrongKind: for words that are no such thing, words beside a promise, and a table that
             needs another promise.
     """
+    completed = promise is None and isinstance(table, CountedTable)
+    stated = stated_promise(promise, _completed(table, words) if completed else words)
+    stated.check(table)
+    return stated
+
+
+def stated_promise(promise: Promise | None, words: Words) -> Promise:
+    """The promise that is given, or that of words; before there is a table.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for words that are no such thing, and words beside a promise.
+    """
     if promise is None:
-        promise = Promise(**(_completed(table, words) if isinstance(table, CountedTable) else words))
-    elif not isinstance(promise, Promise):
+        return Promise(**words)
+    if not isinstance(promise, Promise):
         raise WrongKind("a promise must be a Promise", came=type(promise).__name__, where="promise")
-    elif words:
+    if words:
         remedy = "Leave it out, or make another promise."
         raise OutOfRange("a promise says all that is promised", came=f"{min(words)} beside it", remedy=remedy)
-    promise.check(table)
     return promise
 
 
@@ -337,21 +348,21 @@ def _completed(table: CountedTable, words: Words) -> Words:
     """
     if words.get("per") is not None:
         raise OutOfRange("points need a table and the columns= of their coordinates")
-    made: Words = {"part": table.part, **words}
+    completed: Words = {"part": table.part, **words}
     if words.get("strategy") is not None:
-        return made
+        return completed
     columns = words.get("columns")
     names = ("count",) if columns is None else listed_names(columns, "columns")
     if len(names) != 1:
         raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
     proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
     if words.get("unit") is None:
-        given = {name: words.get(name) for name in proved}
-        made |= {name: proved[name] if value is None else value for name, value in given.items()}  # type: ignore[typeddict-item]
+        parts = {name: words.get(name) for name in proved}
+        completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
     labels = table.domain.level_names(table.domain.finest)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-    return {**made, "columns": names, "public": public}
+    return {**completed, "columns": names, "public": public}
 
 
 def counted_table(table: Any) -> CountedTable:
