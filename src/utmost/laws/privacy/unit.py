@@ -1,8 +1,9 @@
 """The unit of privacy: whom a release protects, and how much of the table that individual can change."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
@@ -29,22 +30,54 @@ class Unit(Rebuilt):
         sensitivity: the most by which one individual's presence changes one cell, > 0.
         cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
+        nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
+            and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
+            and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
 
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
+    >>> Unit(1, 2, "change-one", nonnegative=True)
+    Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='change-one', nonnegative=True)
     """
 
     sensitivity: Fraction
     cells: int
     neighbours: Neighbours
+    nonnegative: bool
 
-    def __init__(self, sensitivity: Number, cells: Number, neighbours: str = "add-remove") -> None:
+    def __init__(
+        self, sensitivity: Number, cells: Number, neighbours: str = "add-remove", nonnegative: bool = False
+    ) -> None:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
+        object.__setattr__(self, "nonnegative", _promised(nonnegative))
+
+    def __repr__(self) -> str:
+        said = f"sensitivity={self.sensitivity!r}, cells={self.cells}, neighbours={self.neighbours!r}"
+        return f"Unit({said}, nonnegative=True)" if self.nonnegative else f"Unit({said})"
+
+    def facts(self) -> dict[str, Any]:
+        """The unit as JSON values, which `of_facts` reads; a promise that nobody makes is left out.
+
+        >>> Unit(1, 2).facts()
+        {'sensitivity': '1', 'cells': 2, 'neighbours': 'add-remove'}
+        """
+        said = {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours}
+        return said | {"nonnegative": True} if self.nonnegative else said
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
+        """The unit that JSON values describe; other values beside them are not looked at.
+
+        >>> Unit.of_facts(Unit(3, 2, "change-one", nonnegative=True).facts()).nonnegative
+        True
+        """
+        promised = facts.get("nonnegative", False)
+        return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], promised)
 
     @property
     def charged(self) -> int:
@@ -140,6 +173,13 @@ def _cells(value: Number) -> int:
             remedy="Give how many of the released cells one individual changes, over all released columns.",
         )
     return number
+
+
+def _promised(value: bool) -> bool:
+    if value is not True and value is not False:
+        remedy = "Pass True where one individual's presence lowers no cell."
+        raise OutOfRange("nonnegative must be true or false", came=value, remedy=remedy)
+    return value
 
 
 def _neighbours(value: str) -> Neighbours:

@@ -1,5 +1,6 @@
 """Shares of the level for a workload: searched, rounded, and never worse than what anybody would try first."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.candidates import plain_shares, search_starts
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares, descended, lattice_shares
+from utmost.publish.workloads.unit_charge import PLAIN, Room
 from utmost.publish.workloads.workload import Workload
 
 AIMS = ("mean", "largest")
@@ -20,9 +22,9 @@ _ROUNDS = 60
 
 
 def least_shares(
-    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean"
+    workload: Workload, families: dict[Family, int], level: float, aim: str = "mean", room: Room = PLAIN
 ) -> dict[Family, Fraction]:
-    """Shares with little error at a level of the whole, over candidate families; see `candidate_families`.
+    """Shares with little error at a level of share 1, over candidate families; see `candidate_families`.
 
     Multiples of 1/1000, of half of it for more than 50 families, and so on; or the shares that `plain_shares` names,
     where no others that were found are better.
@@ -33,7 +35,7 @@ def least_shares(
     {(0, 1): Fraction(423, 1000), (1, 0): Fraction(577, 1000)}
     """
     names = list(families)
-    error, found = _searched(workload, families, level, aim)
+    error, found = _searched(workload, families, level, aim, room)
     steps = _STEPS * -(-int((found > 0).sum()) // _FAMILIES_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, found, steps)]
     options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
@@ -43,17 +45,19 @@ def least_shares(
         (option for option, value in zip(options, values, strict=True) if value <= best * (1 + 1e-12)),
         key=lambda option: sum(share > 0 for share in option),
     )
-    return {family: share for family, share in zip(names, chosen, strict=True) if share}
+    return room.shares(workload.domain, dict(zip(names, chosen, strict=True)))
 
 
-def _searched(workload: Workload, families: dict[Family, int], level: float, aim: str) -> tuple[WeighedError, Floats]:
+def _searched(
+    workload: Workload, families: dict[Family, int], level: float, aim: str, room: Room
+) -> tuple[WeighedError, Floats]:
     blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
-    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level)
+    mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
     starts = search_starts(workload, families, mean)
     found = best_shares(mean, starts)
     if aim == "mean" or len(workload.parts) == 1:
         return mean, found
-    largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level)
+    largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
     return largest, best_shares(largest, [*starts, _evened(largest, mean, found)])
 
 
@@ -68,9 +72,7 @@ def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
         weights = weights * np.sqrt(errors)
         weights /= weights.sum()
         spectrum = (weights[:, None] * largest.spectra).sum(axis=0)
-        _, (shares,) = descended(
-            WeighedError(spectrum[None, :], largest.loads, largest.level), shares[None, :], sweeps=4
-        )
+        _, (shares,) = descended(replace(largest, spectra=spectrum[None, :]), shares[None, :], sweeps=4)
         best = min(best, shares, key=lambda found: float(largest(found)))
     return best
 

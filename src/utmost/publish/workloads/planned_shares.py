@@ -1,6 +1,7 @@
 """Shares and variances for a workload, whatever its domain: even levels, one uneven tree, sums and differences."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isinf
 from typing import Any
@@ -26,6 +27,7 @@ from utmost.publish.workloads.sums_and_differences import PairAxis, least_turned
 from utmost.publish.workloads.tent_errors import tent_variances
 from utmost.publish.workloads.tent_search import axes_in_order, tent_shares
 from utmost.publish.workloads.unequal_trees import TreeError, least_tree_shares
+from utmost.publish.workloads.unit_charge import Room, room_of_rows, rooms
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 
@@ -55,37 +57,73 @@ def planned_shares(
     if level.epsilon_float < _LEAST:
         raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
     if pair is not None:
-        return least_turned(pair, workload, lambda side: planned_shares(side, unit, level))
-    if tents is not False and candidates is None and aim == "mean" and (tents or axes_in_order(workload)):
-        return _with_tents(workload, unit, level, tents is None)
-    if not is_unequal_tree(workload.domain):
+        plan = _Plan(unit, level, None, aim, False)
+        return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
+    plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents)
+    found = [plan.within(workload, room) for room in rooms(unit, workload.domain.size)]
+    return found[0] if len(found) == 1 else min(found, key=lambda shares: _error(workload, unit, shares, level, aim))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is asked of the search, whichever shares keep the level."""
+
+    unit: Unit
+    level: Level
+    candidates: tuple[Any, ...] | None
+    aim: str
+    tents: bool | None
+
+    def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
+        """The shares that are found among those that one rule allows."""
+        found = self._with_tents(workload, room)
+        if found is not None:
+            return found
+        if not is_unequal_tree(workload.domain):
+            return self._of_families(workload, room)
+        if self.candidates is not None or self.aim != "mean":
+            remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
+            raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
+        return least_tree_shares(workload, self.unit, self.level, room)
+
+    def _of_families(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
         even = EvenLevels.of(workload)
-        named = None if candidates is None else [even.reduced(workload.domain.family(name)) for name in candidates]
-        families = candidate_families(even.workload) if named is None else named_candidates(even.workload, named)
-        found = least_shares(even.workload, families, float(level_of_atoms(unit, level).epsilon_float), aim)
+        if self.candidates is None:
+            families = candidate_families(even.workload)
+            families |= dict.fromkeys([even.workload.domain.family("")] if room.free else [], 1)
+        else:
+            named = [even.reduced(workload.domain.family(name)) for name in self.candidates]
+            families = named_candidates(even.workload, named)
+        found = least_shares(even.workload, families, self._whole, self.aim, room)
         return {even.whole(family): share for family, share in found.items()}
-    if candidates is not None or aim != "mean":
-        remedy = "Leave candidates= and aim= out, or declare levels whose groups have one size."
-        raise Unsupported("over groups of several sizes all levels are candidates", came="others", remedy=remedy)
-    return least_tree_shares(workload, unit, level)
+
+    def _with_tents(self, workload: Workload, room: Room) -> dict[Family, Fraction] | None:
+        """The shares with tents; None where others serve, and where these have no more error."""
+        served = self.candidates is None and self.aim == "mean" and self.tents is not False
+        if not served or not (self.tents or axes_in_order(workload)):
+            return None
+        if self.tents:
+            return tent_shares(workload, self._whole, room)[0]
+        try:
+            plain = replace(self, tents=False).within(workload, room)
+        except Unsupported:  # sums over a tree of unequal groups that are no groups
+            return tent_shares(workload, self._whole, room)[0]
+        try:
+            found, error = tent_shares(workload, self._whole, room)
+        except Unsupported:
+            return plain
+        return found if error < _error(workload, self.unit, plain, self.level) * (1 - _EQUAL) else plain
+
+    @property
+    def _whole(self) -> float:
+        return float(level_of_atoms(self.unit, self.level).epsilon_float)
 
 
-def _with_tents(workload: Workload, unit: Unit, level: Level, or_without: bool) -> dict[Family, Fraction]:
-    """The shares with tents; or those without where they have no more error."""
-    whole = float(level_of_atoms(unit, level).epsilon_float)
-    if not or_without:
-        return tent_shares(workload, whole)[0]
-    try:
-        plain = planned_shares(workload, unit, level)
-    except Unsupported:  # sums over a tree of unequal groups that are no groups
-        return tent_shares(workload, whole)[0]
-    try:
-        found, error = tent_shares(workload, whole)
-    except Unsupported:
-        return plain
-    variances = part_variances(workload, unit, plain, level)
-    without = sum(float(part.weight) * variances[part.name] for part in workload.parts) * float(precision(whole))
-    return found if error < without * (1 - _EQUAL) else plain
+def _error(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level, aim: str = "mean") -> float:
+    """The weighted sum of mean variances, or the largest of them."""
+    variances = part_variances(workload, unit, shares, level)
+    weighted = [float(part.weight) * variances[part.name] for part in workload.parts]
+    return sum(weighted) if aim == "mean" else max(weighted)
 
 
 def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
@@ -113,7 +151,9 @@ def part_variances(
     """Of each part the mean variance of its answers, by least squares from what these shares measure at a level."""
     if pair is not None:
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
-    whole = float(level_of_atoms(unit, level).epsilon_float)
+    largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
+    whole = float(level_of_atoms(unit, level).scaled(largest).epsilon_float)
+    shares = {family: share / largest for family, share in shares.items()}
     place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)
@@ -127,7 +167,10 @@ def part_variances(
     by_level = np.zeros(len(workload.domain.axes[0].levels) + 1)
     for family, share in shares.items():
         by_level[family[0]] = float(share)
-    errors = {part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level) for part in workload.parts}
+    errors = {
+        part.name: TreeError.of(workload.reweighted({part.name: 1}), unit, level.scaled(largest))
+        for part in workload.parts
+    }
     return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
 
 

@@ -7,12 +7,14 @@ it can be from the best one is said by bounds of their own. Nothing here is draw
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact import Array, Floats
 from utmost.publish.workloads.blocks import Blocks, relative_precision
+from utmost.publish.workloads.unit_charge import PLAIN, Room
 
 _SCAN = np.linspace(0, 1, 9)
 _GOLDEN = (5**0.5 - 1) / 2
@@ -29,19 +31,27 @@ class WeighedError:
     Attributes:
         spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
         loads: of each family and eigenspace, the atoms of a group where the family is nowhere coarser, else 0.
-        level: of the noise at share 1.
+        level: of the noise at the largest share that a family may have.
+        free: of each family, what it has beside its share; (families,).
     """
 
     spectra: Floats
     loads: Floats
     level: float
+    free: Floats
 
     @classmethod
-    def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float) -> "WeighedError":
-        """The error of workloads with these spectra over the families of ``blocks``."""
+    def of(cls, blocks: Blocks, spectra: Sequence[Array], level: float, room: Room = PLAIN) -> "WeighedError":
+        """The error of workloads with these spectra over the families of ``blocks``, by shares that add up to 1.
+
+        Args:
+            level: of the noise at share 1, which ``room`` scales; the first total has what is free.
+        """
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         kept = (squares > 0).any(axis=0)
-        return cls(squares[:, kept], blocks.sizes[:, None] * blocks.below.T[:, kept], level)
+        free = room.free_of(blocks.sizes == blocks.atoms)
+        loads = blocks.sizes[:, None] * blocks.below.T[:, kept]
+        return cls(squares[:, kept], loads, level * float(room.scale) * (1 + free.max()), free)
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., families); inf where they do not determine some answer."""
@@ -49,7 +59,15 @@ class WeighedError:
 
     def eigenvalues(self, shares: Floats) -> Floats:
         """Of shares, (..., families), the eigenvalues in units of the precision at the whole level."""
-        return np.asarray(relative_precision(shares, self.level) @ self.loads)
+        return np.asarray(self.precisions(shares) @ self.loads)
+
+    def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
+        """Of shares, (..., families), the precisions in units of the precision at the largest share.
+
+        Args:
+            of: which families these are the shares of.
+        """
+        return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def each(self, eigenvalues: Floats) -> Floats:
         """Of each spectrum its sum, (..., spectra), from eigenvalues of shape (..., eigenspaces)."""
@@ -148,7 +166,7 @@ def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
     rest = _without(error, shares, one, others)
 
     def along(part: Floats) -> Floats:
-        mine, theirs = (relative_precision(found, error.level)[..., None] for found in (part, total - part))
+        mine, theirs = error.precisions(part, one)[..., None], error.precisions(total - part, others)[..., None]
         return error.weighed(rest + mine * error.loads[one] + theirs * error.loads[others])
 
     scanned = along(_SCAN[:, None, None] * total)
@@ -166,7 +184,7 @@ def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
 
 def _without(error: WeighedError, shares: Floats, one: int, others: Array) -> Floats:
     """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
-    precisions = relative_precision(shares, error.level)
+    precisions = error.precisions(shares)
     precisions[:, one] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)

@@ -10,7 +10,7 @@ which is what independent noise would pay for the cells. A cell is (x_+ +- x_-)/
 errors of all answers fall into a part of the sums and a part of the differences, each in closed form.
 
 In the shares of a strategy, a family without the axis measures sums, one with it differences; each kind has shares
-that add up to 1. See docs/theory/cells-together.md.
+that add up to 1, or that `unit_charge` allows. See docs/theory/cells-together.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -128,18 +128,6 @@ class PairAxis:
         """The shares of both over rows as shares by families of the domain."""
         apart = {self.of_differences(family): share for family, share in differences.items()}
         return {**{self.of_sums(family): share for family, share in sums.items()}, **apart}
-
-    def check_shares(self, shares: Shares) -> None:
-        """Check that the shares of sums, and those of differences, add up to 1 each.
-
-        Raises:
-            OutOfRange: where they do not.
-        """
-        added = [sum(side.values()) for side in self.split(shares)]
-        if any(share <= 0 for share in shares.values()) or any(total not in (0, 1) for total in added):
-            remedy = f"A family without {self.name!r} measures sums, one with it differences."
-            required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
-            raise OutOfRange(required, came="others", remedy=remedy)
 
     def sides(self, workload: Workload) -> tuple[Workload | None, Workload | None]:
         """The workload as one of the sums and one of the differences; None for a side on which nothing is wanted.

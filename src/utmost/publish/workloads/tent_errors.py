@@ -25,24 +25,28 @@ from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import Reconstruction
 from utmost.publish.workloads.row_sets import base_of, check_tents_fit, row_sums, row_values, rows_of
+from utmost.publish.workloads.unit_charge import PLAIN, Room, is_total
 from utmost.publish.workloads.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TentErrors:
-    """The error of a workload as a function of the shares of some families, over the variance of noise at the level.
+    """The error of a workload as a function of the shares of some families, over the variance of noise at ``largest``.
 
     Args:
         workload: over a domain whose levels have groups of one size.
         place: of the axis of tents.
         families: that may be measured.
-        level: of the noise at share 1.
+        level: of the noise at share 1, which ``room`` scales.
+        room: which shares keep the level.
     """
 
     workload: Workload
     place: int
     families: tuple[Family, ...]
     level: float
+    room: Room = PLAIN
+    _free: Floats = field(init=False, repr=False)
     _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
     _loads: Floats = field(init=False, repr=False)
     _known: dict[bytes, Any] = field(init=False, repr=False)
@@ -51,6 +55,13 @@ class TentErrors:
         object.__setattr__(self, "_spaces", _spaces(self.workload, self.place, self.families))
         object.__setattr__(self, "_loads", np.array([load_of(family) for family in self.families], dtype=float))
         object.__setattr__(self, "_known", {})
+        totals = [is_total(self.workload.domain, family) for family in self.families]
+        object.__setattr__(self, "_free", self.room.free_of(totals))
+
+    @property
+    def largest(self) -> float:
+        """The level of the noise at the largest share that a family may have, in whose variance errors are."""
+        return self.level * float(self.room.scale) * (1 + float(self._free.max()))
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., families); inf where they do not determine some answer."""
@@ -59,8 +70,9 @@ class TentErrors:
         return np.array([self._error(row) for row in rows]).reshape(given.shape[:-1])
 
     def _error(self, shares: Floats) -> float:
-        precisions = relative_precision(shares / self._loads, self.level)
-        measured = shares > 0
+        given = (shares + self._free) / (1 + self._free.max())
+        precisions = relative_precision(given / self._loads, self.largest)
+        measured = given > 0
         found = 0.0
         for number, space in enumerate(self._spaces):
             key = bytes([number]) + measured.tobytes()

@@ -14,12 +14,14 @@ import numpy as np
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats
 from utmost.publish.workloads.axis_sums import Prefixes, Ranges
+from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.candidates import finest_common
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.strategy_search import lattice_shares
 from utmost.publish.workloads.tent_errors import TentErrors
 from utmost.publish.workloads.tents import tent_count
+from utmost.publish.workloads.unit_charge import PLAIN, Room
 from utmost.publish.workloads.workload import Workload
 
 MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
@@ -42,12 +44,13 @@ def axes_in_order(workload: Workload) -> list[int]:
     ]
 
 
-def tent_shares(workload: Workload, level: float) -> tuple[dict[Family, Fraction], float]:
-    """The best shares with tents that are found, and their error over the variance of noise at the level.
+def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[dict[Family, Fraction], float]:
+    """The best shares with tents that are found, and their error.
 
     Args:
         workload: the sums that are wanted.
-        level: of the noise on an atom if it had the whole level.
+        level: of the noise at share 1, which ``room`` scales.
+        room: which shares keep the level.
 
     Raises:
         OutOfRange: where all ranges or prefixes of no axis of three values are wanted.
@@ -56,10 +59,10 @@ def tent_shares(workload: Workload, level: float) -> tuple[dict[Family, Fraction
     >>> from utmost.publish.workloads import Domain, bins
     >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
     >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
-    ({(-11,): 0.456, (0,): 0.544}, 17.13)
+    ({(-11,): 0.456, (0,): 0.544}, 31.54)
     """
     even = EvenLevels.of(workload)
-    found = [_Search(even.workload, place, level).best() for place in axes_in_order(even.workload)]
+    found = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
     if not found:
         remedy = "Want Workload.ranges or Workload.prefixes of an axis, or pass tents=False."
         raise OutOfRange("tents serve ranges and prefixes of an axis of three values or more", remedy=remedy)
@@ -74,10 +77,10 @@ def tent_shares(workload: Workload, level: float) -> tuple[dict[Family, Fraction
 class _Search:
     """The search on one axis; what was tried already is kept."""
 
-    def __init__(self, workload: Workload, place: int, level: float) -> None:
-        self.workload, self.place, self.level = workload, place, level
+    def __init__(self, workload: Workload, place: int, level: float, room: Room) -> None:
+        self.workload, self.place, self.level, self.room = workload, place, level, room
         self.size = workload.domain.axes[place].size
-        self.beside, self.crossings = _beside(workload, place)
+        self.beside, self.crossings = _beside(workload, place, with_total=room.free > 0)
         self.most = min(MOST_SEARCHED, MOST_NUMBERS // self.size)
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
@@ -90,8 +93,9 @@ class _Search:
         chosen = min(self.known, key=lambda one: self.known[one][0])
         families, errors = self._problem(chosen)
         steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
-        shares = {family: Fraction(int(one), _STEPS) for family, one in zip(families, steps, strict=True) if one}
-        return shares, float(errors(steps / _STEPS))
+        parts = {family: Fraction(int(count), _STEPS) for family, count in zip(families, steps, strict=True)}
+        error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
+        return self.room.shares(self.workload.domain, parts), error
 
     def _moved(self, spacings: tuple[int, ...]) -> None:
         """Move one spacing at a time, by smaller and smaller factors, while that is better."""
@@ -137,10 +141,10 @@ class _Search:
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
         tents = [_on(self.place, -spacing, crossing) for spacing in spacings for crossing in self.crossings]
         families = [*tents, *self.beside]
-        return families, TentErrors(self.workload, self.place, tuple(families), self.level)
+        return families, TentErrors(self.workload, self.place, tuple(families), self.level, self.room)
 
 
-def _beside(workload: Workload, place: int) -> tuple[list[Family], list[Family]]:
+def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
     """The families that are measured beside tents, and the families of the other axes in whose groups tents stand."""
     wanted = list(workload.families)
     ordered = [
@@ -153,7 +157,8 @@ def _beside(workload: Workload, place: int) -> tuple[list[Family], list[Family]]
     if len(crossings) * 2 + len(others) + 1 > _FAMILIES:
         crossings, others = [values], others[: _FAMILIES - 3]
         values = _on(place, 0, finest_common(wanted))
-    return list(dict.fromkeys([values, *others])), crossings
+    totals = [workload.domain.family("")] if with_total else []
+    return list(dict.fromkeys([values, *others, *totals])), crossings
 
 
 def _on(place: int, level: int, family: Family) -> Family:

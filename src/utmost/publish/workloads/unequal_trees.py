@@ -29,6 +29,7 @@ from utmost.publish.workloads.axis_sums import Groups
 from utmost.publish.workloads.blocks import relative_precision
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.strategy_search import lattice_shares
+from utmost.publish.workloads.unit_charge import PLAIN, Room, rooms
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 
@@ -190,17 +191,19 @@ class TreeError(Shown):
     Attributes:
         tree: whose groups are measured.
         weights: of each level, the weight of each group's variance, (groups,).
-        level: of the noise at share 1.
+        level: of the noise at the largest share that a level may have.
+        free: what the total, the first level of one group, has beside its share.
     """
 
     tree: UnequalTree
     weights: tuple[Floats, ...] = field(repr=False)
     level: float
+    free: float = 0.0
 
     @classmethod
     @checked
-    def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level) -> "TreeError":
-        """The error of a workload of groups over a domain of one axis.
+    def of(cls, workload: Workload, unit: Unit, epsilon: Number | Level, room: Room = PLAIN) -> "TreeError":
+        """The error of a workload of groups over a domain of one axis, by shares that add up to 1.
 
         Raises:
             Unsupported: for several axes, and for wanted sums that are no groups.
@@ -213,11 +216,14 @@ class TreeError(Shown):
                 remedy = "Want the groups of its levels, or declare bins whose runs have one size."
                 raise Unsupported("over groups of several sizes only groups are wanted", came=part.name, remedy=remedy)
             weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
-        return cls(tree, tuple(map(frozen, weights)), float(level_of_atoms(unit, level_of(epsilon)).epsilon_float))
+        largest = level_of_atoms(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
+        return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(room.free))
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., levels); inf where they do not determine some wanted answer."""
-        rows = np.atleast_2d(relative_precision(shares, self.level))
+        given = np.array(np.atleast_2d(shares), dtype=float)
+        given[:, self.tree.groups.index(1)] += self.free
+        rows = relative_precision(given / (1 + self.free), self.level)
         return np.array([self._at(row) for row in rows]).reshape(np.shape(shares)[:-1])
 
     def _at(self, precisions: Floats) -> float:
@@ -229,8 +235,14 @@ class TreeError(Shown):
 
 
 @checked
-def least_tree_shares(workload: Workload, unit: Unit, epsilon: Number | Level) -> dict[Family, Fraction]:
+def least_tree_shares(
+    workload: Workload, unit: Unit, epsilon: Number | Level, room: Room | None = None
+) -> dict[Family, Fraction]:
     """Shares of the level for the levels of a tree of any sizes, with little weighted error: multiples of 1/1000.
+
+    Args:
+        workload, unit, epsilon: as for `strategy`.
+        room: which shares keep the level; the first that `rooms` has where None.
 
     Searched, not proved to be the best: exchanges between two levels at a time, from each level alone, equal shares of
     the wanted ones and of all. Never worse than any of these starts.
@@ -244,14 +256,16 @@ def least_tree_shares(workload: Workload, unit: Unit, epsilon: Number | Level) -
     >>> {domain.family_name(family): str(share) for family, share in found.items()}
     {'district': '1'}
     """
-    error = TreeError.of(workload, unit, epsilon)
+    chosen = rooms(unit, workload.domain.size)[0] if room is None else room
+    error = TreeError.of(workload, unit, epsilon, chosen)
     count = len(error.tree.groups)
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
     searched = min((_descended(error, start) for start in starts), key=lambda found: found[0])[1]
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
-    return {(at,): Fraction(round(share * _LATTICE), _LATTICE) for at, share in enumerate(best) if share > 0}
+    parts = {(at,): Fraction(round(share * _LATTICE), _LATTICE) for at, share in enumerate(best)}
+    return chosen.shares(workload.domain, parts)
 
 
 def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:

@@ -23,6 +23,7 @@ from utmost.publish.workloads.planned_shares import (
 )
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
+from utmost.publish.workloads.unit_charge import charge_of, check_charge
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
@@ -35,18 +36,18 @@ _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 class Strategy(Shown):
     """Families to measure, and the share of the level that each spends.
 
-    Each sum over a group of a measured family gets geometric noise of its own. One individual changes at most
-    ``unit.charged`` atoms, each by at most the sensitivity, and each atom lies in one group of each family; so the
-    whole is private at the level of which the shares are shares. Shares do not depend on the level, so a release can be
-    relaxed without loss.
+    Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that an atom's
+    own noise would have (`Unit.per_cell`). Each atom lies in one group of each family, so shares that add up to 1 keep
+    the level, whatever the unit. Shares may add up to more where one individual cannot change as much as that
+    supposes, see `charge`. Shares do not depend on the level, so a release can be relaxed without loss.
 
     Made by `strategy`, which chooses the shares for a workload, or by hand.
 
     Args:
         domain: the declared domain.
         unit: what one individual changes, in atoms.
-        shares: of each measured family its share of the level, positive, together 1. A family may be named by its
-            levels; on one axis it may measure tents, ``"age~16"``, beside the values themselves.
+        shares: of each measured family its share of the level, positive; together 1, or so that `charge` is 1. A
+            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -86,13 +87,11 @@ class Strategy(Shown):
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         _check_written([share for _, share in read])
         pair = None if together is None else PairAxis.changed_by(unit, domain, together)
-        added = 1 if pair else sum(share for _, share in read)
-        if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read) or added != 1:
+        if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-        if pair is not None:
-            pair.check_shares(dict(read))
         check_tents(dict(read), pair)
+        check_charge(domain, unit, dict(read), pair)
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
@@ -107,6 +106,18 @@ class Strategy(Shown):
 
     def __str__(self) -> str:
         return _table(self)
+
+    @property
+    def charge(self) -> Fraction:
+        """How much of its level the strategy spends on one individual, by all that the unit lets one change: at most 1.
+
+        Below 1 for shares that add up to 1 where the exact charge is less: such a release protects better than it says.
+
+        >>> whole = Unit(1, 1, "change-one", nonnegative=True)
+        >>> Strategy(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
+        Fraction(1, 1)
+        """
+        return charge_of(self.domain, self.unit, self.shares, self.pair)
 
     @property
     def measured(self) -> int:

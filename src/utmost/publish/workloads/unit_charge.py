@@ -1,0 +1,191 @@
+r"""What a strategy costs one individual: the exact charge of its noise, and the levels that it leaves room for.
+
+Let D be all that one individual may change. Independent geometric noise of level e_i on integer sums a_i.x keeps
+
+    max over d in D of sum_i e_i |a_i.d|
+
+and nothing less. For families with one level each, R = the levels of all but the total and e_0 = that of the total, in
+units of the sensitivity, with k cells, n atoms, m = min(k, n) and b = min(m, n - m):
+
+    add-remove                         m (R + e_0)
+    change-one                        2m (R + e_0)
+    change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
+
+The second is attained by c less -c. In the third, one individual leaves b atoms and enters m others, so that a total,
+of which everybody is one part, moves by m - b alone: a replacement leaves it where it was. The proofs are in
+docs/theory/workloads.md.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Floats
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.sums_and_differences import PairAxis
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Which shares keep the level: ``scale`` times what adds up to 1, and ``free`` besides for the total.
+
+    Shares are of the level that each cell's own noise would have, see `Unit.per_cell`.
+    """
+
+    scale: Fraction
+    free: Fraction = Fraction(0)
+
+    def free_of(self, totals: Iterable[bool]) -> Floats:
+        """Of each family what it has beside its share, before it is scaled: the first total has what is free."""
+        found = np.array([float(self.free) * bool(total) for total in totals])
+        found[int(found.argmax()) + 1 :] = 0
+        return found
+
+    def shares(self, domain: Domain, parts: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
+        """The shares of families, from parts that add up to 1.
+
+        >>> domain = Domain(cell=range(100))
+        >>> {place: str(share) for place, share in TOTAL_FREE.shares(domain, {(0,): Fraction(1), (1,): 0}).items()}
+        {(0,): '1', (1,): '1'}
+        """
+        free, totals = self.free, [is_total(domain, family) for family in parts]
+        first = totals.index(True) if free and True in totals else None
+        shares = [self.scale * (part + (free if place == first else 0)) for place, part in enumerate(parts.values())]
+        return {family: share for family, share in zip(parts, shares, strict=True) if share}
+
+
+PLAIN = Room(Fraction(1))
+"""Shares add up to 1: never too much, whatever one individual changes."""
+
+TOTAL_FREE = Room(Fraction(1), Fraction(1))
+"""A replacement leaves the total as it is, so that it has a whole share beside what adds up to 1."""
+
+
+def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None = None) -> Fraction:
+    """How much of its level a strategy of these shares spends on one individual: at most 1 if it keeps the level.
+
+    Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
+
+    Args:
+        domain: the declared domain.
+        unit: what one individual changes.
+        shares: of each measured family, in parts of `Unit.per_cell`.
+        pair: the axis whose sums and differences are measured.
+
+    Source: docs/theory/workloads.md, "What a strategy is charged".
+
+    >>> domain = Domain(cell=range(100))
+    >>> halves = {(0,): Fraction(1), (1,): Fraction(1)}
+    >>> [str(charge_of(domain, Unit(1, 1, "change-one", known), halves)) for known in (False, True)]
+    ['2', '1']
+    """
+    if pair is not None:
+        sums, differences = (sum(side.values(), Fraction(0)) for side in pair.split(shares))
+        return _rows_reached(unit, pair.rows.size) * 2 * max(sums, differences) / unit.charged
+    total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
+    rest = sum(shares.values(), Fraction(0)) - total
+    return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / unit.charged
+
+
+def check_charge(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
+    """Check that shares spend the level: that they add up to 1, which is never too much, or that their charge is 1.
+
+    Raises:
+        OutOfRange: where they do neither.
+    """
+    sides = (shares,) if pair is None else tuple(filter(None, pair.split(shares)))
+    added = [sum(side.values()) for side in sides]
+    if all(total == 1 for total in added) or (min(added) >= 1 and charge_of(domain, unit, shares, pair) == 1):
+        return
+    if pair is None:
+        remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
+        raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
+    remedy = f"A family without {pair.name!r} measures sums, one with it differences."
+    required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
+    raise OutOfRange(required, came="others", remedy=remedy)
+
+
+def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
+    """Under which rules shares keep the level exactly; one, or two that are worth comparing.
+
+    >>> [(str(room.scale), str(room.free)) for room in rooms(Unit(1, 1, "change-one", nonnegative=True), 100)]
+    [('1', '1')]
+    >>> [str(room.scale) for room in rooms(Unit(1, 6), 1)]
+    ['6']
+    """
+    present, left = _reached(unit, atoms)
+    if not _leaves_totals(unit):
+        return (Room(Fraction(unit.cells, present)),)
+    apart = Room(Fraction(unit.charged, present + left))
+    if not left:
+        return (apart,)
+    return (TOTAL_FREE,) if present == left else (TOTAL_FREE, apart)
+
+
+def room_of_rows(unit: Unit, rows: int) -> Room:
+    """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
+    return Room(Fraction(unit.charged, 2 * _rows_reached(unit, rows)))
+
+
+def is_total(domain: Domain, family: Family) -> bool:
+    """Whether a family's one group is everybody, so that replacing a record leaves its sum as it is.
+
+    >>> domain = Domain(sex=["men", "women"], country=["FR"])
+    >>> [is_total(domain, family) for family in domain.families()]
+    [False, False, True, True]
+    """
+    return not is_tents(family) and prod(domain.group_shape(family)) == 1
+
+
+def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
+    """Whether `charge_of` is exact for all shares of these families: no strategy of theirs costs less.
+
+    Where a replacement is charged by what is left and what is entered, there must be so many atoms on either side of a
+    line through each axis that meet in no group but the total's.
+    """
+    present, left = _reached(unit, domain.size)
+    if not (_leaves_totals(unit) and left):
+        return True
+    measured = [family for family in families if not is_total(domain, family)]
+    if any(map(is_tents, measured)):
+        return False
+    one_side, other_side = 1, 1
+    for place, axis in enumerate(domain.axes):
+        coarsest = max((family[place] for family in measured if axis.groups(family[place]) > 1), default=None)
+        ends = [] if coarsest is None else axis.group_starts(coarsest)[1:].tolist()
+        split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
+        one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
+    return max(one_side, other_side) >= present and min(one_side, other_side) >= left
+
+
+def _leaves_totals(unit: Unit) -> bool:
+    """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
+    return unit.neighbours == "change-one" and unit.nonnegative
+
+
+def _reached(unit: Unit, atoms: int) -> tuple[int, int]:
+    """How many atoms one individual can be in, and how many others one record less may leave."""
+    present = min(unit.cells, atoms)
+    return present, min(present, atoms - present)
+
+
+def _factors(unit: Unit, atoms: int) -> tuple[tuple[int, int], ...]:
+    """By how much the rest and the total are multiplied in each closed form, of which the largest is the charge."""
+    present, left = _reached(unit, atoms)
+    if _leaves_totals(unit):
+        return (present, present), (present + left, present - left)
+    times = present * (unit.charged // unit.cells)
+    return ((times, times),)
+
+
+def _rows_reached(unit: Unit, rows: int) -> int:
+    """In how many rows one individual may change both cells, each by the sensitivity; twice those where signs differ."""
+    whole = unit.cells // 2
+    if _leaves_totals(unit):
+        return min(2 * whole, rows)
+    return min(whole, rows) * (unit.charged // unit.cells)
