@@ -112,7 +112,7 @@ def test_rounded_shares_are_whole_steps_and_no_exchange_of_one_is_better(wanted,
 
 def test_a_share_too_small_for_a_step_is_not_lost():
     """A family that some answer needs keeps a step, however little it deserves."""
-    error = WeighedError(np.array([[1.0, 1e-12]]), np.array([[1.0, 0.0], [0.0, 1.0]]), 1.0)
+    error = WeighedError(np.array([[1.0, 1e-12]]), np.array([[1.0, 0.0], [0.0, 1.0]]), 1.0, np.zeros(2))
     assert lattice_shares(error, np.array([1 - 1e-7, 1e-7]), 1000).tolist() == [999, 1]
 
 

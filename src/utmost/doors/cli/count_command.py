@@ -121,7 +121,7 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
     if not dry_run:
         write_together({path: _writer(made[label], path) for label, path in paths.items()}, owner_only=True)
     first = next(iter(made.values()))
-    unit = {"sensitivity": str(first.unit.sensitivity), "cells": first.unit.cells, "neighbours": first.unit.neighbours}
+    unit = first.unit.facts()
     written = {str(label): str(path) for label, path in paths.items()} if not dry_run else {}
     if as_json:
         return print_json({"part": part, "labels": list(map(str, made)), "unit": unit, "out": written})
@@ -166,13 +166,12 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
     """Say what was counted and what one person changes; no count, which a log would keep."""
     unit = made.unit
     if as_json:
-        proved = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
         columns = list(made.domain.columns)
         return print_json(
             {
                 "atoms": made.domain.size,
                 "columns": columns,
-                "unit": proved,
+                "unit": unit.facts(),
                 "out": out and str(out),
                 "together": made.together,
             }

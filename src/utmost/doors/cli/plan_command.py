@@ -176,7 +176,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         "level": level_text(bounds.level),
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
         "confidence": float(sure),
-        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "unit": unit.facts(),
         "atoms": chosen.domain.size,
         "measured": [
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}

@@ -168,12 +168,14 @@ def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadR
 
 def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]:
     shares = (f"{_named(strategy.family_words(one))} {share}" for one, share in strategy.shares.items())
+    whole = "it" if added_to_one(strategy.shares, strategy.pair) else "an atom's own level"
+    lowers = ", and lowers none" if strategy.unit.nonnegative else ""
     bars = promised_bars(strategy, confidence, at)
     sure = percent(confidence)
     return {
         "level": f"epsilon = {level_text(at)} in all",
-        "measured": f"{', '.join(shares)} of it ({strategy.measured} sums)",
-        "one individual": f"{assumed_line(strategy.unit, 'atom')} ({strategy.unit.neighbours})",
+        "measured": f"{', '.join(shares)} of {whole} ({strategy.measured} sums)",
+        "one individual": f"{assumed_line(strategy.unit, 'atom')}{lowers} ({strategy.unit.neighbours})",
         "error bars": f"{', '.join(f'{_named(name)} ± {number(bar)}' for name, bar in bars.items())}; each {sure} sure",
     }
 

@@ -130,7 +130,8 @@ def read_unit(
             raise OutOfRange(
                 "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
-        return unit
+        # What is promised beside the numbers is of use to the strategies of sums alone.
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours)
     missing = [f"{name}=" for name in needs if given[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."

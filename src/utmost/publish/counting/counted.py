@@ -18,6 +18,7 @@ from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.unit_charge import check_apart
 
 
 @checked_parts
@@ -58,6 +59,7 @@ class CountedTable(Shown):
             raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
         if self.together is not None:
             PairAxis.of(self.domain, self.together)  # refuses another axis
+        check_apart(self.unit, self.part)
         object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -100,7 +102,8 @@ class CountedTable(Shown):
         """
         proved = self.unit
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
-        if replaced or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
+        promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
+        if replaced or promised or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
@@ -157,7 +160,7 @@ class CountedTable(Shown):
             "kind": "utmost true counts",
             "format": 1,
             "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
-            "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+            "unit": unit.facts(),
             "part": None if self.part is None else list(self.part),
             "together": self.together,
             "domain": self.domain.facts(),
@@ -225,4 +228,5 @@ class Laid:
 
 
 def _in_words(unit: Unit) -> str:
-    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}"
+    promised = ", nothing negative" if unit.nonnegative else ""
+    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}{promised}"

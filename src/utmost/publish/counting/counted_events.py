@@ -127,7 +127,7 @@ def count_table(
 
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
-        or as many as there are atoms. With ``part`` a dict of such tables by the label of the part, each over the other
+        or as many as there are atoms; under "change-one" also that nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each over the other
         axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the curator alone,
         what became of the events; that of parts is of them all.
 
@@ -155,7 +155,8 @@ def count_table(
     plan = _Counting.of(_declared(domain, by), by, part, person, values)
     pair = None if together is None else _pair_axis(plan, together, most)
     rule = _Kept(plan, low, high, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
-    unit = Unit(rule.bound, min(most, plan.atoms), neighbours)
+    promised = neighbours == "change-one" and low >= 0 and plan.part is None
+    unit = Unit(rule.bound, min(most, plan.atoms), neighbours, promised)
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
     if account.left_out == account.events > 0:

@@ -23,6 +23,7 @@ from utmost.publish.releases.table_statements import promise as promise_in_words
 from utmost.publish.releases.tangent_plane import check_lengths
 from utmost.publish.tables.adapters import brought
 from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.unit_charge import check_apart
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -154,6 +155,7 @@ class Promise(Shown):
     def _set(self, *values: Any) -> None:
         for name, value in zip(Promise.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
+        check_apart(self.unit, self.part)
 
     def _with(self, **changed: Any) -> "Promise":
         """The same with other fields."""
@@ -379,9 +381,7 @@ def counted_table(table: Any) -> CountedTable:
 
 def strategy_text(strategy: Strategy) -> str:
     """A strategy with its unit as JSON text, which `read_strategy` reads."""
-    unit = strategy.unit
-    protects = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
-    return json.dumps(strategy.facts() | {"unit": protects}, separators=(",", ":"))
+    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
 
 
 def read_strategy(written: Any) -> Strategy:

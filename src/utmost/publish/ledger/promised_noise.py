@@ -177,10 +177,10 @@ class Noise:
         Raises:
             OutOfRange: for reals, half-step noise, and a strategy for another unit of privacy.
         """
-        if self.grid is not None or self.half_step or strategy.unit != self.unit:
+        if self.grid is not None or self.half_step or replace(strategy.unit, nonnegative=False) != self.unit:
             remedy = "Leave out numbers=, grid=, half_step= and the unit, or pass those of the strategy."
             raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", remedy=remedy)
-        return replace(self, strategy=strategy)
+        return replace(self, strategy=strategy, unit=strategy.unit)
 
     def snapped_by(self, rule: str) -> "Noise":
         """The same with another rule of snapping.

@@ -23,6 +23,7 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
+from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.version import __version__
 
 WORKLOAD_KIND = "utmost workload release"
@@ -44,6 +45,18 @@ _TENT_THEOREM = (
 )
 
 
+_EXACTLY = {
+    "and the shares are together 1": (
+        "and the shares are such that the sum of level times change, over all sums and at most over all that one "
+        "individual may change, is the level"
+    ),
+    "and the shares of sums are together 1, as are those of differences": (
+        "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
+        "individual can change"
+    ),
+}
+"""What stands in a theorem instead of shares that add up to 1."""
+
 _TURNED_THEOREM = (
     "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
     "one individual changes sums and differences together by no more than independent noise would pay for the atoms. "
@@ -51,6 +64,13 @@ _TURNED_THEOREM = (
     "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
     "unbiased exactly; lossless to relax with these shares"
 )
+
+
+def _exactly_charged(theorem: str) -> str:
+    """The theorem where shares add up to more than 1, as one individual cannot change as much as the unit charges."""
+    for plain, exact in _EXACTLY.items():
+        theorem = theorem.replace(plain, exact)
+    return theorem
 
 
 class Noised(Protocol):
@@ -114,6 +134,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "sensitivity": str(unit.sensitivity),
         "cells": unit.cells,
         "charged": unit.charged,
+        **({"nonnegative": True} if unit.nonnegative else {}),
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
@@ -153,12 +174,13 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
 
 
 def _assumed(strategy: Strategy) -> str:
-    """What is taken for granted beside the unit where sums and differences are measured."""
+    """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
+    said = "It takes for granted that no individual lowers the number of any atom. " * strategy.unit.nonnegative
     if strategy.pair is None:
-        return ""
+        return said
     rows = strategy.unit.cells // 2
     which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
-    return (
+    return said + (
         f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
         f"{strategy.together!r}, and that no other atom changes. "
     )
@@ -173,9 +195,10 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
 
 
 def _theorem(strategy: Strategy) -> str:
+    theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
     if strategy.pair is not None:
-        return _TURNED_THEOREM
-    return _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
+        theorem = _TURNED_THEOREM
+    return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
 
 
 def _family_facts(release: Noised) -> list[dict[str, Any]]:
@@ -252,7 +275,7 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
 
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     domain = Domain.of_facts(facts["domain"])
-    unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    unit = Unit.of_facts(facts)
     strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
     sums, weights = {}, {}
     for fact in facts["families"]:

@@ -27,7 +27,7 @@ def read_domain(path: Path) -> Domain:
 def _facts(counted: CountedTable) -> dict[str, Any]:
     unit = counted.unit
     return {
-        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "unit": unit.facts(),
         "part": None if counted.part is None else list(counted.part),
         **({} if counted.together is None else {"together": counted.together}),
         "domain": counted.domain.facts(),
@@ -40,7 +40,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     if not all(type(atom) is int for atom in atoms) or len(atoms) != domain.size:
         raise BadTable("there must be an integer for each atom of the domain", came=f"{len(atoms)} values")
     whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
-    proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
+    proved = Unit.of_facts(unit)
     pair = None if part is None else (str(part[0]), str(part[1]))
     return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
 

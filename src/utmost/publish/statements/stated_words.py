@@ -31,6 +31,7 @@ from utmost.publish.statements.stated_choices import ANSWERS_KIND, answers_in_wo
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 from utmost.publish.statements.together_check import stated_together
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload
+from utmost.publish.workloads.unit_charge import added_to_one
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
@@ -232,11 +233,14 @@ def _of_points(said: Mapping[str, Any]) -> StatedRelease:
 
 def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
     release = check_workload(said)
+    strategy = release.strategy
+    plain = added_to_one(strategy.shares, strategy.pair)
+    whole = "the whole" if plain else "the level that an atom alone would have"
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
             f"{law!r}",
-            f"{level_name(law.level)}, {one['share']} of the whole",
+            f"{level_name(law.level)}, {one['share']} of {whole}",
             _bars(release.confidence, law.radius),
         )
         for (family, law), one in zip(_laws(release), said["families"], strict=True)
@@ -252,7 +256,9 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
         before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
-        composition="the families of sums share the level as stated, and the shares are together 1." + part,
+        composition="the families of sums share the level as stated, and the shares are together "
+        + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
+        + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
 

@@ -98,9 +98,8 @@ def check_charge(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], 
     Raises:
         OutOfRange: where they do neither.
     """
-    sides = (shares,) if pair is None else tuple(filter(None, pair.split(shares)))
-    added = [sum(side.values()) for side in sides]
-    if all(total == 1 for total in added) or (min(added) >= 1 and charge_of(domain, unit, shares, pair) == 1):
+    least = min(_added(shares, pair))
+    if added_to_one(shares, pair) or (least >= 1 and charge_of(domain, unit, shares, pair) == 1):
         return
     if pair is None:
         remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
@@ -108,6 +107,16 @@ def check_charge(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], 
     remedy = f"A family without {pair.name!r} measures sums, one with it differences."
     required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
     raise OutOfRange(required, came="others", remedy=remedy)
+
+
+def added_to_one(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> bool:
+    """Whether the shares, or those of sums and of differences, add up to 1, as they always may."""
+    return all(total == 1 for total in _added(shares, pair))
+
+
+def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fraction]:
+    sides = (shares,) if pair is None else tuple(filter(None, pair.split(shares)))
+    return [sum(side.values(), Fraction(0)) for side in sides]
 
 
 def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
@@ -130,6 +139,23 @@ def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
     return Room(Fraction(unit.charged, 2 * _rows_reached(unit, rows)))
+
+
+def check_apart(unit: Unit, part: object) -> None:
+    """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
+
+    A replaced record may move from one part to another: it leaves one table and enters the other, and the two releases
+    pay for half a replacement each. So neither may spend its whole level on one record more or less.
+
+    Raises:
+        OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
+    """
+    if part is not None and _leaves_totals(unit):
+        raise OutOfRange(
+            "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
+            came="both",
+            remedy="Plan for a unit without that promise.",
+        )
 
 
 def is_total(domain: Domain, family: Family) -> bool:

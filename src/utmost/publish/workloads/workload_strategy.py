@@ -149,12 +149,13 @@ class Strategy(Shown):
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
+        promised = {"nonnegative": True} if self.unit.nonnegative else {}
         together = {} if self.together is None else {"together": self.together}
-        return {"domain": self.domain.facts(), "shares": shares, **together}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
-        """The strategy that JSON values describe, for a unit of privacy.
+        """The strategy that JSON values describe, for a unit of privacy; its promise may stand beside the shares.
 
         Raises:
             OutOfRange, WrongKind, NotANumber: for what describes none.
@@ -166,6 +167,8 @@ class Strategy(Shown):
         if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
             raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
         domain = Domain.of_facts(facts["domain"])
+        if "nonnegative" in facts:
+            unit = replace(unit, nonnegative=facts["nonnegative"])
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         return cls(domain, unit, shares, together=facts.get("together"))
 
