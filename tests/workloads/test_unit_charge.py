@@ -7,10 +7,17 @@ from math import prod
 import numpy as np
 import pytest
 
+import utmost as ut
 from utmost import Unit
-from utmost.errors import OutOfRange
+from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import level
-from utmost.publish.workloads import Domain, Strategy, hierarchy
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.workloads import Domain, Strategy, Workload, bounds_of, hierarchy, strategy
+from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
 
@@ -100,3 +107,203 @@ def test_the_charge_is_the_largest_ratio_of_all_neighbours(name):
                 exact += 1
                 assert largest == charge_of(domain, unit, shares), (unit, shares)
     assert exact > 20
+
+
+@pytest.mark.parametrize(
+    "unit", [Unit(1, 1, "change-one", nonnegative=True), Unit(2, 9), Unit(2, 2, "change-one", True)]
+)
+def test_what_is_drawn_keeps_the_level_to_the_last(unit):
+    """The laws of a release by a searched strategy, in rationals, over all neighbours: e^epsilon, and not less."""
+    domain = Domain(cell=range(5))
+    chosen = strategy(Workload(domain, {"cell": 1, "": 1}), unit, epsilon=1)
+    whole = level(alpha=Fraction(1, 2**3600))
+    alphas = {
+        family: law.level.scaled(Fraction(1, law.sensitivity)).alpha
+        for family, law in noise_laws(chosen, whole).items()
+    }
+    largest = 1
+    for change in changes(unit, domain.size):
+        moved = {family: np.abs(sums).sum() for family, sums in chosen.sums(change).items()}
+        largest = max(
+            largest, prod((alphas[family] ** -int(size) for family, size in moved.items()), start=Fraction(1))
+        )
+    assert largest == 1 / whole.alpha
+
+
+def test_a_charge_that_is_too_small_is_seen():
+    """The enumeration can fail: the closed form of counts, where values may be negative, is below the largest ratio."""
+    domain, shares = DOMAINS["five"], {(0,): Fraction(1), (1,): Fraction(1)}
+    rows, levels, whole = measured(domain, unit := Unit(1, 1, "change-one"), shares)
+    largest = Fraction(largest_exponent(rows, levels, unit, domain.size), whole)
+    assert largest == 2 * charge_of(domain, Unit(1, 1, "change-one", nonnegative=True), shares)
+
+
+def row_contributions(unit, rows):
+    """All that one individual may be counted with in both cells of whole rows, and in no others."""
+    low = 0 if unit.nonnegative else -1
+    both = list(product(range(low, 2), repeat=2))
+    cells = product(both, repeat=rows)
+    return [sum(c, ()) for c in cells if sum(one != (0, 0) for one in c) <= unit.cells // 2]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
+    """Attained, too, but where a total of counts is measured, which a replacement leaves as it is."""
+    domain = Domain(row=range(rows), column=["a", "b"])
+    pair, atoms = PairAxis.of(domain, "column"), np.eye(2 * rows, dtype=np.int64).reshape(-1, rows, 2)
+    for unit in (Unit(1, 2, *kind), Unit(1, 4, *kind)):
+        found = np.array(row_contributions(unit, rows))
+        differ = found if unit.neighbours == "add-remove" else (found[:, None] - found[None]).reshape(-1, 2 * rows)
+        whole = room_of_rows(unit, rows).scale
+        for total in (Fraction(0), whole / 2):
+            shares = {(0, 1): whole - total, (0, 0): whole} | ({(1, 1): total} if total else {})
+            cost = np.zeros(len(differ))
+            for family, share in shares.items():
+                measured_rows = [pair.turned(domain.sums(atom, family), family).ravel() for atom in atoms]
+                cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
+            assert charge_of(domain, unit, shares, pair) == 1
+            assert cost.max() <= unit.charged + 1e-12
+            if not total or not unit.nonnegative:
+                assert cost.max() == pytest.approx(unit.charged)
+
+
+@pytest.mark.parametrize("atoms", [1, 2, 3, 4, 5, 100])
+def test_rooms_spend_the_level_and_not_more(atoms):
+    """However the parts that add up to 1 lie, shares made of them cost at most the level; and all of it at the ends."""
+    domain = Domain(cell=range(atoms))
+    for unit, room in [(one, room) for one in UNITS for room in rooms(one, atoms)]:
+        for part in (Fraction(0), Fraction(1, 3), Fraction(1)):
+            shares = room.shares(domain, {(0,): 1 - part, (1,): part})
+            assert charge_of(domain, unit, shares) <= 1
+        assert charge_of(domain, unit, room.shares(domain, {(0,): Fraction(1), (1,): Fraction(0)})) == 1
+
+
+@pytest.mark.parametrize("unit", [Unit(1, k, *kind) for kind in KINDS for k in (1, 2, 3)], ids=repr)
+def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
+    """Random integer rows of both signs at levels as large as the enumerated charge allows."""
+    random, epsilon = np.random.default_rng(8), 1.5
+    wanted = Workload(Domain(cell=range(3)), {"cell": 1, "": 2})
+    bound = bounds_of(wanted, unit, epsilon).any_integer_strategy.value
+    gram = np.eye(3) / 3 + 2
+    moves = changes(unit, 3)
+    for _ in range(400):
+        rows, levels = random.integers(-2, 3, (5, 3)), random.random(5)
+        levels *= epsilon / (np.abs(moves @ rows.T) @ levels).max()
+        information = (rows.T * precision(levels)) @ rows
+        if np.linalg.matrix_rank(information) == 3:
+            assert np.trace(gram @ np.linalg.inv(information)) >= bound
+
+
+HALVES = {"cell": 1, "": 1}
+COUNTS = Unit(1, 1, "change-one", nonnegative=True)
+CELLS = Domain(cell=list("abcd"))
+
+
+def test_shares_that_cost_more_than_the_level_are_refused():
+    """Also less than all of it, which is a mistake; shares that add up to 1 are what they always were."""
+    for unit in (Unit(1, 1), Unit(1, 1, "change-one"), Unit(1, 1, nonnegative=True)):
+        with pytest.raises(OutOfRange, match="add up to 1"):
+            Strategy(CELLS, unit, HALVES)
+    for shares in ({"cell": "11/10", "": 1}, {"cell": 1, "": "11/10"}, {"cell": "1/2", "": 1}, {"": 3}):
+        with pytest.raises(OutOfRange, match="add up to 1"):
+            Strategy(CELLS, COUNTS, shares)
+    assert Strategy(CELLS, COUNTS, {"cell": "1/2", "": "1/2"}).charge == Fraction(1, 2)
+    with pytest.raises(OutOfRange, match="true or false"):
+        Unit(1, 1, "change-one", nonnegative="yes")
+
+
+@pytest.mark.parametrize(("epsilon", "today", "now"), [("1/10", 6336, 1583.8), (1, 63.03, 15.516), (3, 6.72, 1.4642)])
+def test_cells_and_total_have_a_quarter_of_the_variance(epsilon, today, now):
+    wanted = Workload(Domain(cell=range(100)), {"cell": 1, "": 1})
+    assert strategy(wanted, COUNTS, epsilon=epsilon).value == pytest.approx(now, rel=1e-4)
+    assert strategy(wanted, Unit(1, 1, "change-one"), epsilon=epsilon).value == pytest.approx(today, rel=1e-3)
+
+
+def test_two_cells_of_one_row_are_replaced_for_nothing():
+    pair = Workload(Domain(column=["a", "b"]), {"column": 1})
+    chosen = strategy(pair, Unit(1, 2, "change-one", nonnegative=True), epsilon=1, together="column")
+    assert chosen.value == pytest.approx(strategy(pair, Unit(1, 2), epsilon=1, together="column").value)
+    assert chosen.charge == 1
+
+
+EVENTS = {"person": ["ann", "bob", "cyd", "ann"], "cell": list("abca")}
+PART = {"person": ["ann", "bob"], "cell": ["a", "b"], "side": ["left", "right"]}
+
+
+def counted(**options):
+    return ut.count_table(EVENTS, person="person", domain=CELLS, at_most=1, neighbours="change-one", **options)
+
+
+def test_counting_promises_what_it_proves():
+    """Not for sums that may be negative, nor for parts, between which a replaced record may move."""
+    assert counted().unit == COUNTS
+    assert not ut.count_table(
+        {**EVENTS, "v": [1] * 4},
+        person="person",
+        domain=CELLS,
+        at_most=1,
+        values="v",
+        per_atom=(-1, 1),
+        neighbours="change-one",
+    ).unit.nonnegative
+    parts = ut.count_table(
+        PART,
+        person="person",
+        domain={"cell": list("ab"), "side": ["left", "right"]},
+        at_most=1,
+        part="side",
+        neighbours="change-one",
+    )
+    assert not any(table.unit.nonnegative for table in parts.values())
+    for table in (*parts.values(), CountedTable(CELLS, np.zeros(4, int), Unit(1, 1, "change-one"))):
+        chosen = Strategy(table.domain, COUNTS, HALVES)
+        with pytest.raises(OutOfRange, match="must not be smaller"):
+            ut.release_workload(table, chosen, epsilon=1)
+    with pytest.raises(OutOfRange, match="move from one part to another"):
+        CountedTable(CELLS, np.zeros(4, int), COUNTS, part=("p", "left"))
+    with pytest.raises(OutOfRange, match="move from one part to another"):
+        ut.Promise(strategy=Strategy(CELLS, COUNTS, HALVES), part=("p", "left"))
+
+
+def test_a_part_would_pay_twice():
+    """Why parts go without: who moves leaves one table and enters the other, each at the whole level."""
+    shares = dict.fromkeys(CELLS.families(), Fraction(1))
+    rows, levels, whole = measured(CELLS, COUNTS, shares)
+    gone = largest_exponent(rows, levels, Unit(1, 1), CELLS.size)
+    assert gone == whole
+
+
+def test_the_promise_travels_with_what_is_written():
+    table = counted()
+    assert COUNTED_FORM.of(COUNTED_FORM.document(table), "here").unit == COUNTS
+    chosen = strategy(Workload(CELLS, {"cell": 1, "": 1}), table.unit, epsilon=1)
+    assert PLAN_FORM.of(PLAN_FORM.document(chosen), "here").unit == COUNTS
+    facts = ut.release_workload(table, chosen, epsilon=1).facts()
+    assert check_workload(facts).strategy.unit == COUNTS
+    assert facts["nonnegative"] is True
+    assert "no individual lowers" in facts["guarantee"]
+    forged = {name: fact for name, fact in facts.items() if name != "nonnegative"}
+    for other in (
+        forged,
+        facts | {"nonnegative": False},
+        facts | {"neighbours": "add-remove"},
+        facts | {"part": ["p", "a"]},
+    ):
+        with pytest.raises(BadTable):
+            check_workload(other)
+
+
+def test_a_ledger_keeps_such_a_strategy(tmp_path):
+    """Published, relaxed, viewed and opened again; the total at the level that a replacement leaves it."""
+    table = counted()
+    chosen = Strategy(CELLS, COUNTS, HALVES)
+    with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.publish("a", table, strategy=chosen, epsilon=1)
+        early = ledger.view("a", epsilon=1).facts()
+        later = ledger.relax("a", table, epsilon=2).facts()
+    with ut.Ledger.open(tmp_path / "l.db") as ledger:
+        assert ledger.view("a", epsilon=1).facts() == early
+        assert ledger.releases[0].noise.unit == COUNTS
+    assert [family["per_sum"]["epsilon"] for family in later["families"]] == ["1", "1"]
+    check_workload(later)

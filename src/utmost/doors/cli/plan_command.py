@@ -25,7 +25,6 @@ from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
-from utmost.publish.workloads.workload_evidence import charged_words
 
 Source = Annotated[
     file_options.File,
@@ -184,7 +183,9 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         ],
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
-        "joint_draw_times": None if chosen.together is None else joint_times(chosen.unit, bounds.level),
+        "joint_draw_times": None
+        if (pair := chosen.pair) is None
+        else joint_times(chosen.unit, bounds.level, pair.rows.size),
         "rows_bound_times": None if not (rows := chosen.rows_bound) else chosen.value / rows,
         "wanted": [
             {
@@ -284,7 +285,7 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     if report["certified"] is not None:
         shown = f"{ceil(report['certified'] * 1000 - _MARGIN) / 1000:g} times"
         which = "any shares of the families that can be of use, one level for each (searched, with proof)"
-        rows.append([shown, which + charged_words(Unit(**report["unit"]))])
+        rows.append([shown, which])
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 

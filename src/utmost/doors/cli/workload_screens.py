@@ -28,6 +28,7 @@ from utmost.publish.tables.atomic import Writer, check_absent, write_together
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.unit_charge import added_to_one
 
 _SHOWN = 40
 """How many rows of tables a screen shows."""

@@ -127,9 +127,10 @@ def count_table(
 
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
-        or as many as there are atoms; under "change-one" also that nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by the label of the part, each over the other
-        axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the curator alone,
-        what became of the events; that of parts is of them all.
+        or as many as there are atoms; under "change-one" also that nothing is negative, where no sum is below 0. With
+        ``part`` a dict of such tables by the label of the part, each over the other axes, with ``CountedTable.part``
+        saying that they share nobody. Their ``account`` says, to the curator alone, what became of the events; that of
+        parts is of them all.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.

@@ -38,6 +38,14 @@ class Directions:
     down: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class MixedDirections:
+    """Certificate: changes of several kinds, each with a weight; the weights are positive and add up to 1."""
+
+    directions: tuple[Directions, ...]
+    weights: tuple[Fraction, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
     """Certificate: weights of the atoms, and near roots of the weighted matrices.
@@ -104,20 +112,39 @@ def answer_below(level: Level, sensitivity: Fraction, whole: bool) -> Fraction:
     return max(steps, staircase - Fraction(1, 12))
 
 
-def directions_below(blocks: Blocks, spectrum: Sequence[Fraction], certificate: Directions) -> Fraction:
-    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all atoms are alike.
-
-    g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere.
-    For up = 1, down = 0 all are 1/n, and this is the constant Gamma.
+def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, Fraction]]:
+    """Changes with their weights.
 
     Raises:
-        PromiseBroken: for directions of more atoms than there are.
+        PromiseBroken: for weights that are not positive, or do not add up to 1.
     """
-    up, down, n = certificate.up, certificate.down, blocks.atoms
-    if up < 0 or down < 0 or not 1 <= up + down <= n:
-        raise PromiseBroken("a direction must change atoms, and no more than there are", came=f"{up} and {down}")
-    on_total = Fraction((up - down) ** 2, n)
-    elsewhere = (up + down - on_total) / (n - 1) if n > 1 else Fraction(0)
+    if isinstance(certificate, Directions):
+        return [(certificate, Fraction(1))]
+    weights = certificate.weights
+    if len(weights) != len(certificate.directions) or any(weight <= 0 for weight in weights) or sum(weights) != 1:
+        raise PromiseBroken("the weights of changes must be positive and add up to 1", came="others")
+    return list(zip(certificate.directions, weights, strict=True))
+
+
+def directions_below(
+    blocks: Blocks, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
+) -> Fraction:
+    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all atoms are alike.
+
+    g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
+    in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma.
+
+    Raises:
+        PromiseBroken: for directions of more atoms than there are, and weights that are none.
+    """
+    n, on_total, elsewhere = blocks.atoms, Fraction(0), Fraction(0)
+    for direction, weight in mixed(certificate):
+        up, down = direction.up, direction.down
+        if up < 0 or down < 0 or not 1 <= up + down <= n:
+            raise PromiseBroken("a direction must change atoms, and no more than there are", came=f"{up} and {down}")
+        square = Fraction((up - down) ** 2, n)
+        on_total += weight * square
+        elsewhere += weight * (up + down - square) / (n - 1) if n > 1 else 0
     total = tuple(len(chain) - 1 for chain in blocks.chains)
     roots = Fraction(0)
     for T, square in zip(blocks.eigenspaces, spectrum, strict=True):
@@ -148,11 +175,21 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
     return found**2 / (sum(part.times for part in parts) * sum(weight**2 for weight in q))
 
 
-def chord_below(blocks: Blocks, spectrum: Sequence[Fraction], certificate: ChordShares) -> Fraction:
+def chord_below(
+    blocks: Blocks,
+    spectrum: Sequence[Fraction],
+    certificate: ChordShares,
+    total: int | None = None,
+    weight: Fraction = Fraction(1),
+) -> Fraction:
     """F(z)^2 / max_S g_S, which is at most K = min over the simplex of F(z) = sum_T m_T / sum_S below[T, S] m_S z_S.
 
     By Cauchy's inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2) for every other z', and the last
     sum is g.z' <= max g. Quotients are rounded down in F and up in g.
+
+    Args:
+        total: of which family, if any, one is free beside z: then g.z' <= g_total + max g.
+        weight: by how much the groups of this family count more; > 0.
 
     Raises:
         PromiseBroken: for shares that are negative or above 1 together, or determine not all answers.
@@ -160,9 +197,11 @@ def chord_below(blocks: Blocks, spectrum: Sequence[Fraction], certificate: Chord
     z = certificate.shares
     if len(z) != len(blocks.families) or any(share < 0 for share in z) or sum(z) > 1:
         raise PromiseBroken("the shares must be nonnegative, one for each family, at most 1 together", came="others")
-    sizes = [prod(c[s] for c, s in zip(blocks.chains, S, strict=True)) for S in blocks.families]
-    over = lcm(*(share.denominator for share in z), *(square.denominator for square in spectrum))
-    units = np.array([int(share * over) * size for share, size in zip(z, sizes, strict=True)], dtype=object)
+    sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
+    if total is not None:
+        sizes[total] *= weight
+    over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(*(one.denominator for one in spectrum))
+    units = np.array([int(share * size * over) for share, size in zip(z, sizes, strict=True)], dtype=object)
     kept = [row for row, square in enumerate(spectrum) if square > 0]
     squares = [int(spectrum[row] * over) for row in kept]
     inside = blocks.below[kept].astype(int).astype(object)
@@ -172,8 +211,10 @@ def chord_below(blocks: Blocks, spectrum: Sequence[Fraction], certificate: Chord
     bits = 2 * max(eigenvalues).bit_length() + _ROOT_BITS
     value = sum((square << bits) // own for square, own in zip(squares, eigenvalues, strict=True))
     steps = np.array([-((-square << bits) // own**2) for square, own in zip(squares, eigenvalues, strict=True)])
-    slopes = (inside * steps.astype(object)[:, None]).sum(axis=0) * np.array(sizes, dtype=object)
-    return Fraction(value**2, int(max(slopes)) * over << bits)
+    slopes = ((inside * steps.astype(object)[:, None]).sum(axis=0) * np.array(sizes, dtype=object)).tolist()
+    most: Fraction = max(slopes) + (slopes[total] if total is not None else 0)
+    constant: Fraction = Fraction(value**2) / (most * (over << bits))
+    return constant
 
 
 def dimension(chain: Sequence[int], level: int) -> int:

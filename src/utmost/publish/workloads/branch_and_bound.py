@@ -16,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats, Level, Number, checked, exact, level, natural
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads.blocks import Blocks, precision, relative_precision
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.candidates import candidate_families, named_candidates, search_starts
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares
+from utmost.publish.workloads.unit_charge import Room, is_exact, rooms
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import charged_words, level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_atoms
 
 _LOWERED = 1e-9
 _TANGENTS = 12
@@ -37,13 +38,12 @@ class CertifiedShares(Shown):
     """Shares of the level, their weighted error, and a bound that no shares of these families are below.
 
     Attributes:
-        shares: of each family; floats that add up to 1.
+        shares: of each family; floats, as `Strategy` has them.
         value: the weighted error of these shares.
-        bound: no strategy with one level per family of these, and linear unbiased estimates, has a smaller error, if it
-            is charged as this one is: see `holds_for`.
+        bound: that no strategy of the class ``holds_for`` has a smaller error than.
         boxes: how many were halved.
         tolerance: what was asked for.
-        unit: what one individual changes.
+        holds_for: the class of strategies that the bound is about.
     """
 
     shares: Mapping[Family, float]
@@ -51,12 +51,7 @@ class CertifiedShares(Shown):
     bound: float
     boxes: int
     tolerance: float = field(repr=False)
-    unit: Unit
-
-    @property
-    def holds_for(self) -> str:
-        """The class of strategies that the bound is about."""
-        return f"one level per family of these, linear unbiased estimates{charged_words(self.unit)}"
+    holds_for: str
 
     @property
     def within(self) -> float:
@@ -127,7 +122,8 @@ def certified_shares(
 
     Raises:
         OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
-        Unsupported: where the groups of a level differ in size.
+        Unsupported: where the groups of a level differ in size, and where a replaced record may be in more than half of
+            the atoms, so that the levels have no common rule.
 
     Source: docs/theory/workload-bounds.md.
 
@@ -141,21 +137,35 @@ def certified_shares(
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
+    room = _only_room(unit, workload.domain.size)
+    if families is None and room.free:
+        chosen |= {workload.domain.family(""): 1}
     blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
     whole = float(level_of_atoms(unit, level(epsilon)).epsilon_float)
-    error = WeighedError.of(blocks, [workload.spectrum(blocks)], whole)
+    error = WeighedError.of(blocks, [workload.spectrum(blocks)], whole, room)
     starts = search_starts(workload, chosen, error)
-    first = best_shares(error, starts) if start is None else _given(workload, list(chosen), start)
+    first = best_shares(error, starts) if start is None else _given(workload, list(chosen), start, error.free)
     reached = _Search(error, first)
     bound, boxes = reached.certify(gap, natural(most_boxes, "most_boxes"), progress)
-    unit_variance = 1 / float(precision(whole))
-    shares = dict(zip(chosen, map(float, reached.shares), strict=True))
-    return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap, unit)
+    unit_variance = 1 / float(precision(error.level))
+    shares = dict(zip(chosen, (float(room.scale) * (reached.shares + error.free)).tolist(), strict=True))
+    exactly = "" if is_exact(workload.domain, unit, chosen) else ", charged as Strategy.charge says, which is no less"
+    words = f"one level per family of these, linear unbiased estimates{exactly}"
+    return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap, words)
 
 
-def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number]) -> Floats:
+def _only_room(unit: Unit, atoms: int) -> Room:
+    room, *others = rooms(unit, atoms)
+    if others:
+        remedy = "Ask for bounds_of."
+        raise Unsupported("shares are certified where they have one rule", came="two", where="unit", remedy=remedy)
+    return room
+
+
+def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number], free: Floats) -> Floats:
     read = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
     found = np.array([read.get(family, 0.0) for family in families])
+    found = np.where(free > 0, np.maximum(found - free, 0), found)
     if (found < 0).any() or not found.sum() > 0:
         raise OutOfRange("the shares to start with must be of these families, and positive", came="others")
     return np.asarray(found / found.sum())
@@ -190,7 +200,7 @@ class _Search:
 
     def bound(self, box: _Box, gap: float) -> float:
         """A number below the error of all shares in a box; better shares met on the way are kept."""
-        low, high = relative_precision(box.low, self.error.level), relative_precision(box.high, self.error.level)
+        low, high = self.error.precisions(box.low), self.error.precisions(box.high)
         with np.errstate(divide="ignore"):
             best = float((self.spectrum / (high @ self.error.loads)).sum()) * (1 - _LOWERED)
         width = box.high - box.low

@@ -7,24 +7,26 @@ from utmost.laws.exact import Level, checked, round_down
 from utmost.laws.noise import JointCells, RotatedPair
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.unit_charge import room_of_rows
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
+from utmost.publish.workloads.workload_evidence import changed_by_one
 
 
 @checked
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
     r"""A number that no strategy of integer rows is below, where one individual changes whole rows along an axis.
 
-    Independent geometric noise on integer combinations a_i of atoms, linear unbiased estimates, and loads
-    sum of e_i |a_i.d| of at most E = epsilon / (rows * sensitivity) for d = (1, 1) and d = (1, -1) on
-    each row. With the information X, (1, 1) X (1, 1)' <= p(E), so in the coordinates of sums and of differences,
-    x = (x_+ + x_-, x_+ - x_-)/2, the diagonal is at most p(E)/4; and the inverse's blocks are at least
-    the blocks' inverses. So
+    Independent geometric noise on integer combinations a_i of atoms, linear unbiased estimates, and the sum of
+    e_i |a_i.d| at most epsilon/s = E for all d that one individual may change: (1, 1) on a row, (1, -1) on a row, and
+    such on several rows. With the information X, (1, 1) X (1, 1)' <= p(E), so in the coordinates of sums and of
+    differences, x = (x_+ + x_-, x_+ - x_-)/2, the diagonal is at most p(E)/4; and the inverse's blocks are at least the
+    blocks' inverses. So
 
         error >= 4 (Gamma(sums) + Gamma(differences)) / p(E),
 
-    each term certified by `bounds_of`. It takes a workload that treats both columns alike; None for others, and where
-    a side is not bounded.
+    each term certified by `bounds_of`. It takes a workload that treats both columns alike; None for others, where a
+    side is not bounded, and where nothing is negative and no record replaced: then nobody changes a row by (1, -1).
 
     Raises:
         OutOfRange: for an odd number of cells.
@@ -36,15 +38,17 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     >>> round(RotatedPair(1).variance / integer_rows_bound(pair, wanted, Unit(1, 2), level(1)), 4)
     1.0638
     """
-    if not all(pair.is_alike(part) for part in workload.parts):
+    one_sign = unit.nonnegative and unit.neighbours == "add-remove"
+    if one_sign or not all(pair.is_alike(part) for part in workload.parts):
         return None
     if unit.cells % 2:
         raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
-    rows = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours)
+    rows, at = changed_by_one(Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, unit.nonnegative), level)
+    rows = Unit(rows.sensitivity, rows.cells)  # of replacements, those that change whole rows alone
     total = Fraction(0)
     for side in pair.sides(workload):
         if side is not None:
-            found = bounds_of(side, rows, level).any_integer_strategy
+            found = bounds_of(side, rows, at).any_integer_strategy
             if found is None:
                 return None
             total += Fraction(found.value)
@@ -52,8 +56,13 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
 
 
 @checked
-def joint_times(unit: Unit, level: Level) -> float:
+def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     """The variance of one joint draw for both atoms of a row, in variances of their sum and difference.
+
+    Args:
+        unit: what one individual changes, both atoms of whole rows.
+        level: of the whole release.
+        rows: how many there are; more than one individual can change where None.
 
     Below 1, and much below at large levels; but such a draw is made once: it cannot be relaxed. See `JointCells`.
 
@@ -66,5 +75,6 @@ def joint_times(unit: Unit, level: Level) -> float:
     """
     if unit.cells % 2:
         raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
-    row, wide = level.scaled(Fraction(2, unit.charged)), unit.sensitivity
+    scale = room_of_rows(unit, unit.charged if rows is None else rows).scale
+    row, wide = level.scaled(Fraction(2, unit.charged) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

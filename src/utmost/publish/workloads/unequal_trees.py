@@ -264,8 +264,8 @@ def least_tree_shares(
     searched = min((_descended(error, start) for start in starts), key=lambda found: found[0])[1]
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
-    parts = {(at,): Fraction(round(share * _LATTICE), _LATTICE) for at, share in enumerate(best)}
-    return chosen.shares(workload.domain, parts)
+    steps = np.rint(best * _LATTICE).astype(int).tolist()
+    return chosen.shares(workload.domain, {(at,): Fraction(step, _LATTICE) for at, step in enumerate(steps)})
 
 
 def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:

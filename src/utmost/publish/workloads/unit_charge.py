@@ -16,7 +16,7 @@ of which everybody is one part, moves by m - b alone: a replacement leaves it wh
 docs/theory/workloads.md.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -29,6 +29,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.sums_and_differences import PairAxis
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -136,6 +137,17 @@ def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
     return (TOTAL_FREE,) if present == left else (TOTAL_FREE, apart)
 
 
+def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
+    """A rule that all shares of these families obey which keep the level: the one of `rooms` where it is exact.
+
+    Elsewhere that of one individual more or less, which every share has to pay for.
+    """
+    present, left = _reached(unit, domain.size)
+    if _leaves_totals(unit) and left == present and is_exact(domain, unit, families):
+        return TOTAL_FREE
+    return Room(Fraction(unit.charged, _factors(unit, domain.size)[0][0]))
+
+
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
     return Room(Fraction(unit.charged, 2 * _rows_reached(unit, rows)))
@@ -210,7 +222,7 @@ def _factors(unit: Unit, atoms: int) -> tuple[tuple[int, int], ...]:
 
 
 def _rows_reached(unit: Unit, rows: int) -> int:
-    """In how many rows one individual may change both cells, each by the sensitivity; twice those where signs differ."""
+    """In how many rows one individual may change both cells by the sensitivity; twice those where signs may differ."""
     whole = unit.cells // 2
     if _leaves_totals(unit):
         return min(2 * whole, rows)

@@ -2,7 +2,8 @@
 
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
     any unbiased           any mechanism with unbiased answers; every data set
-    any integer strategy   independent geometric noise on any integer combinations of atoms, linear unbiased estimates
+    any integer strategy   independent geometric noise on any integer combinations of atoms, linear unbiased estimates,
+                           charged by all that one individual may change
     these families         the same on the families given
 
 Only certificates are searched here, in floats; the bounds themselves are what `workload_evidence` proves from them.
@@ -11,6 +12,7 @@ Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the const
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import ldexp, sqrt
 from typing import Any
 
@@ -20,14 +22,23 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks
-from utmost.publish.workloads.bound_inequalities import ChordShares, Directions, MatrixPart, MatrixRoots
+from utmost.publish.workloads.bound_inequalities import (
+    ChordShares,
+    Directions,
+    MatrixPart,
+    MatrixRoots,
+    MixedDirections,
+    mixed,
+)
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import (
     LowerBound,
     WorkloadBounds,
     answers_below,
-    charged_words,
+    changed_by_one,
+    chord_of,
     exact_spectrum,
     family_blocks,
     is_alike,
@@ -36,16 +47,13 @@ from utmost.publish.workloads.workload_evidence import (
 )
 
 _MOST_FAMILIES = 256
+_MIXED = 1 << 16
 
 _ADDS = (
     "one individual may add any number from 0 to the sensitivity to each of `cells` atoms (and an empty record counts)"
 )
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
-_LOADS = (
-    "each atom's loads, |coefficient| times level, add up to at most epsilon / (charged cells * sensitivity), also "
-    "where what one individual changes costs less than so many loads"
-)
-_LEVELS = "the levels of each atom's groups add up to at most epsilon / (charged cells * sensitivity)"
+_CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 
 
 @checked
@@ -86,24 +94,25 @@ def bounds_of(
         value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
-    by_atoms = charged_words(unit)
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
     unbiased = integer = given = None
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
         best = directions or _directions(workload, unit)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best), best)
-        single = directions or Directions(1)
-        integer = bound("any integer strategy", _integer_words() + by_atoms, f"{_LOADS}; {_LINEAR}", single)
+        single = directions or _directions(workload, changed_by_one(unit, at)[0])
+        integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     try:
         even, blocks = family_blocks(workload, chosen)
-        shares = _chord(blocks, exact_spectrum(even, blocks))
+        _, total, weight = chord_of(workload, unit, at, chosen, blocks)
+        shares = _chord(blocks, exact_spectrum(even, blocks), total, float(weight))
         if shares is None:
             missing["these families"] = "the families do not determine every wanted answer"
         else:
-            given = bound("these families", _family_words(workload) + by_atoms, f"{_LEVELS}; {_LINEAR}", shares)
+            words = _family_words(workload, unit, chosen)
+            given = bound("these families", words, f"{_CHARGED}; {_LINEAR}", shares)
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
@@ -134,15 +143,16 @@ def _per_answer_words(unit: Unit) -> str:
     return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_ADDS}{whole}"
 
 
-def _unbiased_words(certificate: Directions | MatrixRoots) -> str:
+def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> str:
     if isinstance(certificate, MatrixRoots):
         return "at every data set; one individual may add the sensitivity to any one atom (and an empty record counts)"
-    up, down = certificate.up, certificate.down
+    directions = [direction for direction, _ in mixed(certificate)]
+    up, down = max(one.up for one in directions), max(one.down for one in directions)
     if not down:
-        return f"at every data set; one individual may add the sensitivity to any {up} atoms (an empty record counts)"
+        return f"at every data set; one individual may add the sensitivity to up to {up} atoms (an empty record counts)"
     return (
         f"at every data set whose atoms are at least the sensitivity; one individual's record may be replaced so that "
-        f"any {up} atoms grow and any {down} others fall by the sensitivity"
+        f"up to {up} atoms grow and up to {down} others fall by the sensitivity"
     )
 
 
@@ -150,18 +160,20 @@ def _integer_words() -> str:
     return "integer combinations of atoms, each with geometric noise on the integers of a level of its own"
 
 
-def _family_words(workload: Workload) -> str:
-    if is_alike(workload):
+def _family_words(workload: Workload, unit: Unit, families: Sequence[Family]) -> str:
+    """With a level for each group only where the loads of each single atom are bounded, see the proof."""
+    room = room_around(workload.domain, unit, families)
+    if is_alike(workload) and not room.free and min(unit.cells, workload.domain.size) == 1:
         return "the families given, every group with a level of its own"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
         return "the families given, of groups of one size, with one level for each family"
     return "the families given, with one level for each family"
 
 
-def _directions(workload: Workload, unit: Unit) -> Directions:
-    """The directions with the largest bound, of a few; any are a certificate.
+def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
+    """The mixture of two changes with the largest bound, of a few; any are a certificate.
 
-    For a given ``down`` the root of the bound is concave in ``up``.
+    For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
     """
     blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
@@ -169,17 +181,32 @@ def _directions(workload: Workload, unit: Unit) -> Directions:
     total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
     on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
 
-    def root(up: int, down: int) -> float:
-        square = (up - down) ** 2 / n
-        return on_total * sqrt(square) + elsewhere * sqrt(max(0.0, (up + down - square) / max(1, n - 1)))
+    def root(*changes: tuple[float, Directions]) -> float:
+        moved = sum(weight * (one.up - one.down) ** 2 / n for weight, one in changes)
+        touched = sum(weight * (one.up + one.down) for weight, one in changes)
+        return on_total * sqrt(moved) + elsewhere * sqrt(max(0.0, (touched - moved) / max(1, n - 1)))
 
     most = min(unit.cells, n)
     downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
-    found = [
-        Directions(_peak(lambda up, down=down: root(up, down), max(1, down), min(most, n - down)), down)
+    found = {Directions(1), Directions(most)} | {
+        Directions(
+            _peak(lambda up, down=down: root((1, Directions(up, down))), max(1, down), min(most, n - down)), down
+        )
         for down in downs
+    }
+    ranked = sorted(found, key=lambda one: (-root((1, one)), one.up, one.down))
+    pairs = [
+        (_peak(lambda step, pair=pair: root(*_weighted(pair, step)), 0, _MIXED), pair)
+        for pair in combinations(ranked, 2)
     ]
-    return max(found, key=lambda one: root(one.up, one.down))
+    step, pair = max(pairs, key=lambda one: root(*_weighted(one[1], one[0])), default=(0, (ranked[0], ranked[0])))
+    if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
+        return ranked[0]
+    return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))
+
+
+def _weighted(pair: tuple[Directions, Directions], step: int) -> list[tuple[float, Directions]]:
+    return [(1 - step / _MIXED, pair[0]), (step / _MIXED, pair[1])]
 
 
 def _peak(function: Any, low: int, high: int) -> int:
@@ -193,25 +220,37 @@ def _peak(function: Any, low: int, high: int) -> int:
     return low
 
 
-def _chord(blocks: Blocks, spectrum: Sequence[Fraction], rounds: int = 20_000, gap: float = 1e-7) -> ChordShares | None:
+def _chord(
+    blocks: Blocks,
+    spectrum: Sequence[Fraction],
+    total: int | None,
+    weight: float,
+    rounds: int = 20_000,
+    gap: float = 1e-7,
+) -> ChordShares | None:
     """Shares whose certificate is near K: z_S <- z_S sqrt(g_S), until max g is near F; None where F is infinite.
 
-    At the optimum g_S = F where z_S > 0, and g_S <= F elsewhere.
+    At the optimum g_S = max g where z_S > 0, and F is max g, and g_total besides where that family has 1 for nothing.
     """
     squares = np.array([float(square / sum(spectrum)) for square in spectrum])
     kept = np.array([square > 0 for square in spectrum])
     squares = squares[kept]
-    inside = blocks.below[kept] * blocks.sizes
+    inside, free = blocks.below[kept] * blocks.sizes, np.zeros(len(blocks.families))
+    if total is not None:
+        free[total] = 1
+        inside[:, total] *= weight
     if (inside.sum(axis=1) == 0).any():
         return None
     z = np.full(len(blocks.families), 1 / len(blocks.families))
     for _ in range(rounds):
-        quotients = squares / (inside @ z)
-        value, slopes = quotients.sum(), inside.T @ (quotients / (inside @ z))
-        if slopes.max() <= value * (1 + gap):
+        eigenvalues = inside @ (z + free)
+        quotients = squares / eigenvalues
+        value, slopes = quotients.sum(), inside.T @ (quotients / eigenvalues)
+        if slopes.max() + slopes @ free <= value * (1 + gap):
             break
         z = z * np.sqrt(slopes / value)
         z /= z.sum()
+    z = z + free
     units = [int(share * (1 << 60)) for share in z / z.sum() * (1 - 1e-15 * len(z))]
     return ChordShares(tuple(Fraction(unit, 1 << 60) for unit in units))
 

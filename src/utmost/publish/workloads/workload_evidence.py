@@ -21,19 +21,23 @@ from utmost.publish.workloads.bound_inequalities import (
     Directions,
     MatrixPart,
     MatrixRoots,
+    MixedDirections,
     answer_below,
     chord_below,
     dimension,
     directions_below,
     matrix_below,
+    mixed,
     variance_below,
 )
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 
 MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
+_CHORD_BITS = 64
 
 Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
 
@@ -52,7 +56,7 @@ class LowerBound(Shown):
     value: float
     holds_for: str
     hypotheses: str = field(repr=False)
-    certificate: Directions | MatrixRoots | ChordShares | None = field(default=None, repr=False)
+    certificate: Directions | MixedDirections | MatrixRoots | ChordShares | None = field(default=None, repr=False)
 
     def within(self, value: float) -> float:
         """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
@@ -142,9 +146,11 @@ def proven_bound(
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
     if kind == "these families" and isinstance(certificate, ChordShares):
         even, blocks = family_blocks(workload, families)
-        constant = chord_below(blocks, exact_spectrum(even, blocks), certificate)
-        return variance_below(level_of_atoms(unit, level)) * constant
-    if isinstance(certificate, Directions):
+        at, total, weight = chord_of(workload, unit, level, families, blocks)
+        return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
+    if kind == "any integer strategy":
+        unit, level = changed_by_one(unit, level)
+    if isinstance(certificate, Directions | MixedDirections):
         _check_directions(kind, unit, certificate)
         blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
@@ -158,32 +164,52 @@ def proven_bound(
         raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
     if kind == "any unbiased":
         return unit.sensitivity**2 * constant * variance_below(level) / 2
-    return variance_below(level_of_atoms(unit, level)) * constant
+    return variance_below(level.scaled(1 / unit.sensitivity)) * constant
+
+
+def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
+    """A relation and a level by which a strategy of sums is bounded.
+
+    Where a record may be replaced by its opposite, all that it can change is changed twice, and by independent
+    geometric noise a strategy pays twice: it keeps half the level for one record more or less. Else the unit's own.
+
+    >>> from utmost.laws.exact import level
+    >>> changed_by_one(Unit(1, 3, "change-one"), level(1))[1].epsilon
+    Fraction(1, 2)
+    """
+    if unit.neighbours == "add-remove" or unit.nonnegative:
+        return unit, level
+    return Unit(unit.sensitivity, unit.cells), level.scaled(Fraction(1, 2))
+
+
+def chord_of(
+    workload: Workload, unit: Unit, level: Level, families: Sequence[Family], blocks: Blocks
+) -> tuple[Level, int | None, Fraction]:
+    """The level up to which precision is below its chord, the family that has a share for nothing, and its weight.
+
+    With p(e) = cosh e - 1 and shares of E of at most 1, but for the total of at most 2: p(r E) <= r p(E), and
+    p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E) for the total.
+    """
+    room = room_around(workload.domain, unit, families)
+    at = level_of_atoms(unit, level).scaled(room.scale)
+    totals = np.flatnonzero(blocks.sizes == blocks.atoms)
+    variance = variance_below(at)
+    if not (room.free and len(totals) and variance):
+        return at, None, Fraction(1)
+    above = -(-(1 << _CHORD_BITS) // variance)  # rounded up: a larger weight is a smaller bound
+    return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
 
 def level_of_atoms(unit: Unit, level: Level) -> Level:
-    """The largest load of an atom: epsilon divided by cells (twice where a record is replaced) and sensitivity."""
+    """The level of share 1, for what an atom changes by 1: epsilon over cells (twice where a record is replaced) and
+    sensitivity."""
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
-def charged_words(unit: Unit) -> str:
-    """How strategies are charged, as words behind their class; none where there is one way to charge them.
-
-    A replacement leaves a total as it is, changes of several atoms may meet in one sum, and an individual may change
-    more atoms than are measured: a strategy that is charged by what its own sums change may do better than one that is
-    charged by the loads of single atoms.
-
-    >>> charged_words(Unit(1, 1)), charged_words(Unit(1, 2, "change-one"))
-    ('', ', an individual charged 4 times the largest load of an atom')
-    """
-    return "" if unit.charged == 1 else f", an individual charged {unit.charged} times the largest load of an atom"
-
-
-def _check_directions(kind: str, unit: Unit, certificate: Directions) -> None:
-    """An individual must be able to go there; a strategy is bounded by the load of single atoms alone."""
+def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDirections) -> None:
+    """An individual must be able to go there."""
     down = unit.cells if unit.neighbours == "change-one" else 0
-    most = (unit.cells, down) if kind == "any unbiased" else (1, 0)
-    if certificate.up > most[0] or certificate.down > most[1]:
+    if any(one.up > unit.cells or one.down > down for one, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many atoms", came=f"{certificate}", where=kind)
 
 

@@ -23,7 +23,7 @@ from utmost.publish.workloads.planned_shares import (
 )
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
-from utmost.publish.workloads.unit_charge import charge_of, check_charge
+from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
@@ -226,7 +226,7 @@ class Strategy(Shown):
         """
         if self.together is None and not any(map(is_tents, self.shares)):
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
-        alone = self.unit if self.together is None else Unit(self.unit.sensitivity, 1, self.unit.neighbours)
+        alone = self.unit if self.together is None else replace(self.unit, cells=1)
         why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
         bounds = bounds_of(_wanted(self), alone, _stated(self, self.level))
         return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
@@ -403,7 +403,8 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
     measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in chosen.shares.items()]
-    lines = [_aligned([["measured", "share"], *measured])]
+    plain = added_to_one(chosen.shares, chosen.pair)
+    lines = [_aligned([["measured", "share" if plain else f"share of 1/{chosen.unit.charged}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
