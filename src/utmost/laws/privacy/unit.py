@@ -57,8 +57,8 @@ class Unit(Rebuilt):
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
 
     def __repr__(self) -> str:
-        said = f"sensitivity={self.sensitivity!r}, cells={self.cells}, neighbours={self.neighbours!r}"
-        return f"Unit({said}, nonnegative=True)" if self.nonnegative else f"Unit({said})"
+        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells}, neighbours={self.neighbours!r}"
+        return f"Unit({numbers}, nonnegative=True)" if self.nonnegative else f"Unit({numbers})"
 
     def facts(self) -> dict[str, Any]:
         """The unit as JSON values, which `of_facts` reads; a promise that nobody makes is left out.
@@ -66,8 +66,8 @@ class Unit(Rebuilt):
         >>> Unit(1, 2).facts()
         {'sensitivity': '1', 'cells': 2, 'neighbours': 'add-remove'}
         """
-        said = {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours}
-        return said | {"nonnegative": True} if self.nonnegative else said
+        facts = {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours}
+        return facts | {"nonnegative": True} if self.nonnegative else facts
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":

@@ -175,12 +175,12 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
 
 def _assumed(strategy: Strategy) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
-    said = "It takes for granted that no individual lowers the number of any atom. " * strategy.unit.nonnegative
+    lowers = "It takes for granted that no individual lowers the number of any atom. " * strategy.unit.nonnegative
     if strategy.pair is None:
-        return said
+        return lowers
     rows = strategy.unit.cells // 2
     which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
-    return said + (
+    return lowers + (
         f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
         f"{strategy.together!r}, and that no other atom changes. "
     )

@@ -200,7 +200,9 @@ def chord_below(
     sizes = [Fraction(prod(c[s] for c, s in zip(blocks.chains, S, strict=True))) for S in blocks.families]
     if total is not None:
         sizes[total] *= weight
-    over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(*(one.denominator for one in spectrum))
+    over = lcm(weight.denominator, *(share.denominator for share in z)) * lcm(
+        *(square.denominator for square in spectrum)
+    )
     units = np.array([int(share * size * over) for share, size in zip(z, sizes, strict=True)], dtype=object)
     kept = [row for row, square in enumerate(spectrum) if square > 0]
     squares = [int(spectrum[row] * over) for row in kept]

@@ -163,12 +163,12 @@ def _only_room(unit: Unit, atoms: int) -> Room:
 
 
 def _given(workload: Workload, families: list[Family], start: Mapping[Any, Number], free: Floats) -> Floats:
-    read = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
-    found = np.array([read.get(family, 0.0) for family in families])
-    found = np.where(free > 0, np.maximum(found - free, 0), found)
-    if (found < 0).any() or not found.sum() > 0:
+    named = {workload.domain.family(name): float(exact(share, "share")) for name, share in start.items()}
+    start_shares = np.array([named.get(family, 0.0) for family in families])
+    start_shares = np.where(free > 0, np.maximum(start_shares - free, 0), start_shares)
+    if (start_shares < 0).any() or not start_shares.sum() > 0:
         raise OutOfRange("the shares to start with must be of these families, and positive", came="others")
-    return np.asarray(found / found.sum())
+    return np.asarray(start_shares / start_shares.sum())
 
 
 class _Search:

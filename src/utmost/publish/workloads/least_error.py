@@ -35,9 +35,9 @@ def least_shares(
     {(0, 1): Fraction(423, 1000), (1, 0): Fraction(577, 1000)}
     """
     names = list(families)
-    error, found = _searched(workload, families, level, aim, room)
-    steps = _STEPS * -(-int((found > 0).sum()) // _FAMILIES_OF_STEPS)
-    rounded = [Fraction(int(count), steps) for count in lattice_shares(error, found, steps)]
+    error, searched = _searched(workload, families, level, aim, room)
+    steps = _STEPS * -(-int((searched > 0).sum()) // _FAMILIES_OF_STEPS)
+    rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
     options = [*(_exact(shares) for shares in plain_shares(workload, names)), rounded]
     values = [float(error(np.array(option, dtype=float))) for option in options]
     best = min(values)

@@ -60,8 +60,8 @@ def planned_shares(
         plan = _Plan(unit, level, None, aim, False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
     plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents)
-    found = [plan.within(workload, room) for room in rooms(unit, workload.domain.size)]
-    return found[0] if len(found) == 1 else min(found, key=lambda shares: _error(workload, unit, shares, level, aim))
+    plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size)]
+    return plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, aim))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class _Plan:
 
     def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
         """The shares that are found among those that one rule allows."""
-        found = self._with_tents(workload, room)
-        if found is not None:
-            return found
+        shares = self._with_tents(workload, room)
+        if shares is not None:
+            return shares
         if not is_unequal_tree(workload.domain):
             return self._of_families(workload, room)
         if self.candidates is not None or self.aim != "mean":
@@ -94,8 +94,8 @@ class _Plan:
         else:
             named = [even.reduced(workload.domain.family(name)) for name in self.candidates]
             families = named_candidates(even.workload, named)
-        found = least_shares(even.workload, families, self._whole, self.aim, room)
-        return {even.whole(family): share for family, share in found.items()}
+        shares = least_shares(even.workload, families, self._whole, self.aim, room)
+        return {even.whole(family): share for family, share in shares.items()}
 
     def _with_tents(self, workload: Workload, room: Room) -> dict[Family, Fraction] | None:
         """The shares with tents; None where others serve, and where these have no more error."""
@@ -109,10 +109,10 @@ class _Plan:
         except Unsupported:  # sums over a tree of unequal groups that are no groups
             return tent_shares(workload, self._whole, room)[0]
         try:
-            found, error = tent_shares(workload, self._whole, room)
+            shares, error = tent_shares(workload, self._whole, room)
         except Unsupported:
             return plain
-        return found if error < _error(workload, self.unit, plain, self.level) * (1 - _EQUAL) else plain
+        return shares if error < _error(workload, self.unit, plain, self.level) * (1 - _EQUAL) else plain
 
     @property
     def _whole(self) -> float:

@@ -70,9 +70,9 @@ class TentErrors:
         return np.array([self._error(row) for row in rows]).reshape(given.shape[:-1])
 
     def _error(self, shares: Floats) -> float:
-        given = (shares + self._free) / (1 + self._free.max())
-        precisions = relative_precision(given / self._loads, self.largest)
-        measured = given > 0
+        whole_shares = (shares + self._free) / (1 + self._free.max())
+        precisions = relative_precision(whole_shares / self._loads, self.largest)
+        measured = whole_shares > 0
         found = 0.0
         for number, space in enumerate(self._spaces):
             key = bytes([number]) + measured.tobytes()

@@ -221,9 +221,9 @@ class TreeError(Shown):
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., levels); inf where they do not determine some wanted answer."""
-        given = np.array(np.atleast_2d(shares), dtype=float)
-        given[:, self.tree.groups.index(1)] += self.free
-        rows = relative_precision(given / (1 + self.free), self.level)
+        whole_shares = np.array(np.atleast_2d(shares), dtype=float)
+        whole_shares[:, self.tree.groups.index(1)] += self.free
+        rows = relative_precision(whole_shares / (1 + self.free), self.level)
         return np.array([self._at(row) for row in rows]).reshape(np.shape(shares)[:-1])
 
     def _at(self, precisions: Floats) -> float:

@@ -43,9 +43,9 @@ class Room:
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
         """Of each family what it has beside its share, before it is scaled: the first total has what is free."""
-        found = np.array([float(self.free) * bool(total) for total in totals])
-        found[int(found.argmax()) + 1 :] = 0
-        return found
+        free = np.array([float(self.free) * bool(total) for total in totals])
+        free[int(free.argmax()) + 1 :] = 0
+        return free
 
     def shares(self, domain: Domain, parts: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
         """The shares of families, from parts that add up to 1.

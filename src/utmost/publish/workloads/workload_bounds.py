@@ -147,7 +147,7 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> 
     if isinstance(certificate, MatrixRoots):
         return "at every data set; one individual may add the sensitivity to any one atom (and an empty record counts)"
     directions = [direction for direction, _ in mixed(certificate)]
-    up, down = max(one.up for one in directions), max(one.down for one in directions)
+    up, down = max(change.up for change in directions), max(change.down for change in directions)
     if not down:
         return f"at every data set; one individual may add the sensitivity to up to {up} atoms (an empty record counts)"
     return (
@@ -182,24 +182,25 @@ def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
     on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
 
     def root(*changes: tuple[float, Directions]) -> float:
-        moved = sum(weight * (one.up - one.down) ** 2 / n for weight, one in changes)
-        touched = sum(weight * (one.up + one.down) for weight, one in changes)
+        moved = sum(weight * (change.up - change.down) ** 2 / n for weight, change in changes)
+        touched = sum(weight * (change.up + change.down) for weight, change in changes)
         return on_total * sqrt(moved) + elsewhere * sqrt(max(0.0, (touched - moved) / max(1, n - 1)))
 
     most = min(unit.cells, n)
     downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
-    found = {Directions(1), Directions(most)} | {
+    tried = {Directions(1), Directions(most)} | {
         Directions(
             _peak(lambda up, down=down: root((1, Directions(up, down))), max(1, down), min(most, n - down)), down
         )
         for down in downs
     }
-    ranked = sorted(found, key=lambda one: (-root((1, one)), one.up, one.down))
+    ranked = sorted(tried, key=lambda change: (-root((1, change)), change.up, change.down))
     pairs = [
         (_peak(lambda step, pair=pair: root(*_weighted(pair, step)), 0, _MIXED), pair)
         for pair in combinations(ranked, 2)
     ]
-    step, pair = max(pairs, key=lambda one: root(*_weighted(one[1], one[0])), default=(0, (ranked[0], ranked[0])))
+    plain = (0, (ranked[0], ranked[0]))
+    step, pair = max(pairs, key=lambda mixture: root(*_weighted(mixture[1], mixture[0])), default=plain)
     if root(*_weighted(pair, step)) <= root((1, ranked[0])) * (1 + 1e-9):
         return ranked[0]
     return MixedDirections(pair, (Fraction(_MIXED - step, _MIXED), Fraction(step, _MIXED)))

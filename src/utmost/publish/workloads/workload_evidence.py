@@ -209,7 +209,7 @@ def level_of_atoms(unit: Unit, level: Level) -> Level:
 def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDirections) -> None:
     """An individual must be able to go there."""
     down = unit.cells if unit.neighbours == "change-one" else 0
-    if any(one.up > unit.cells or one.down > down for one, _ in mixed(certificate)):
+    if any(change.up > unit.cells or change.down > down for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many atoms", came=f"{certificate}", where=kind)
 
 
