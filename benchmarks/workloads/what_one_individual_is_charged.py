@@ -1,4 +1,4 @@
-"""What strategies cost one individual, exactly: errors and bounds by unit of privacy, and the largest ratio counted out.
+"""What strategies cost one individual, exactly: errors and bounds by unit of privacy, and the ratio counted out.
 
 Run: PYTHONPATH=src python benchmarks/workloads/what_one_individual_is_charged.py
 """
@@ -22,7 +22,8 @@ def cells_and_total():
         bounds, best = bounds_of(wanted, COUNTS, epsilon), certified_shares(wanted, COUNTS, epsilon)
         check_lower_bounds(bounds)
         print(
-            f"100 cells and total, epsilon {epsilon!s:4}: counts {counts.value:9.5g}, signs unknown {signs.value:9.5g}; "
+            f"100 cells and total, epsilon {epsilon!s:4}: counts {counts.value:9.5g}, signs unknown "
+            f"{signs.value:9.5g}; "
             f"best of these families at least {best.bound:.4g}, integer rows {bounds.any_integer_strategy.value:.4g}, "
             f"any unbiased mechanism {bounds.any_unbiased.value:.4g}"
         )

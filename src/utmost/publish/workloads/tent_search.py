@@ -59,7 +59,7 @@ def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[d
     >>> from utmost.publish.workloads import Domain, bins
     >>> shares, error = tent_shares(Workload.ranges(Domain(age=bins(61)), "age"), 1.0)
     >>> {family: float(share) for family, share in shares.items()}, round(error, 2)
-    ({(-11,): 0.456, (0,): 0.544}, 31.54)
+    ({(-11,): 0.456, (0,): 0.544}, 31.55)
     """
     even = EvenLevels.of(workload)
     found = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
