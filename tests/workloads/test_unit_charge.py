@@ -6,6 +6,8 @@ from math import prod
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import utmost as ut
 from utmost import Unit
@@ -20,6 +22,7 @@ from utmost.publish.workloads import Domain, Strategy, Workload, bounds_of, hier
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
+from workload_cases import workloads
 
 BASE = Fraction(1, 2)
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])
@@ -193,6 +196,24 @@ def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
         information = (rows.T * precision(levels)) @ rows
         if np.linalg.matrix_rank(information) == 3:
             assert np.trace(gram @ np.linalg.inv(information)) >= bound
+
+
+@settings(max_examples=25)
+@given(workloads(most=24), st.sampled_from(KINDS), st.integers(1, 4))
+def test_a_plan_is_never_worse_for_what_is_promised(wanted, kind, cells):
+    """Than with shares that add up to 1, which is what the same plan had before; it spends the level, and no more."""
+    unit = Unit(1, cells, *kind)
+    chosen = strategy(wanted, unit, epsilon=2)
+    assert chosen.charge == 1 or sum(chosen.shares.values()) == 1
+    plain = Strategy(wanted.domain, unit, least_plain(wanted, unit), wanted, level(2), level(2))
+    assert chosen.value <= plain.value * (1 + 1e-6)
+    atoms = chosen.alternatives().strategies.get("atoms alone")
+    assert atoms is None or atoms.charge == 1
+
+
+def least_plain(wanted, unit):
+    """Shares that add up to 1, searched as for one atom and add-remove at the level of an atom."""
+    return strategy(wanted, Unit(1, 1), epsilon=Fraction(2, unit.charged)).shares
 
 
 HALVES = {"cell": 1, "": 1}

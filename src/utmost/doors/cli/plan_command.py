@@ -25,6 +25,7 @@ from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
+from utmost.publish.workloads.unit_charge import added_to_one
 
 Source = Annotated[
     file_options.File,
@@ -181,6 +182,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
+        "charged": 1 if added_to_one(chosen.shares, chosen.pair) else unit.charged,
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
         "joint_draw_times": None
@@ -249,6 +251,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
     measured = [[one["family"] or TOTAL, str(one["sums"]), one["share"]] for one in report["measured"]]
+    part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
     wanted = [
         [one["sums"] or TOTAL, str(one["answers"]), one["weight"], number(one["standard_deviation"], 4), _bar(one)]
         for one in report["wanted"]
@@ -260,7 +263,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     screen().print(
         Group(
             Text("What to measure:", style="bold"),
-            grid(["family", "sums", "share of the level"], measured),
+            grid(["family", "sums", f"share of {part}the level"], measured),
             Text("What comes of it:", style="bold"),
             grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
             Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold"),

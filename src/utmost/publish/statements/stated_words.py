@@ -281,13 +281,16 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}"
+        counts = said.get("nonnegative") is True
+        lowers = ", and lowers none" if counts else ""
+        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}{lowers}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {
             "add-remove": f"data sets that differ by one individual more or less, who {changes}",
             "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged twice",
+            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged "
+            + ("by what it takes from some sums and adds to others" if counts else "twice"),
         }[neighbours]
     else:
         law = stated_places(said)

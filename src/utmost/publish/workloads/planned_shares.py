@@ -27,7 +27,7 @@ from utmost.publish.workloads.sums_and_differences import PairAxis, least_turned
 from utmost.publish.workloads.tent_errors import tent_variances
 from utmost.publish.workloads.tent_search import axes_in_order, tent_shares
 from utmost.publish.workloads.unequal_trees import TreeError, least_tree_shares
-from utmost.publish.workloads.unit_charge import Room, room_of_rows, rooms
+from utmost.publish.workloads.unit_charge import Room, charge_of, room_of_rows, rooms
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 
@@ -180,11 +180,18 @@ def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
     return 0 if place is None and is_unequal_tree(workload.domain) and axes_in_order(workload) else place
 
 
-def atoms_alone(workload: Workload, pair: PairAxis | None = None) -> dict[Family, Fraction]:
-    """The coarsest family that may be measured and determines all that is wanted, by itself."""
+def atoms_alone(workload: Workload, unit: Unit, pair: PairAxis | None = None) -> dict[Family, Fraction]:
+    """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
     if pair is not None:
-        return least_turned(pair, workload, atoms_alone)
+        scale = room_of_rows(unit, pair.rows.size).scale
+        return least_turned(pair, workload, lambda side: {_coarsest(side): scale})
+    family = _coarsest(workload)
+    charge = charge_of(workload.domain, unit, {family: Fraction(1)})
+    return {family: 1 / charge}
+
+
+def _coarsest(workload: Workload) -> Family:
     if is_unequal_tree(workload.domain):
-        return {finest_common(workload.families): Fraction(1)}
+        return finest_common(workload.families)
     even = EvenLevels.of(workload)
-    return {even.whole(finest_common(even.workload.families)): Fraction(1)}
+    return even.whole(finest_common(even.workload.families))

@@ -319,7 +319,7 @@ class Strategy(Shown):
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None:
                 found["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
-            found["atoms alone"] = atoms_alone(workload, pair)
+            found["atoms alone"] = atoms_alone(workload, self.unit, pair)
         stated = (self.level, self.tuned_at, self.together)
         others = {name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in found.items()}
         return Alternatives({"these shares": self, **others})
