@@ -107,6 +107,32 @@ def test_a_domain_alone_is_planned_for(run):
     assert json.loads(shown)["unit"] == {"sensitivity": "3", "cells": 2, "neighbours": "add-remove"}
 
 
+def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
+    """Planned for a domain, released for a table that was counted so, and for no other; checked."""
+    place, out, own = tmp_path / "plan.json", tmp_path / "sums.json", tmp_path / "own.json"
+    said = [
+        "plan",
+        DOMAIN,
+        *["--want", "sex", "--want", "total", "--at-most", "1", "--neighbours", "change-one", "--epsilon", "1"],
+    ]
+    code, shown, _ = run(*said, "--nonnegative", "--out", place)
+    assert (code, "share of 1/2 of the level" in shown) == (0, True)
+    both = (json.loads(run(*said, *more, "--json")[1])["wanted"] for more in ((), ["--nonnegative"]))
+    before, after = ([part["standard_deviation"] for part in wanted] for wanted in both)
+    assert after[0] < before[0]
+    assert after[1] < before[1] / 1.5
+    code, _, err = run("release", counted, "--plan", place, "--epsilon", 1, "--out", out)
+    assert (code, "nothing negative" in " ".join(err.split())) == (2, True)
+    events = EXAMPLES / "berkeley_applicants.csv"
+    count = ("count", events, "--person", "applicant", "--domain", DOMAIN, "--at-most", 1)
+    assert run(*count, "--neighbours", "change-one", "--out", own)[0] == 0
+    code, shown, _ = run("release", own, "--plan", place, "--epsilon", 1, "--out", out)
+    assert (code, "lowers none" in shown) == (0, True)
+    assert run("verify", out)[0] == 0
+    code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
+    assert (code, "the unit that was proved" in err) == (2, True)
+
+
 @pytest.mark.parametrize("path", [("unit", "cells"), ("wanted", 0, "standard_deviation"), ("shares", 0, 1), ("level",)])
 def test_a_plan_that_was_changed_is_refused(plan, path):
     said = json.loads(plan.read_text())

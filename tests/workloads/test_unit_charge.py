@@ -1,5 +1,6 @@
 """The charge of a strategy is the privacy of its noise: by enumeration of all neighbours, in rationals."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -18,7 +19,7 @@ from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
-from utmost.publish.workloads import Domain, Strategy, Workload, bounds_of, hierarchy, strategy
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
@@ -112,25 +113,30 @@ def test_the_charge_is_the_largest_ratio_of_all_neighbours(name):
     assert exact > 20
 
 
-@pytest.mark.parametrize(
-    "unit", [Unit(1, 1, "change-one", nonnegative=True), Unit(2, 9), Unit(2, 2, "change-one", True)]
-)
-def test_what_is_drawn_keeps_the_level_to_the_last(unit):
-    """The laws of a release by a searched strategy, in rationals, over all neighbours: e^epsilon, and not less."""
-    domain = Domain(cell=range(5))
-    chosen = strategy(Workload(domain, {"cell": 1, "": 1}), unit, epsilon=1)
-    whole = level(alpha=Fraction(1, 2**3600))
-    alphas = {
-        family: law.level.scaled(Fraction(1, law.sensitivity)).alpha
-        for family, law in noise_laws(chosen, whole).items()
-    }
+FIVE = Workload(Domain(cell=range(5)), {"cell": 1, "": 1})
+COUNTS = Unit(1, 1, "change-one", nonnegative=True)
+TWO = Unit(1, 2, "change-one", nonnegative=True)
+RELEASED = {
+    "cells": (strategy(FIVE, COUNTS, epsilon=1), True),
+    "cells of two": (strategy(FIVE, replace(TWO, sensitivity=2), epsilon=1), True),
+    "fewer cells": (strategy(FIVE, Unit(2, 9), epsilon=1), True),
+    "tree": (Strategy(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
+    "tents": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
+    "wide tents": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_what_is_drawn_keeps_the_level_to_the_last(name):
+    """The laws of a release, in rationals, over all neighbours: e^epsilon, and where the charge is exact not less."""
+    (chosen, is_attained), whole = RELEASED[name], level(alpha=Fraction(1, 2**14400))
+    laws = noise_laws(chosen, whole)
+    alphas = {family: law.level.scaled(Fraction(1, law.sensitivity)).alpha for family, law in laws.items()}
     largest = 1
-    for change in changes(unit, domain.size):
-        moved = {family: np.abs(sums).sum() for family, sums in chosen.sums(change).items()}
-        largest = max(
-            largest, prod((alphas[family] ** -int(size) for family, size in moved.items()), start=Fraction(1))
-        )
-    assert largest == 1 / whole.alpha
+    for change in changes(chosen.unit, chosen.domain.size):
+        moved = {family: int(np.abs(sums).sum()) for family, sums in chosen.sums(change).items()}
+        largest = max(largest, prod((alphas[family] ** -size for family, size in moved.items()), start=Fraction(1)))
+    assert largest == 1 / whole.alpha if is_attained else largest <= 1 / whole.alpha
 
 
 def test_a_charge_that_is_too_small_is_seen():
@@ -217,7 +223,6 @@ def least_plain(wanted, unit):
 
 
 HALVES = {"cell": 1, "": 1}
-COUNTS = Unit(1, 1, "change-one", nonnegative=True)
 CELLS = Domain(cell=list("abcd"))
 
 
@@ -313,6 +318,16 @@ def test_the_promise_travels_with_what_is_written():
     ):
         with pytest.raises(BadTable):
             check_workload(other)
+
+
+def test_what_adds_up_to_one_says_what_it_always_said():
+    """No new field and no new sentence where nothing is promised, whatever the charge is."""
+    chosen = Strategy(CELLS, Unit(1, 1, "change-one"), {"cell": "1/2", "": "1/2"})
+    facts = ut.release_workload(np.zeros(4, int), chosen, epsilon=1).facts()
+    assert "nonnegative" not in facts
+    assert "the shares are together 1" in facts["theorem"]
+    assert "nonnegative" not in chosen.facts()
+    assert Unit(1, 1).facts() == {"sensitivity": "1", "cells": 1, "neighbours": "add-remove"}
 
 
 def test_a_ledger_keeps_such_a_strategy(tmp_path):

@@ -64,6 +64,10 @@ PlanNeighbours = Annotated[
     str | None,
     typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
 ]
+Nonnegative = Annotated[
+    bool,
+    typer.Option("--nonnegative", help="For a domain: one person lowers no atom. A count proves it under change-one."),
+]
 Together = Annotated[
     str | None,
     typer.Option(metavar="AXIS", help="For a domain: an axis of two values; one person changes whole rows along it."),
@@ -95,6 +99,7 @@ def plan(
     at_most: AtMost = None,
     per_atom: PerAtom = None,
     neighbours: PlanNeighbours = None,
+    nonnegative: Nonnegative = False,
     together: Together = None,
     noise: Noise = None,
     tents: Tents = None,
@@ -106,7 +111,7 @@ def plan(
     No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
-    domain, unit, along = _asked(source, at_most, per_atom, neighbours, together)
+    domain, unit, along = _asked(source, at_most, per_atom, neighbours, together, nonnegative=nonnegative)
     workload, at, sure = (
         read_wanted(domain, want or [], per_answer=per_answer),
         level.read(),
@@ -128,7 +133,13 @@ def plan(
 
 
 def _asked(
-    source: Path, at_most: int | None, per_atom: str | None, neighbours: str | None, together: str | None
+    source: Path,
+    at_most: int | None,
+    per_atom: str | None,
+    neighbours: str | None,
+    together: str | None,
+    *,
+    nonnegative: bool,
 ) -> tuple[Domain, Unit, str | None]:
     """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
     if source.suffix.lower() != ".json":
@@ -137,8 +148,13 @@ def _asked(
     document = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(document, str(source))
-        given = {"--at-most": at_most, "--per-atom": per_atom, "--neighbours": neighbours, "--together": together}
-        for name, value in given.items():
+        options_said = {
+            "--at-most": at_most,
+            "--per-atom": per_atom,
+            "--neighbours": neighbours,
+            "--together": together,
+        }
+        for name, value in (options_said | {"--nonnegative": nonnegative or None}).items():
             if value is not None:
                 remedy = "Leave it out; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
@@ -149,7 +165,8 @@ def _asked(
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
-    unit = Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), neighbours or "add-remove")
+    relation = neighbours or "add-remove"
+    unit = Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), relation, nonnegative)
     return domain, unit, together
 
 
