@@ -12,8 +12,8 @@ from utmost.laws.exact import checked
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.tables.adapters import TableAdapter, adapter_of, no_column
+from utmost.publish.tables.axis_places import places_on
 from utmost.publish.tables.columns import integer_column
-from utmost.publish.tables.event_codes import places_on
 from utmost.publish.workloads import Domain
 
 
@@ -132,7 +132,7 @@ def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None)
         cells = cells * axis.size + rows
     rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     ordered = np.sort(rows)
-    if all(axis.other is None for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
+    if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
         raise BadTable("every atom must have one row", came="two rows for one atom", remedy="Add them up first.")
     return rows
 

@@ -22,11 +22,12 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.kept_pairs import in_one_part, in_rows
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.axis_places import places_on
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, Events, read_events
-from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
+from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, row_pairs
 from utmost.publish.workloads import Axis, Domain
@@ -208,8 +209,10 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
     check_there(plan.columns, schema.names)
-    for name in (*plan.who, *(axis.levels[0] for axis in plan.read)):
+    for name in plan.who:
         check_type(schema.field(name), name)
+    for axis in plan.read:
+        check_type(schema.field(axis.levels[0]), axis.levels[0], axis)
     read = frame.select(plan.columns)
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))

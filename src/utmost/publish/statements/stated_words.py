@@ -259,8 +259,11 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
 
 def _outside(release: WorkloadRelease) -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
-    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in release.domain.axes if axis.other is not None]
+    axes = release.domain.axes
+    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
     counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
+    counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 

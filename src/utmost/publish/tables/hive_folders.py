@@ -18,7 +18,7 @@ import numpy as np
 from utmost.errors import BadTable
 from utmost.publish.tables.extra import extra
 from utmost.publish.workloads import Axis
-from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.axes import label_text
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
@@ -92,7 +92,7 @@ class FolderColumns:
             BadTable: where one does, since events in such a folder would be left out unseen.
         """
         for axis in axes:
-            name, labels = axis.levels[0], {text_of(label) or "" for label in axis.labels[0]}
+            name, labels = axis.levels[0], {label_text(label) or "" for label in axis.labels[0]}
             if name not in self.names or axis.edges is not None:
                 continue
             cells = {str(cell) for cell in self.cells[self.names.index(name)].to_pylist() if cell is not None}

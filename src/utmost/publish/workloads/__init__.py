@@ -1,11 +1,13 @@
 """What sums are wanted, and which strategy measures them."""
 
-from utmost.publish.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.publish.workloads.axes import Axis, hierarchy, plain
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
 from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
 from utmost.publish.workloads.chosen_strategy import strategy
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.ordered_axes import bins
+from utmost.publish.workloads.time_axes import periods
 from utmost.publish.workloads.unequal_trees import (
     TreeError,
     UnequalTree,
@@ -41,6 +43,7 @@ __all__ = [
     "hierarchy",
     "least_tree_shares",
     "pair_noise",
+    "periods",
     "plain",
     "strategy",
     "tree_estimate",
