@@ -47,12 +47,9 @@ def places_on(axis: Axis, name: str) -> Places:
         return _bin_reader(axis, outside, name)
 
     def place(cell: Any) -> int:
-        is_truth = isinstance(cell, bool | np.bool_)
-        text = label_text(cell) if axis.takes_truth or not is_truth else None
+        text = axis.text(cell)
         if text is None and not is_missing(cell):
             raise refused_cell(cell, name)
-        if axis.takes_truth and isinstance(cell, str) and text not in labels:  # True, TRUE, true of a text file
-            text = cell.strip().lower()
         return labels.get(text, outside)
 
     return lambda column: by_cell(column, axis, name, place)

@@ -77,7 +77,7 @@ def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
     Raises:
         BadTable: where it does.
     """
-    takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.takes_truth
+    takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
     if isinstance(kind, np.dtype):
         is_timed, is_moment, is_truth = kind.kind in ("M", "m"), kind.kind == "M", kind.kind == "b"

@@ -36,10 +36,12 @@ def period_reader(axis: Axis, name: str) -> Places:
     assert edges is not None, "periods have edges"
     assert clock is not None, "periods have a clock"
     finite = np.array([int(edge) for edge in edges if isinstance(edge, Fraction)], dtype=np.int64)
+    steps = np.diff(finite)
+    is_even = (steps == steps[0]).all()
     outside = OUTSIDE if axis.other is None else [*map(label_text, axis.labels[0])].index(label_text(axis.other))
 
     def place(cell: Any) -> int:
-        if is_missing(cell):
+        if is_missing(cell) or (isinstance(cell, np.datetime64) and np.isnat(cell)):
             return missing_place(axis)
         span = clock.span(cell)
         if span is None:
@@ -51,16 +53,21 @@ def period_reader(axis: Axis, name: str) -> Places:
             raise _too_long(axis, name)
         return outside if at is None else at
 
+    def before(seconds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many edges lie at each second or before it."""
+        if is_even:
+            count: NDArray[np.int64] = np.clip((seconds - finite[0]) // steps[0] + 1, 0, len(finite))
+            return count
+        return np.searchsorted(finite, seconds, side="right").astype(np.int64)
+
     def read(column: Any) -> NDArray[np.int64]:
         times = _times(column, axis, name)
         if times is None:
             is_typed = hasattr(column, "dictionary_encode") or getattr(column, "dtype", np.dtype(object)).kind != "O"
             return by_cell(column, axis, name, place) if is_typed else _one_by_one(column, place)
         starts, length, gone = times
-        before = edges[0] == -np.inf
-        places = np.searchsorted(finite, starts, side="right") - 1 + before
-        last = np.searchsorted(finite, starts + (length - 1), side="right") - 1 + before
-        if (places != last)[~gone].any():
+        places = before(starts) - (edges[0] != -np.inf)
+        if (finite % length).any() and (places != before(starts + (length - 1)) - (edges[0] != -np.inf))[~gone].any():
             raise _too_long(axis, name)
         is_inside = (places >= 0) & (places < len(edges) - 1)
         return np.where(gone, missing_place(axis), np.where(is_inside, places, outside)).astype(np.int64)

@@ -22,7 +22,7 @@ from utmost.publish.workloads.clock import Clock, read_time, time_at
 from utmost.publish.workloads.tents import MARK, tent_count, tent_rows
 
 Label = str | int | bool
-"""A value as it is declared and published: text, an integer or a truth value. One text is one value."""
+"""A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
 
 Edge = Fraction | float
 """The edge of a bin; -inf and inf at open ends."""
@@ -45,6 +45,7 @@ class Axis(Shown):
         whole: of bins whose edges were listed, whether their labels are those of whole numbers; None elsewhere.
         missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
         clock: of periods, how times are read; None elsewhere.
+        truth: whether truth values were declared, so that those of the data are read; their labels are text.
     """
 
     levels: tuple[str, ...]
@@ -55,10 +56,11 @@ class Axis(Shown):
     whole: bool | None = field(default=None, repr=False)
     missing: Label | None = None
     clock: Clock | None = field(default=None, repr=False)
+    truth: bool = field(default=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = (self.levels, self.labels, self.starts, self.edges, self.other, self.whole, self.missing, self.clock)
-        return _rebuilt, kept
+        ordered = self.edges, self.other, self.whole, self.missing, self.clock
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth)
 
     @property
     def size(self) -> int:
@@ -116,10 +118,16 @@ class Axis(Shown):
         """How many values there are without ``other`` and ``missing``, which stand behind them."""
         return self.size - len(self.extras)
 
-    @property
-    def takes_truth(self) -> bool:
-        """Whether truth values are declared, so that those of the data are read."""
-        return any(isinstance(label, bool) for label in self.labels[0])
+    def text(self, value: Any) -> str | None:
+        """The text by which a value is known here: where truth values are declared, True, "True" and "TRUE" are one.
+
+        >>> plain([False, True]).text("TRUE"), plain(["yes", "no"]).text(True), plain(["yes", "no"]).text("TRUE")
+        ('true', None, 'TRUE')
+        """
+        if not self.truth:
+            return None if _is_truth(value) else label_text(value)
+        text = label_text(value)
+        return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
         """Where a value of the data stands among the values of the axis; None where it lies outside.
@@ -129,7 +137,7 @@ class Axis(Shown):
         """
         if value is None and self.missing is not None:
             return self.size - 1
-        place = self._bin(value) if self.edges is not None else self._places.get(label_text(value))
+        place = self._bin(value) if self.edges is not None else self._places.get(self.text(value))
         return self._places[text_of(self.other)] if place is None and self.other is not None else place
 
     @property
@@ -197,7 +205,7 @@ def label_text(value: Any) -> str | None:
     >>> label_text(True), label_text(np.bool_(False)), label_text(7.0)
     ('true', 'false', None)
     """
-    if isinstance(value, bool | np.bool_):
+    if _is_truth(value):
         return str(bool(value)).lower()
     if type(value).__name__ == "Interval" and hasattr(value, "closed"):  # of pandas.cut
         return str(value)
@@ -221,7 +229,7 @@ def plain(labels: Iterable[Label], *, other: Label | None = None, missing: Label
     """
     listed = list(labels)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
-    return Axis(("",), shown, starts, None, other, None, missing)
+    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)))
 
 
 @checked
@@ -252,6 +260,8 @@ def hierarchy(
     labels: list[list[Label]] = [[] for _ in names]
     starts: list[list[int]] = [[] for _ in names]
     _descend(branches, 0, labels, starts)
+    if any(_is_truth(label) for level in labels for label in level):
+        raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
     shown, runs = beside(labels[::-1], starts[::-1], other, missing)
     return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing)
 
@@ -300,6 +310,9 @@ def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
 
 
 def _label(value: Any) -> Label:
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    return int(value) if isinstance(value, int | np.integer) else str(label_text(value))
+    is_whole = isinstance(value, int | np.integer) and not _is_truth(value)
+    return int(value) if is_whole else str(label_text(value))
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)

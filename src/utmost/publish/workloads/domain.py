@@ -253,8 +253,10 @@ def _axis(name: str, axis: Any) -> Axis:
     if isinstance(axis, Axis):
         return axis.named(name)
     if getattr(axis, "categories", None) is not None:  # a categorical type of pandas, an Enum of Polars
-        labels = (label if isinstance(label, Label) else label_text(label) for label in axis.categories)
-        return plain([label for label in labels if label is not None]).named(name)
+        labels: list[Any] = [
+            label if isinstance(label, Label | np.generic) else label_text(label) for label in axis.categories
+        ]
+        return plain(labels).named(name)
     if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
         remedy = (
             "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins, one of time by periods."
@@ -277,11 +279,12 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     listed = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
     groups = np.zeros(len(labels), dtype=bool)
     for label in listed:
-        if label_text(label) not in labels or label_text(label) is None:
+        text = axis.text(label)
+        if text not in labels or text is None:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
             raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
-        groups[labels.index(label_text(label))] = True
+        groups[labels.index(text)] = True
     return groups[axis.group_of(level)]
 
 
@@ -304,15 +307,16 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
 
 
 _SHOWN = 12
+_TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
 
 def _axis_facts(axis: Axis) -> Any:
     extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
     if axis.edges is not None:
         return {**_ordered_facts(axis), **_end_facts(axis), **extras}
-    declared = axis.labels[0][: axis.declared]
+    declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
     if len(axis.levels) == 1:
-        return {"values": list(declared), **extras} if extras else list(declared)
+        return {"values": declared, **extras} if extras else declared
     return {
         "tree": _branches(axis, len(axis.levels) - 1, 0, axis.declared),
         "names": [*reversed(axis.levels)],

@@ -69,12 +69,14 @@ def periods(
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
         raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, where="stop")
+    ends = {"below": below, "above": above, "other": other, "missing": missing}
+    least = 2 if all(label is None for label in ends.values()) else 1  # a level of one group alone is "all"
     levels = [("", _edges(clock.period, first, last), clock.period)]
     for name in _COARSER if groups is None else groups:
         period = Period.named(name)
         if groups is None:
             edges = _nested(period, levels[-1][1], clock.period)
-            if edges is None:
+            if len(edges) <= least:
                 continue
         else:
             edges = _edges(period, first, last)
@@ -82,7 +84,6 @@ def periods(
                 required = f"every {period} must begin where a {levels[-1][2]} begins, and be longer"
                 raise OutOfRange(required, came=repr(name), where="groups", remedy=_REMEDY)
         levels.append((f"/{period}".replace(" ", "-"), edges, period))
-    ends = {"below": below, "above": above, "other": other, "missing": missing}
     return ordered_axis([_level(name, edges, period) for name, edges, period in levels], ends, clock=clock)
 
 
@@ -99,12 +100,12 @@ def _edges(period: Period, first: int, last: int) -> list[int]:
     return edges
 
 
-def _nested(period: Period, below: Sequence[int], finest: Period) -> list[int] | None:
-    """The edges of longer periods that consist of whole shorter ones, two at least; None where there are none."""
+def _nested(period: Period, below: Sequence[int], finest: Period) -> list[int]:
+    """The edges of longer periods that consist of whole shorter ones; none where they do not."""
     if period.unit == finest.unit or period.starting(below[0]) != below[0]:
-        return None
+        return []
     edges = period.edges(below[0], below[-1])
-    return edges if 2 < len(edges) < len(below) and edges[-1] == below[-1] and set(edges) < set(below) else None
+    return edges if edges[-1] == below[-1] and set(edges) < set(below) else []
 
 
 def _level(name: str, edges: Sequence[int], period: Period) -> tuple[str, Sequence[Edge], LabelOf]:
