@@ -110,7 +110,7 @@ class CountedTable(Shown):
     def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total."""
         chosen = self.domain.family(family)
-        if column in self.domain.level_names(chosen):
+        if column in self.domain.label_columns(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(column))
         labels = self.domain.group_labels(chosen)
         sums = self.domain.sums(self.summable, chosen).ravel()
@@ -217,7 +217,7 @@ class Laid:
         said = proved if unit is None else read_unit(unit)
         table.check_covered(said)
         domain = table.domain
-        labels = domain.level_names(domain.finest)
+        labels = domain.label_columns(domain.finest)
         listed = {*((public,) if isinstance(public, str) else public)}
         dropped = {*((drop,) if isinstance(drop, str) else drop)}
         kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]

@@ -1,6 +1,6 @@
 """From a column to the place of each cell among the values of an axis: labels, bins, periods."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,9 +13,9 @@ from utmost.errors import BadTable, NotANumber, OutOfRange
 from utmost.laws.exact import exact
 from utmost.publish.tables.cell_values import kind_of
 from utmost.publish.tables.columns import is_missing
-from utmost.publish.tables.event_codes import DECLARE, OUTSIDE, Places, by_cell, missing_place, refused_cell
+from utmost.publish.tables.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
 from utmost.publish.tables.time_cells import period_reader
-from utmost.publish.workloads import Axis
+from utmost.publish.workloads import Axis, plain
 from utmost.publish.workloads.axes import label_text
 
 _INT64 = np.iinfo(np.int64)
@@ -140,3 +140,46 @@ def _least_float(edge: Fraction) -> float:
     while exact(found) < edge:
         found = float(np.nextafter(found, np.inf))
     return found
+
+
+def reader_of(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
+    if axis.rows is None:
+        place = places_on(axis, axis.levels[0])
+        return lambda batch: place(batch[axis.levels[0]])
+    return _key_reader(axis)
+
+
+def _key_reader(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
+
+    Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
+    """
+    assert axis.rows is not None, "the keys are listed"
+    keys = axis.rows[: axis.declared]
+    outside = OUTSIDE if axis.other is None else axis.size - 1
+    readers, steps = [], []
+    before = np.zeros(len(keys), dtype=np.int64)
+    for place, name in enumerate(axis.columns):
+        values = plain(dict.fromkeys(key[place] for key in keys))
+        readers.append(places_on(values, name))
+        number = {label_text(label): at for at, label in enumerate(values.labels[0])}
+        codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
+        known, before = np.unique(codes, return_inverse=True)
+        steps.append((values.size, known))
+    row_of = np.empty(len(keys), dtype=np.int64)
+    row_of[before] = np.arange(len(keys))
+
+    def read(batch: Mapping[str, Any]) -> NDArray[np.int64]:
+        found: Any = 0
+        is_gone = is_stray = np.False_
+        for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
+            values = reader(batch[name])
+            codes = found * size + np.maximum(values, 0)
+            found = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            is_gone = is_gone | (values == MISSING)
+            is_stray = is_stray | (values < 0) | (known[found] != codes)
+        places = np.where(is_gone, missing_place(axis), np.where(is_stray, outside, row_of[found]))
+        return places.astype(np.int64)
+
+    return read

@@ -6,6 +6,7 @@ from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified
 from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
 from utmost.publish.workloads.chosen_strategy import strategy
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins
 from utmost.publish.workloads.time_axes import periods
 from utmost.publish.workloads.unequal_trees import (
@@ -42,6 +43,7 @@ __all__ = [
     "check_lower_bounds",
     "hierarchy",
     "least_tree_shares",
+    "listed",
     "pair_noise",
     "periods",
     "plain",

@@ -46,6 +46,7 @@ class Axis(Shown):
         missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
         clock: of periods, how times are read; None elsewhere.
         truth: whether truth values were declared, so that those of the data are read; their labels are text.
+        rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
     """
 
     levels: tuple[str, ...]
@@ -57,10 +58,24 @@ class Axis(Shown):
     missing: Label | None = None
     clock: Clock | None = field(default=None, repr=False)
     truth: bool = field(default=False, repr=False)
+    rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         ordered = self.edges, self.other, self.whole, self.missing, self.clock
-        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth)
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of events that hold the values: the finest level, or of listed keys every level."""
+        return self.levels[:1] if self.rows is None else self.levels[::-1]
+
+    def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
+        """The labels of a level's groups as columns: one, or of listed keys one for each column that the level has."""
+        if self.rows is None or level < 0:
+            return {self.level_name(level): self.group_labels(level)}
+        firsts = [self.rows[start] for start in self.group_starts(level).tolist()]
+        names = self.columns[: len(self.levels) - level]
+        return {name: [row[place] for row in firsts] for place, name in enumerate(names)}
 
     @property
     def size(self) -> int:

@@ -21,6 +21,7 @@ from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_text, plain
 from utmost.publish.workloads.clock import shown_time
+from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
 from utmost.publish.workloads.tents import tent_spread, tent_sums
 from utmost.publish.workloads.time_axes import periods
@@ -122,6 +123,10 @@ class Domain(Shown):
         """The names of a family's levels, one for each axis that it does not sum over."""
         return tuple(axis.level_name(level) for axis, level in self._kept(family))
 
+    def label_columns(self, family: Family) -> tuple[str, ...]:
+        """The names of the columns in which a family's groups have their labels; of listed keys there are several."""
+        return tuple(name for axis, level in self._kept(family) for name in axis.label_columns(level))
+
     def level_named(self, name: str) -> tuple[int, int]:
         """The axis and the level of this name.
 
@@ -145,9 +150,14 @@ class Domain(Shown):
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
-        kept = self._kept(family)
-        rows = list(product(*(axis.group_labels(level) for axis, level in kept)))
-        return {name: [row[place] for row in rows] for place, name in enumerate(self.level_names(family))}
+        columns = [axis.label_columns(level) for axis, level in self._kept(family)]
+        sizes = [len(next(iter(labels.values()))) for labels in columns]
+        groups = np.indices(sizes).reshape(len(sizes), -1)
+        return {
+            name: [values[group] for group in groups[place].tolist()]
+            for place, labels in enumerate(columns)
+            for name, values in labels.items()
+        }
 
     def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
@@ -193,6 +203,20 @@ class Domain(Shown):
             taken[place] &= _taken(self.axes[place], level, wanted, name)
         return tuple(frozen(one) for one in taken)
 
+    @classmethod
+    def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
+        """The domain of the keys that somebody listed, of several columns, at the size of the list: see `listed`.
+
+        >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
+        >>> pages = Domain.listed(keys, names=["wiki", "page"])
+        >>> pages.size, [pages.family_name(family) for family in pages.families()]
+        (3, ['page', 'wiki', ''])
+        >>> pages.selection({"page": "Paris"})[0].tolist()
+        [False, True, True]
+        """
+        axis = listed(rows, names=names, other=other)
+        return cls({axis.levels[0]: axis})
+
     def facts(self) -> dict[str, Any]:
         """The domain as JSON values, which `of_facts` reads."""
         return {name: _axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
@@ -201,9 +225,10 @@ class Domain(Shown):
     def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
         """The domain that JSON values describe.
 
-        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}`` or
-        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}`` or ``{"periods": [start, stop], "every": "month"}``,
-        with ``"other"`` and ``"missing"`` where there are such labels, and with what else their makers take.
+        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
+        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"periods": [start, stop], "every": "month"}`` or
+        ``{"listed": [[...], ...], "names": [...]}``, with ``"other"`` and ``"missing"`` where there are such labels,
+        and with what else their makers take.
 
         Raises:
             OutOfRange, WrongKind: for what describes none.
@@ -276,15 +301,19 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     if isinstance(wanted, slice):
         return _between(axis, wanted, name)
     labels = [label_text(label) for label in axis.labels[level]]
-    listed = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
+    values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
+    listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
     groups = np.zeros(len(labels), dtype=bool)
-    for label in listed:
+    for label in listing:
         text = axis.text(label)
-        if text not in labels or text is None:
+        if text is not None and text in values:
+            groups |= np.array([value == text for value in values])
+        elif text is not None and text in labels:
+            groups[labels.index(text)] = True
+        else:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
             raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
-        groups[labels.index(text)] = True
     return groups[axis.group_of(level)]
 
 
@@ -315,6 +344,8 @@ def _axis_facts(axis: Axis) -> Any:
     if axis.edges is not None:
         return {**_ordered_facts(axis), **_end_facts(axis), **extras}
     declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
+    if axis.rows is not None:
+        return {"listed": [list(row) for row in axis.rows[: axis.declared]], "names": list(axis.columns), **extras}
     if len(axis.levels) == 1:
         return {"values": declared, **extras} if extras else declared
     return {
@@ -384,7 +415,7 @@ def _axis_of_facts(name: str, facts: Any) -> Any:
     kind = next((kind for kind in _WORDS if kind in facts), None)
     if kind is None or set(facts) - _WORDS[kind] - {kind, "other", "missing"}:
         raise OutOfRange(
-            'an axis must be a list, or have "values", "tree" with "names", "bins", "edges" or "periods" with "every"',
+            'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=f"axis {name!r}",
         )
@@ -393,6 +424,8 @@ def _axis_of_facts(name: str, facts: Any) -> Any:
         return hierarchy(facts["tree"], **{"names": (), **rest})
     if kind == "edges":
         return bins(facts["edges"], **rest)
+    if kind == "listed":
+        return listed(facts["listed"], **rest)
     if kind == "values":
         return plain(facts["values"], **rest)
     ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
@@ -404,6 +437,7 @@ def _axis_of_facts(name: str, facts: Any) -> Any:
 _WORDS: dict[str, set[str]] = {
     "values": set(),
     "tree": {"names"},
+    "listed": {"names"},
     "bins": {"width", "fanout", "below", "above"},
     "edges": {"whole", "groups", "below", "above"},
     "periods": {"every", "zone", "groups", "below", "above"},
