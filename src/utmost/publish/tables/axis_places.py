@@ -171,15 +171,15 @@ def _key_reader(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     row_of[before] = np.arange(len(keys))
 
     def read(batch: Mapping[str, Any]) -> NDArray[np.int64]:
-        found: Any = 0
+        group: Any = 0
         is_gone = is_stray = np.False_
         for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
             values = reader(batch[name])
-            codes = found * size + np.maximum(values, 0)
-            found = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            codes = group * size + np.maximum(values, 0)
+            group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
             is_gone = is_gone | (values == MISSING)
-            is_stray = is_stray | (values < 0) | (known[found] != codes)
-        places = np.where(is_gone, missing_place(axis), np.where(is_stray, outside, row_of[found]))
+            is_stray = is_stray | (values < 0) | (known[group] != codes)
+        places = np.where(is_gone, missing_place(axis), np.where(is_stray, outside, row_of[group]))
         return places.astype(np.int64)
 
     return read
