@@ -1,20 +1,18 @@
-(** What every theorem rests on: each must print "Closed under the global context". *)
+(** What every theorem rests on. Each line must print "Closed under the global context": no axiom, nothing left open. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Utmost Require Import Sums Geometric Bridge Release Counting Ledger.
+From Utmost Require Import Sums Geometric Staircase Bridge Release Counting Ledger.
 Print Assumptions tsg_sums.
 Print Assumptions tsg_private.
 Print Assumptions tsg_attained.
 Print Assumptions tighten_sums.
 Print Assumptions tighten_chain.
 Print Assumptions tighten_law.
-Print Assumptions is_behind.
-Print Assumptions is_home.
-Print Assumptions is_between.
-Print Assumptions is_end.
-Print Assumptions is_beyond.
 Print Assumptions bridge_is_mixture.
 Print Assumptions weights_sum.
 Print Assumptions idle_between.
+Print Assumptions staircase_private.
+Print Assumptions staircase_attained.
+Print Assumptions staircase_sums.
 Print Assumptions draw_sums.
 Print Assumptions forget.
 Print Assumptions any_order.

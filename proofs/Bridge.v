@@ -125,9 +125,9 @@ Qed.
 (** At n = 0 the mixture is drawn with the chance that is left: K = -(1+i), K = 0 and K = 1+i. *)
 Lemma is_behind_0 i : bridge 0 (- i.+1%:Z) = (1 - idle) * behind i.
 Proof.
-rewrite not_idle /bridge /behind /across /J /spread (@off _ _ _ i.+1) ?(@off _ _ (0 - _) i.+1) ?(ltW m0) //; try lia.
-have := near_gt0; move: (tighten b a 0) => D /gt_eqF D0.
-rewrite exprMn !exprS; move: (a ^+ i) (m ^+ i) => A M; field.
+rewrite not_idle /bridge /behind /across /J /spread; have := near_gt0; move: (tighten b a 0) => D /gt_eqF D0.
+rewrite !(@off _ _ _ i.+1) ?(ltW m0) //; try lia.
+rewrite !exprMn !exprS !expr0; move: (a ^+ i) (m ^+ i) => A M; field.
 by rewrite D0 !facts.
 Qed.
 
@@ -141,9 +141,9 @@ Qed.
 
 Lemma is_beyond_0 i : bridge 0 i.+1%:Z = (1 - idle) * beyond 0 i.+1.
 Proof.
-rewrite not_idle /bridge /beyond /leaps /rest /G_from /J /spread (@off _ _ _ i.+1) ?(@off _ _ (0 - _) i.+1) ?(ltW m0) //; try lia.
-have := near_gt0; move: (tighten b a 0) => D /gt_eqF D0.
-rewrite exprMn !exprS expr0; move: (a ^+ i) (m ^+ i) => A M; field.
+rewrite not_idle /bridge /beyond /leaps /rest /G_from /J /spread; have := near_gt0; move: (tighten b a 0) => D /gt_eqF D0.
+rewrite !(@off _ _ _ i.+1) ?(ltW m0) //; try lia.
+rewrite !exprMn !exprS !expr0; move: (a ^+ i) (m ^+ i) => A M; field.
 by rewrite D0 !facts.
 Qed.
 
@@ -187,8 +187,8 @@ Qed.
 (** The weights of the table are chances: not negative, and 1 together. *)
 Lemma weights_ge0 : [&& 0 <= home, 0 <= across, 0 <= stays & 0 <= leaps].
 Proof.
-have s x : x < 1 -> 0 <= 1 - x by move=> x1; rewrite subr_ge0 ltW.
-have d x y : x < y -> 0 <= y - x by move=> xy; rewrite subr_ge0 ltW.
+have s (x : F) : x < 1 -> 0 <= 1 - x by move=> x1; rewrite subr_ge0 ltW.
+have d (x y : F) : x < y -> 0 <= y - x by move=> xy; rewrite subr_ge0 ltW.
 have am1 := s _ (lt1 (ltW a0) a1 (ltW m0) m1); have ab1 := s _ (lt1 (ltW a0) a1 b0 b1).
 have mb1 := s _ (lt1 (ltW m0) m1 b0 b1); have mm1 := s _ (lt1 (ltW m0) m1 (ltW m0) m1).
 have aa1 := s _ (lt1 (ltW a0) a1 (ltW a0) a1).
@@ -202,11 +202,14 @@ Proof. by rewrite /home /across /stays /leaps /rest; field; rewrite !facts. Qed.
 
 Lemma idle_between : 0 <= idle <= 1.
 Proof.
-have := near_gt0; rewrite idle_near => D0; rewrite divr_ge0 ?ltW ?stay_ge0 ?a0 ?b0 //=.
+have := near_gt0; rewrite idle_near => D0; apply/andP; split; first by rewrite divr_ge0 ?(ltW D0) ?stay_ge0 ?a0 ?b0.
 rewrite ler_pdivr_mulr // mul1r near ler_addl /spread.
-have s x : x < 1 -> 0 <= 1 - x by move=> x1; rewrite subr_ge0 ltW.
+have s (x : F) : x < 1 -> 0 <= 1 - x by move=> x1; rewrite subr_ge0 ltW.
 have ab1 := s _ (lt1 (ltW a0) a1 b0 b1).
-by rewrite !mulr_ge0 ?invr_ge0 ?mulr_ge0 ?sqr_ge0 ?s ?subr_ge0 ?addr_ge0 ?ler01 // ltW.
+have [A A1] := (ltW a0, s _ a1); have B : 0 <= a - b by rewrite subr_ge0 ltW.
+have A2 : 0 <= 1 + a by rewrite addr_ge0 ?ler01.
+apply: divr_ge0; first by rewrite !mulr_ge0.
+by apply: mulr_ge0 => //; apply: mulr_ge0 => //; exact: sqr_ge0.
 Qed.
 
 End Bridge.

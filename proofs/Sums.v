@@ -79,21 +79,25 @@ apply: lt_le_trans (_ : n%:R * (1 - x) <= _); first by rewrite ltr_pmul2r.
 by rewrite ler_addr ler01.
 Qed.
 
-(** The one way by which series are summed here: the sum over a window lacks at most C q^N of x. *)
-Lemma sums_to_tail f x C q M : (forall j, 0 <= f j) -> 0 <= q < 1 -> 0 <= C ->
-  (forall N, sum_in f (window (M + N)) <= x /\ x <= sum_in f (window (M + N)) + C * q ^+ N) -> sums_to f x.
+(** The one way by which series are summed here: the sums over windows that grow by P lack at most C q^N of x. *)
+Lemma sums_to_steps f x C q M P : (forall j, 0 <= f j) -> 0 <= q < 1 -> 0 <= C -> (0 < P)%N ->
+  (forall N, sum_in f (window (M + N * P)) <= x /\ x <= sum_in f (window (M + N * P)) + C * q ^+ N) -> sums_to f x.
 Proof.
-move=> f0 q01 C0 H; split=> [s us|eps e0].
+move=> f0 q01 C0 P0 H; split=> [s us|eps e0].
   have [N sN] := sub_window s.
   apply: le_trans (H N).1; apply: sum_in_sub => //; first exact: uniq_window.
-  by move=> j /sN; rewrite !mem_window => /leq_trans; apply; rewrite leq_addl.
+  by move=> j /sN; rewrite !mem_window => /leq_trans; apply; rewrite (leq_trans _ (leq_addl _ _)) // leq_pmulr.
 have D0 : 0 < C + 1 by rewrite ltr_paddl ?ltr01.
 have [N qN] := pow_small q01 (divr_gt0 e0 D0).
-exists (window (M + N)); first exact: uniq_window.
+exists (window (M + N * P)); first exact: uniq_window.
 rewrite ltr_subl_addr; apply: le_lt_trans (H N).2 _; rewrite ltr_add2l.
 move: qN; rewrite ltr_pdivl_mulr // mulrC; apply: le_lt_trans.
 by rewrite ler_wpmul2r ?ler_addl // exprn_ge0 //; case/andP: q01.
 Qed.
+
+Lemma sums_to_tail f x C q M : (forall j, 0 <= f j) -> 0 <= q < 1 -> 0 <= C ->
+  (forall N, sum_in f (window (M + N)) <= x /\ x <= sum_in f (window (M + N)) + C * q ^+ N) -> sums_to f x.
+Proof. by move=> f0 q01 C0 H; apply: (@sums_to_steps f x C q M 1) => // N; rewrite muln1. Qed.
 
 Lemma sums_to_unique f x y : sums_to f x -> sums_to f y -> x = y.
 Proof.
