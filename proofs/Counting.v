@@ -74,4 +74,59 @@ apply: le_trans (_ : \sum_(a <- selected p) most <= _); first by apply: ler_sum 
 rewrite big_const_seq count_predT iter_addr_0; apply: ler_wpmuln2l (size_selected p).
 by apply: le_trans (normr_ge0 l) _; rewrite le_maxr lexx.
 Qed.
+
+(** * Replacing a person: change-one
+
+    A replacement is a removal and an addition, and costs both: twice the atoms, twice the sum. *)
+Lemma table_replaced before_ after p q a :
+  table (before_ ++ p :: after) a - table (before_ ++ q :: after) a = part p a - part q a.
+Proof. by rewrite !table_with; ring. Qed.
+
+Lemma sum_part p : \sum_a `|part p a| <= most *+ minn k n.
+Proof.
+have := unit_of_privacy [::] [::] p; under eq_bigr do rewrite table_with addrC addKr.
+by [].
+Qed.
+
+Theorem replaced_atoms before_ after p q :
+  (size (differs (table (before_ ++ p :: after)) (table (before_ ++ q :: after))) <= minn (2 * k) n)%N.
+Proof.
+rewrite leq_min; apply/andP; split; last first.
+  by rewrite size_filter (leq_trans (count_size _ _)) // size_enum_ord.
+have both : (size (selected p ++ selected q) <= 2 * k)%N.
+  rewrite size_cat; have := size_selected p; have := size_selected q; lia.
+apply: leq_trans both; apply: uniq_leq_size; first by rewrite filter_uniq // enum_uniq.
+move=> a; rewrite mem_filter mem_cat => /andP[+ _]; apply: contraNT; rewrite negb_or => /andP[/negbTE ap /negbTE aq].
+by rewrite -subr_eq0 table_replaced /part ap aq subrr.
+Qed.
+
+Theorem replaced_unit before_ after p q :
+  \sum_a `|table (before_ ++ p :: after) a - table (before_ ++ q :: after) a| <= most *+ (2 * minn k n).
+Proof.
+under eq_bigr do rewrite table_replaced.
+apply: le_trans (_ : \sum_a (`|part p a| + `|part q a|) <= _); first by apply: ler_sum => a _; apply: ler_norm_sub.
+by rewrite big_split /= mul2n -addnn mulrnDr ler_add ?sum_part.
+Qed.
 End Counting.
+
+(** * Parts that share nobody
+
+    Each person is put into one part, by a function of what is known of that person alone; a part is counted as above. *)
+Section Parts.
+Variables (n k : nat) (l h : int) (person part_name : eqType).
+Variables (total : person -> 'I_n -> int) (has_event : person -> 'I_n -> bool) (before : person -> rel 'I_n).
+Variable chosen : person -> part_name.
+
+Definition part_table (j : part_name) (people : seq person) : 'I_n -> int :=
+  table k l h total has_event before [seq p <- people | chosen p == j].
+
+Theorem parts_share_nobody before_ after p j :
+  j != chosen p -> part_table j (before_ ++ p :: after) =1 part_table j (before_ ++ after).
+Proof. by move=> jp a; rewrite /part_table !filter_cat /= eq_sym (negbTE jp). Qed.
+
+(** And in the part of a person, that person changes what a table of its own would change. *)
+Theorem own_part before_ after p :
+  \sum_a `|part_table (chosen p) (before_ ++ p :: after) a - part_table (chosen p) (before_ ++ after) a|
+  <= most l h *+ minn k n.
+Proof. by rewrite /part_table !filter_cat /= eqxx; apply: unit_of_privacy. Qed.
+End Parts.

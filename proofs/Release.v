@@ -187,40 +187,52 @@ End Release.
 Section Table.
 Variable F : archiFieldType.
 
-Theorem table_private (asks : seq (F * int) -> F -> F) (n : nat) (u v : 'I_n -> int) (t : 'I_n -> seq (F * int)) a :
-  (forall h x, 0 <= asks h x) -> (forall i, proper (t i)) -> 0 <= a <= 1 -> (forall i p, p \in t i -> a <= p.1) ->
-  a ^+ (\sum_i `|u i - v i|)%N * \prod_i chance asks (u i) (t i) <= \prod_i chance asks (v i) (t i).
+Theorem table_private (asks : seq (F * int) -> F -> F) (n : nat) (u v : 'I_n -> int) (t : 'I_n -> seq (F * int))
+    (a : 'I_n -> F) :
+  (forall h x, 0 <= asks h x) -> (forall i, proper (t i)) -> (forall i, 0 <= a i <= 1) ->
+  (forall i p, p \in t i -> a i <= p.1) ->
+  (\prod_i a i ^+ `|u i - v i|%N) * \prod_i chance asks (u i) (t i) <= \prod_i chance asks (v i) (t i).
 Proof.
-move=> asks_ge0 pt a01 least; have /andP[a0 a1] := a01.
-rewrite -prodrXr -big_split /=; apply: ler_prod => i _.
-rewrite (release_private asks_ge0) ?andbT //; last exact: least.
+move=> asks_ge0 pt a01 least; rewrite -big_split /=; apply: ler_prod => i _; have /andP[a0 a1] := a01 i.
+rewrite (release_private asks_ge0) ?a0 ?andbT //; last exact: least.
 rewrite mulr_ge0 ?exprn_ge0 // any_order // mulr_ge0 ?requests_ge0 //.
 by rewrite ltW // joint_gt0 ?rising_known.
 Qed.
 
-(** One requester over the whole table: each answer is a number for every cell, and the next level may depend on all. *)
-Variable n : nat.
-Notation row := ('I_n -> int).
-Variable asks_all : seq (F * row) -> F -> F.
+(** One requester over the whole table: each answer is a number for every cell, and the next level may depend on all of
+    them. At the request x cell i is drawn at its share of it, [share i x]: a table's cells all at the same, the rows of
+    a strategy each at its own. *)
+Variables (n : nat) (share : 'I_n -> F -> F).
+Notation numbers := ('I_n -> int).
+Variable asks_all : seq (F * numbers) -> F -> F.
 Hypothesis asks_all_ge0 : forall h x, 0 <= asks_all h x.
 
-Definition cell (t : seq (F * row)) i : seq (F * int) := [seq (p.1, p.2 i) | p <- t].
-Fixpoint chances (u : row) (t : seq (F * row)) : F :=
-  if t is (x, k) :: t' then chances u t' * (asks_all t' x * \prod_i draw (0, u i) (known (cell t' i)) x (k i)) else 1.
-Fixpoint requests_all (t : seq (F * row)) : F := if t is (x, _) :: t' then requests_all t' * asks_all t' x else 1.
+Definition row (t : seq (F * numbers)) i : seq (F * int) := [seq (share i p.1, p.2 i) | p <- t].
+Fixpoint chances (u : numbers) (t : seq (F * numbers)) : F :=
+  if t is (x, k) :: t' then
+    chances u t' * (asks_all t' x * \prod_i draw (0, u i) (known (row t' i)) (share i x) (k i))
+  else 1.
+Fixpoint requests_all (t : seq (F * numbers)) : F :=
+  if t is (x, _) :: t' then requests_all t' * asks_all t' x else 1.
 
-Lemma chances_cells u t : chances u t = requests_all t * \prod_i chance (fun _ _ => 1) (u i) (cell t i).
+Lemma chances_rows u t : chances u t = requests_all t * \prod_i chance (fun _ _ => 1) (u i) (row t i).
 Proof.
 elim: t => [|[x k] t IH] /=; first by rewrite big1 ?mulr1.
 rewrite IH mulrACA -big_split /=; congr (_ * _); apply: eq_bigr => i _; by rewrite mul1r.
 Qed.
 
-Theorem one_requester u v (t : seq (F * row)) a : (forall i, proper (cell t i)) -> 0 <= a <= 1 ->
-  (forall i p, p \in cell t i -> a <= p.1) ->
-  a ^+ (\sum_i `|u i - v i|)%N * chances u t <= chances v t.
+Theorem one_requester u v (t : seq (F * numbers)) (a : 'I_n -> F) : (forall i, proper (row t i)) ->
+  (forall i, 0 <= a i <= 1) -> (forall i p, p \in row t i -> a i <= p.1) ->
+  (\prod_i a i ^+ `|u i - v i|%N) * chances u t <= chances v t.
 Proof.
-move=> pt a01 least; rewrite !chances_cells mulrCA ler_wpmul2l //.
+move=> pt a01 least; rewrite !chances_rows mulrCA ler_wpmul2l //.
   by elim: (t) => [|[x k] s IH] /=; rewrite ?ler01 // mulr_ge0.
 by apply: table_private => // h x; exact: ler01.
 Qed.
+
+(** With one level a for every cell: the level of the table goes with the sum of what one individual changes. *)
+Corollary same_share u v (t : seq (F * numbers)) a : (forall i, proper (row t i)) -> 0 <= a <= 1 ->
+  (forall i p, p \in row t i -> a <= p.1) ->
+  a ^+ (\sum_i `|u i - v i|)%N * chances u t <= chances v t.
+Proof. by move=> pt a01 least; rewrite -prodrXr; apply: one_requester. Qed.
 End Table.

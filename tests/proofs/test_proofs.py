@@ -173,7 +173,7 @@ class TestCoq:
         path.write_text(text(file).replace(right, wrong), encoding="utf-8")
         ended = make(tmp_path / "sources", tmp_path / "build", "theorems")
         assert ended.returncode != 0
-        assert "Error" in ended.stdout
+        assert f'File "./{file}"' in ended.stdout + ended.stderr
 
     def test_the_protocol_holds_whole_and_without_any_step_it_does_not(self, tmp_path):
         """Spin tries every interleaving; five planted faults of the protocol are found, and no error without them."""
