@@ -40,6 +40,7 @@ register(
         "plot": "utmost.doors.figures.plots:plot",
         "polars_rows": "utmost.publish.tables.polars_engine:LazyPolars",
         "publication": "utmost.publish.statements.saved_tables",
+        "saved_design": "utmost.doors.documents.saved_designs:save_design",
         "sample": "utmost.laws.sampling.draw:sample",
         "spark_rows": "utmost.publish.tables.spark_engine:SparkRows",
         "table_adapters": "utmost.publish.tables.adapters",

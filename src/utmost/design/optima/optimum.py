@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -98,6 +99,47 @@ class Optimum(Shown, Rebuilt):
         names = self.certificate.ptype.space.names
         answers = names if names is not None and matrix.shape[1] == len(names) else None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
+
+    @checked
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write mechanism and certificate, which `utmost.read_design` reads back and checks again.
+
+        Args:
+            path: .json for the whole; .csv for the probabilities alone.
+            overwrite: whether a file of this name gives way.
+
+        Raises:
+            OutOfRange: for another ending.
+            Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
+        """
+        provided("saved_design")(self, path, overwrite=overwrite)
+
+    @property
+    def rounded(self) -> "Optimum":
+        """The same design with probabilities of at most 61 bits over one denominator; it keeps the level by itself.
+
+        For what draws from a table of integers, such as a phone: a level of irrational alpha has no such table, and
+        exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the fractions.
+
+        Raises:
+            Unsupported: for a design with constraints, which the rounding might break.
+
+        Cost: O(edges k) float operations, and exact ones where floats leave doubt.
+
+        >>> from utmost.design.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), epsilon=1), Consumer(priors.uniform(4), losses.absolute))
+        >>> found.rounded.channel.is_exact, 0 <= found.rounded.loss - found.lower < 1e-12
+        (True, True)
+        """
+        kept = self.certificate
+        if not isinstance(kept, Certificate):
+            raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
+        near = self.channel.to_floats().matrix
+        consumer, dual, multipliers = kept.consumer, kept.dual, kept.multipliers
+        return Optimum(
+            Certificate(kept.ptype, consumer, dual, matrix=private_matrix(kept.ptype, near), multipliers=multipliers),
+            self.method,
+        )
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
         """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
