@@ -41,6 +41,7 @@ _MOST_EXACT_VARIABLES = 2_000
 _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
+_MOST_ROUNDED = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,7 +123,8 @@ class Optimum(Shown, Rebuilt):
         exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the fractions.
 
         Raises:
-            Unsupported: for a design with constraints, which the rounding might break.
+            Unsupported: for a design with constraints, which the rounding might break, and for more than 2^22
+                probabilities.
 
         Cost: O(edges k) float operations, and exact ones where floats leave doubt.
 
@@ -134,6 +136,8 @@ class Optimum(Shown, Rebuilt):
         kept = self.certificate
         if not isinstance(kept, Certificate):
             raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
+        if kept.consumer.secrets * kept.consumer.actions > _MOST_ROUNDED:
+            raise Unsupported("a design of at most 2^22 probabilities can be rounded", came="more", where="rounded")
         near = self.channel.to_floats().matrix
         consumer, dual, multipliers = kept.consumer, kept.dual, kept.multipliers
         return Optimum(
