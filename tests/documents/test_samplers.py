@@ -1,4 +1,4 @@
-"""Samplers for phones: the law of the table is the mechanism's, and every language draws the same from the same bits."""
+"""Samplers for phones: the law of the table is the mechanism's, and all languages draw the same from the same bits."""
 
 import json
 import shutil

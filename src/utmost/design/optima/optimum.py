@@ -133,17 +133,14 @@ class Optimum(Shown, Rebuilt):
         >>> found.rounded.channel.is_exact, 0 <= found.rounded.loss - found.lower < 1e-12
         (True, True)
         """
-        kept = self.certificate
-        if not isinstance(kept, Certificate):
+        proof = self.certificate
+        if not isinstance(proof, Certificate):
             raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
-        if kept.consumer.secrets * kept.consumer.actions > _MOST_ROUNDED:
+        if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
             raise Unsupported("a design of at most 2^22 probabilities can be rounded", came="more", where="rounded")
-        near = self.channel.to_floats().matrix
-        consumer, dual, multipliers = kept.consumer, kept.dual, kept.multipliers
-        return Optimum(
-            Certificate(kept.ptype, consumer, dual, matrix=private_matrix(kept.ptype, near), multipliers=multipliers),
-            self.method,
-        )
+        matrix = private_matrix(proof.ptype, self.channel.to_floats().matrix)
+        rounded = Certificate(proof.ptype, proof.consumer, proof.dual, matrix=matrix, multipliers=proof.multipliers)
+        return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
         """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.

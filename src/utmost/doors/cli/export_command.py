@@ -70,16 +70,17 @@ def _write(sampler: Sampler, to: Language, folder: Path) -> list[str]:
     if is_new:
         folder.mkdir()
     try:
-        writers: dict[Path, Writer] = {
-            folder / name: lambda file, content=content: file.write(content) for name, content in contents.items()
-        }
-        write_together(writers)
+        write_together({folder / name: _writer(content) for name, content in contents.items()})
     except BaseException:
         if is_new:
             with suppress(OSError):
                 folder.rmdir()
         raise
     return [str(folder / name) for name in contents]
+
+
+def _writer(content: bytes) -> Writer:
+    return lambda file: file.write(content)
 
 
 def _report(sampler: Sampler, saved: SavedMechanism, names: list[str]) -> dict[str, Any]:

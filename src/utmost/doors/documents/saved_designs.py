@@ -80,8 +80,8 @@ def read_design(path: Path | str) -> Optimum | Channel:
     """The design or the channel in a file; of a design everything is computed again that it states.
 
     Args:
-        path: what `Optimum.save`, `Channel.save` or ``utmost design --out`` wrote, or any channel as .csv or .json: rows
-            are secrets, columns outcomes, each cell a rational or a decimal.
+        path: what `Optimum.save`, `Channel.save` or ``utmost design --out`` wrote, or any channel as .csv or .json:
+            rows are secrets, columns outcomes, each cell a rational or a decimal.
 
     Returns:
         An `Optimum` for a design with its certificate, else a `Channel`.
