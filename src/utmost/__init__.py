@@ -35,6 +35,7 @@ register(
         "engine_ledger": "utmost.publish.ledger.engine_ledger",
         "engine_release": "utmost.publish.releases.engine_release",
         "engines": "utmost.publish.tables.engines",
+        "json_file": "utmost.publish.statements.codec:read_json",
         "lake_relation": "utmost.publish.tables.duckdb_engine:lake_relation",
         "packages": "utmost.doors.interop",
         "plot": "utmost.doors.figures.plots:plot",
