@@ -339,10 +339,10 @@ def test_export_writes_all_files_or_none(run, tmp_path, paris):
     code, _, err = run("export", folder / "exact.json", "--out", out)
     assert (code, "nothing is written over" in err) == (2, True)
     for to, name in (("kotlin", "Sampler.kt"), ("swift", "Sampler.swift")):
-        assert run("export", folder / "exact.json", "--to", to, "--rounded", "--out", tmp_path / to)[0] == 0
+        assert run("export", folder / "exact.json", "--to", to, "--round", "--out", tmp_path / to)[0] == 0
         assert sorted(path.name for path in (tmp_path / to).iterdir()) == [name, "sampler.json"]
         assert "rounded" in SAMPLER.read(tmp_path / to / "sampler.json").promise["mechanism"]["checked"]
     assert run("export", folder / "exact.json", "--out", tmp_path / "no" / "folder")[0] == 1
     (tmp_path / "coin.csv").write_text("1/3,2/3\n2/3,1/3\n")
-    assert run("export", tmp_path / "coin.csv", "--space", "discrete:2", "--rounded", "--out", tmp_path / "c")[0] == 2
+    assert run("export", tmp_path / "coin.csv", "--space", "discrete:2", "--round", "--out", tmp_path / "c")[0] == 2
     assert not (tmp_path / "c").exists()

@@ -27,7 +27,7 @@ Folder = Annotated[
 ]
 Rounded = Annotated[
     bool,
-    typer.Option("--rounded", help="First round a design to fractions of 61 bits that keep the level by themselves."),
+    typer.Option("--round", help="First round a design to fractions of 61 bits that keep the level by themselves."),
 ]
 
 
@@ -58,7 +58,7 @@ def export(
 
 def _rounded(saved: SavedMechanism) -> SavedMechanism:
     if not isinstance(saved.mechanism, Optimum):
-        raise OutOfRange("a design can be rounded, and a channel must be written in fractions", where="--rounded")
+        raise OutOfRange("a design can be rounded, and a channel must be written in fractions", where="--round")
     checked = f"{saved.checked}; rounded, and its privacy checked again"
     return replace(saved, mechanism=saved.mechanism.rounded, checked=checked)
 

@@ -32,7 +32,7 @@ from utmost.publish.statements.codec import Form
 KIND = "utmost sampler"
 # Tables of 2^28 bits are text of 64 MB, which no phone should read.
 _MOST_BITS = 1 << 28
-_SHORTER = "utmost export --rounded, or the design's `rounded`, is a channel of 61 bits that keeps the level by itself."
+_SHORTER = "Take --round, or the design's `rounded`: fractions of 61 bits, which keep the level by themselves."
 
 Positions = tuple[tuple[float, float], ...]
 
