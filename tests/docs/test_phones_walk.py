@@ -17,7 +17,7 @@ from running import called
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/howto/ship-a-design.md").read_text(encoding="utf-8")
 NODE = shutil.which("node")
-COMMANDS = re.findall(r"^utmost .*$", PAGE, re.M)
+COMMANDS = re.findall(r"^utmost .*$", PAGE.replace("\\\n", " "), re.M)
 CODE = re.findall(r"```js\n(.*?)```", PAGE, re.S)
 TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}
 

@@ -288,7 +288,8 @@ def compiled(language, folder):
     """The program that draws in a language, as the words that start it."""
     if language == "kotlin":
         (folder / "Main.kt").write_text(KOTLIN_MAIN)
-        subprocess.run([KOTLIN, SOURCES / "Sampler.kt", folder / "Main.kt", "-include-runtime", "-d", folder / "a.jar"])
+        words = [KOTLIN, SOURCES / "Sampler.kt", folder / "Main.kt", "-include-runtime", "-d", folder / "a.jar"]
+        subprocess.run(words, check=True)
         return ["java", "-jar", folder / "a.jar"]
     (folder / "main.swift").write_text(SWIFT_MAIN)
     subprocess.run([SWIFT, SOURCES / "Sampler.swift", folder / "main.swift", "-o", folder / "a.out"], check=True)
