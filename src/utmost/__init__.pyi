@@ -38,6 +38,7 @@ from utmost.design.types import PrivacyType as PrivacyType
 from utmost.design.types import smallest_epsilon as smallest_epsilon
 from utmost.design.types import tradeoff as tradeoff
 from utmost.doors import service as service
+from utmost.doors.documents.saved_designs import read_design as read_design
 from utmost.doors.service import connect as connect
 from utmost.laws import gradual as gradual
 from utmost.laws import noise as noise
