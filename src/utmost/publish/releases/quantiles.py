@@ -30,8 +30,8 @@ from utmost.publish.workloads.axes import Edge, Label
 from utmost.publish.workloads.domain import Domain
 from utmost.publish.workloads.forms import ProductForm
 
-Measured = Callable[[ProductForm], tuple[Fraction, int | float]]
-"""Of a linear combination of cells its estimate and its radius."""
+Measured = Callable[[ProductForm], tuple[Fraction, bool]]
+"""Of a linear combination of cells its estimate, and whether its error bar leaves 0 out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,13 +71,13 @@ def quantile_bar(
         selection: the cells that are taken, each with the factor 1.
         level_name: of an axis of bins or periods.
         q: strictly between 0 and 1.
-        confidence: of the radii.
-        measured: estimate and radius of a linear combination at that confidence.
+        confidence: of the error bars.
+        measured: the estimate of a linear combination, and whether its error bar of that confidence leaves 0 out.
 
     Raises:
         OutOfRange: for an axis that has no order, or a label that takes in what lies outside; and for q.
 
-    Cost: an estimate and a radius for each group but the last.
+    Cost: an estimate and a bound for each group but the last; a law is worked out where the estimate is near 0.
     """
     place, level = domain.level_named(level_name)
     axis, share = domain.axes[place], exact(q, "q")
@@ -93,8 +93,8 @@ def quantile_bar(
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
     last = len(labels) - len(axis.extras) - 1
     cuts = [measured(_cut(selection, place, group_of, at, last, share)) for at in range(last)]
-    first = next((at for at, (value, radius) in enumerate(cuts) if value + Fraction(radius) >= 0), last)
-    furthest = max((at + 1 for at, (value, radius) in enumerate(cuts) if value - Fraction(radius) <= 0), default=0)
+    first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
+    furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
     ends = [*starts[1 : last + 1], len(axis.edges) - 1]
     interval = axis.edge_shown(axis.edges[starts[first]]), axis.edge_shown(axis.edges[ends[furthest]])

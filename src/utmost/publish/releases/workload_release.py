@@ -374,7 +374,7 @@ class WorkloadRelease(Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
 
-        Cost: an estimate and a radius for each group of the level.
+        Cost: an estimate and a bound for each group of the level.
         Source: docs/theory/quantiles.md.
 
         >>> from utmost.publish.workloads import bins
@@ -385,8 +385,9 @@ class WorkloadRelease(Shown):
         """
         sure = self._sure(confidence)
 
-        def measured(form: ProductForm) -> tuple[Fraction, int | float]:
-            return self.reconstruction.value(self.measured, form), self.noise(form).radius(sure)
+        def measured(form: ProductForm) -> tuple[Fraction, bool]:
+            value = self.reconstruction.value(self.measured, form)
+            return value, self.noise(form).leaves_out(value, 1 - sure)
 
         selection = selected(self.domain, {} if where is None else where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
