@@ -25,6 +25,7 @@ from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.processed_release import PROCESSED_KIND
 from utmost.publish.releases.table_statements import FORMAT, KIND
+from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
@@ -40,6 +41,7 @@ _KINDS = {
     PROCESSED_KIND: (1, 1),
     WORKLOAD_TABLE_KIND: (1, 1),
     CLEAN_KIND: (1, 1),
+    WITHHELD_KIND: (1, 1),
     "utmost answers": (1, 1),
 }
 """Kinds of statements beside those of tables: the newest and the oldest format that is read."""
