@@ -152,7 +152,7 @@ class Domain(Shown):
         """
         columns = [axis.label_columns(level) for axis, level in self._kept(family)]
         sizes = [len(next(iter(labels.values()))) for labels in columns]
-        groups = np.indices(sizes).reshape(len(sizes), -1)
+        groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
         return {
             name: [values[group] for group in groups[place].tolist()]
             for place, labels in enumerate(columns)
