@@ -6,8 +6,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from documents.test_samplers import LEVEL, fits, paris
+import utmost as ut
+from documents.test_samplers import LEVEL, fits, paris, sampler_in
 from service.test_pages_in_browser import AXE, CHROMIUM, broken_rules, chromium
+from utmost.design.local import CategoryCounts, SubsetSelection
 from utmost.doors.documents.sampler_files import sampler_files
 
 __all__ = ["chromium", "paris"]
@@ -74,6 +76,16 @@ def opened(chromium):
         context.close()
 
 
+STORED = """new Promise((resolve) => {
+    const opening = indexedDB.open("utmost answers", 1);
+    opening.onsuccess = () => {
+        const all = opening.result.transaction("answers").objectStore("answers").getAll();
+        all.onsuccess = () => { opening.result.close(); resolve(all.result); };
+    };
+})"""
+"""All that the page stores: neither the secret nor when it was asked."""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 800, 1280])
 def test_a_person_draws_once_and_the_page_asks_nobody(opened, folder, paris, width, scheme):
@@ -86,20 +98,42 @@ def test_a_person_draws_once_and_the_page_asks_nobody(opened, folder, paris, wid
     assert page.locator("#told").is_hidden()
     page.get_by_label("What is true").select_option("Louvre")
     page.get_by_role("button", name="Draw my answer").click()
+    page.locator("#answer").wait_for()
     answer = page.locator("#answer").inner_text()
     assert answer in sampler.answers
     assert page.get_by_label("What is true").is_hidden()
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    stored = page.evaluate("JSON.stringify(localStorage)")
-    assert "Louvre" not in stored or answer == "Louvre"
+    assert page.evaluate(STORED) == [answer]
     page.reload()
+    page.locator("#answer").wait_for()
     assert page.locator("#answer").inner_text() == answer
     assert "Drawn before" in page.locator("#kept").inner_text()
     page.get_by_role("button", name="Forget it").click()
+    page.get_by_label("What is true").wait_for()
     assert page.get_by_label("What is true").input_value() == ""
-    assert page.evaluate("localStorage.length") == 0
+    assert page.evaluate(STORED) == []
     assert set(page.asked) <= {url, "data:,"}
     assert page.said == []
+
+
+def test_two_windows_have_one_answer(opened, host, address):
+    """Both were opened before either drew; and who stores nothing is told so."""
+    first = opened(f"{address}/index.html")
+    second = first.context.new_page()
+    second.goto(f"{address}/index.html")
+    for page in (first, second):
+        page.get_by_label("What is true").select_option("Louvre")
+    for page in (first, second):
+        page.get_by_role("button", name="Draw my answer").click()
+        page.locator("#answer").wait_for()
+    assert first.locator("#answer").inner_text() == second.locator("#answer").inner_text()
+    third = opened("about:blank")
+    third.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    third.goto(f"{address}/index.html")
+    third.get_by_label("What is true").select_option("Louvre")
+    third.get_by_role("button", name="Draw my answer").click()
+    third.locator("#answer").wait_for()
+    assert "write it down" in third.locator("#kept").inner_text()
 
 
 def test_the_page_may_open_no_connection(opened, host, address):
@@ -130,6 +164,23 @@ def test_the_module_draws_the_law_in_the_browser(opened, address, paris):
     assert fits(sampler, "Louvre", counts) > LEVEL
     near = page.evaluate("import('/sampler.mjs').then(({ default: sampler }) => sampler.nearest(48.8606, 2.3376))")
     assert near == places.nearest(48.8606, 2.3376)
+
+
+def test_answers_of_browsers_are_estimated_in_python(opened, tmp_path):
+    """The phone's walk: a report designed here, 6000 of them drawn in a browser, and counted here, with error bars."""
+    report, truth = SubsetSelection(4, 1, ut.level(alpha="1/3")), [1200, 3000, 300, 1500]
+    sampler = sampler_in(tmp_path, report.channel.matrix.tolist())
+    module = sampler_files(sampler, "js")["sampler.mjs"].decode()
+    drawn = opened("about:blank").evaluate(
+        """async ([module, truth]) => {
+            const url = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));
+            const { default: sampler } = await import(url);
+            return truth.flatMap((phones, way) => Array.from({ length: phones }, () => Number(sampler.draw(way))));
+        }""",
+        [module, truth],
+    )
+    counts = CategoryCounts.of([[way] for way in drawn], report)
+    assert (abs(counts.estimates(report) - truth) < 6 * counts.errors(report)).all()
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")

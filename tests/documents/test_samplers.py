@@ -109,6 +109,34 @@ def test_a_table_is_read_back_and_a_forged_one_is_not(tmp_path, paris):
             SAMPLER.of(written | forged, "table")
 
 
+def test_the_format_stays_as_it_is(tmp_path):
+    """Format 1, to the letter: phones in the field read it."""
+    written = SAMPLER.document(sampler_in(tmp_path, SMALL["an answer that never comes"]))
+    guarantee, version = written.pop("guarantee"), written.pop("utmost")
+    assert guarantee.startswith("Whatever anyone concludes from one answer")
+    assert version
+    digest = written["mechanism"].pop("sha256")
+    assert len(digest) == 64
+    assert list(written) == [
+        *("kind", "format", "epsilon", "epsilon_rounded_up", "alpha", "unit", "mechanism"),
+        *("secrets", "answers", "positions", "bits", "lasts"),
+    ]
+    assert written == {
+        "kind": "utmost sampler",
+        "format": 1,
+        "epsilon": "-log(1/3)",
+        "epsilon_rounded_up": 1.0986122886681098,
+        "alpha": "1/3",
+        "unit": None,
+        "mechanism": {"checked": "computed from all rows: the least level that it keeps"},
+        "secrets": ["0", "1"],
+        "answers": ["0", "2"],
+        "positions": None,
+        "bits": 3,
+        "lasts": [["00", "06"], ["02", "06"]],
+    }
+
+
 def test_what_has_no_table_is_refused(tmp_path, monkeypatch):
     """An irrational level, numbers too long, and an answer that would rule a secret out."""
     consumer = ut.Consumer(priors.uniform(4), losses.absolute)
