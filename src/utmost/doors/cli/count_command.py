@@ -121,14 +121,14 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
     if not dry_run:
         write_together({path: _writer(made[label], path) for label, path in paths.items()}, owner_only=True)
     first = next(iter(made.values()))
-    unit = {"sensitivity": str(first.unit.sensitivity), "cells": first.unit.cells, "neighbours": first.unit.neighbours}
+    unit = first.unit.facts()
     written = {str(label): str(path) for label, path in paths.items()} if not dry_run else {}
     if as_json:
         return print_json({"part": part, "labels": list(map(str, made)), "unit": unit, "out": written})
     rows = {
         "parts": f"{len(made)}, by {part}; each person is in one of them",
         "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.cells} of one part, each by at most {first.unit.sensitivity}",
+        "one person": f"changes at most {first.unit.cells} of one part, each by at most {first.unit.most}",
     }
     if written:
         rows["written"] = ", ".join(written.values())
@@ -157,22 +157,20 @@ def _write(made: CountedTable, file: Any, out: Path) -> None:
 
 
 def _columns(made: CountedTable) -> dict[str, Any]:
-    finest = made.domain.finest
-    sums = made.domain.sums(made.atoms, finest).ravel()
-    return {**made.domain.group_labels(finest), "count": sums}
+    columns: dict[str, Any] = files.columns(made.table(made.domain.finest))
+    return columns
 
 
 def _tell(made: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str) -> None:
     """Say what was counted and what one person changes; no count, which a log would keep."""
     unit = made.unit
     if as_json:
-        proved = {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours}
         columns = list(made.domain.columns)
         return print_json(
             {
                 "atoms": made.domain.size,
                 "columns": columns,
-                "unit": proved,
+                "unit": unit.facts(),
                 "out": out and str(out),
                 "together": made.together,
             }
@@ -180,7 +178,7 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
     said = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
-        "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
+        "one person": f"changes at most {unit.cells} of them, each by at most {unit.most}{said}",
         "neighbours": unit.neighbours,
     }
     closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
@@ -194,6 +192,8 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
         rows["written"] = str(out)
         if out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
+        elif unit.step != 1:
+            rows["release it"] = "from a .json file: only that keeps the steps of amounts"
         else:
             rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
     screen().print(Text(headline, style="bold"), facts(rows))

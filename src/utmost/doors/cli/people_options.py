@@ -34,11 +34,26 @@ class People:
         int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
     ] = None
     per_atom: Annotated[
-        str,
-        typer.Option("--per-atom", metavar="S", help="The most by which one may change an atom; or LOW,HIGH for sums."),
-    ] = "1"
+        str | None,
+        typer.Option(
+            "--per-atom",
+            metavar="S",
+            help="The most by which one may change an atom; or LOW,HIGH for sums. 1 for counts.",
+        ),
+    ] = None
     values: Annotated[
-        str | None, typer.Option("--values", metavar="COLUMN", help="Integers to be summed; else events are counted.")
+        str | None,
+        typer.Option(
+            "--values", metavar="COLUMN", help="Amounts to be summed, integers without --step; else events are counted."
+        ),
+    ] = None
+    step: Annotated[
+        str | None,
+        typer.Option("--step", metavar="STEP", help="Round amounts to its multiples, such as 0.01, half to even."),
+    ] = None
+    each: Annotated[
+        str | None,
+        typer.Option("--each", metavar="HIGH", help="Move the amount of each event into 0,HIGH; or LOW,HIGH."),
     ] = None
     count_key: Annotated[
         Path | None,
@@ -110,8 +125,10 @@ class People:
                 by=None if self.by is None else names_in(self.by),
                 together=together,
                 at_most=self.at_most,
-                per_atom=self.bounds,
+                per_atom=_ends(self.per_atom),
                 values=self.values,
+                step=self.step,
+                each=_ends(self.each),
                 part=split,
                 key=self.key,
                 neighbours=neighbours,
@@ -119,12 +136,6 @@ class People:
             )
         show_account(next(iter(tables.values())) if isinstance(tables, dict) else tables)
         return tables
-
-    @property
-    def bounds(self) -> Any:
-        """The most by which one person may change an atom, or both ends."""
-        ends = self.per_atom.split(",")
-        return ends if len(ends) > 1 else self.per_atom
 
     @property
     def key(self) -> bytes | None:
@@ -144,7 +155,8 @@ class People:
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values and --count-key are for events", came="--count-column or --nested"
+                "--person, --each-row, --by, --values, --step, --each and --count-key are for events",
+                came="--count-column or --nested",
             )
         nested = None
         if self.nested is not None:
@@ -153,8 +165,13 @@ class People:
                 remedy = "Say outcome=admitted,applicants."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): names_in([columns])}
-        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
+        unit = Unit(self.per_atom or 1, min(self.at_most, domain.size), neighbours)
         return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+
+
+def _ends(text: str | None) -> Any:
+    """The most that is allowed, or both ends."""
+    return text if text is None or "," not in text else text.split(",")
 
 
 def show_account(counted: "CountedTable") -> None:

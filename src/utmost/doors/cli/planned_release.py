@@ -32,7 +32,9 @@ def planned_table(
         declared = strategy.domain if domain is None else read_domain(domain)
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
-            people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
+            people = replace(people, at_most=unit.cells, per_atom=people.per_atom or unit.most)
+            if unit.amount is not None and people.values is None:
+                people = replace(people, values=unit.amount.name, step=unit.text(1))
             neighbours = unit.neighbours
         found: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
         return found

@@ -20,6 +20,7 @@ from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.kept_pairs import in_one_part, in_rows
+from utmost.publish.counting.measures import Measure
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
@@ -49,8 +50,10 @@ def count_table(
     domain: Domain | Mapping[str, Any] | None = ...,
     by: str | Sequence[str] | None = ...,
     at_most: int | None = ...,
-    per_atom: Bounds = ...,
+    per_atom: Bounds | None = ...,
     values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
     part: None = ...,
     together: str | None = ...,
     key: bytes | None = ...,
@@ -68,8 +71,10 @@ def count_table(
     domain: Domain | Mapping[str, Any] | None = ...,
     by: str | Sequence[str] | None = ...,
     at_most: int | None = ...,
-    per_atom: Bounds = ...,
+    per_atom: Bounds | None = ...,
     values: str | None = ...,
+    step: Number | None = ...,
+    each: Bounds | None = ...,
     part: str | Mapping[str, Sequence[Label]],
     together: str | None = ...,
     key: bytes | None = ...,
@@ -87,8 +92,10 @@ def count_table(
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
     at_most: int | None = None,
-    per_atom: Any = 1,
+    per_atom: Any = None,
     values: str | None = None,
+    step: Number | None = None,
+    each: Any = None,
     part: Any = None,
     together: str | None = None,
     key: bytes | None = None,
@@ -113,9 +120,12 @@ def count_table(
             to an axis's ``other``, and is never published.
         by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
         at_most: how many atoms one person may change, >= 1; of each row 1.
-        per_atom: by how much one person may change one atom, an integer s for sums within [0, s], or the pair of the
-            lowest and the highest sum.
-        values: a column of integers to be summed; None, and events are counted.
+        per_atom: by how much one person may change one atom, a number s for sums within [0, s], or the pair of the
+            lowest and the highest sum; 1 where nothing is said of it, ``step`` or ``each``, and of rows as ``each``.
+        values: a column of amounts to be summed, integers unless a step is said; None, and events are counted.
+        step: to the multiples of which amounts are rounded, half to even, as exactly what they are: a float is its
+            binary value, a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
+        each: into what the amount of each event is moved first, like ``per_atom``.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
         together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
@@ -126,15 +136,16 @@ def count_table(
         progress: called as ``progress(done, rows)`` after every batch.
 
     Returns:
-        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
-        or as many as there are atoms. With ``part`` a dict of such tables by the label of the part, each over the other
-        axes, with ``CountedTable.part`` saying that they share nobody. Their ``account`` says, to the curator alone,
-        what became of the events; that of parts is of them all.
+        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_atom``, of
+        amounts in steps, and ``at_most`` cells, or as many as there are atoms. With ``part`` a dict of such tables by
+        the label of the part, each over the other axes, with ``CountedTable.part`` saying that they share nobody. Their
+        ``account`` says, to the curator alone, what became of the events; that of parts is of them all.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.
         BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
-            values of bins that are no numbers, amounts that are no integers, and columns that are not there.
+            values of bins that are no numbers, amounts that are no finite numbers, or without a step no integers, and
+            columns that are not there.
         OutOfRange: for bounds that leave nothing, and where nothing or two things say whose events these are.
         Unsupported: where a frame needs a package that is missing.
 
@@ -150,12 +161,12 @@ def count_table(
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
     """
-    low, high = _bounds(per_atom)
     most = _most(person, at_most, together, each_row=each_row)
-    plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    measure = Measure.of(values, step, each, per_atom, each_row=each_row)
+    plan = _Counting.of(_declared(domain, by), by, part, person, measure)
     pair = None if together is None else _pair_axis(plan, together, most)
-    rule = _Kept(plan, low, high, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
-    unit = Unit(rule.bound, min(most, plan.atoms), neighbours)
+    rule = _Kept(plan, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    unit = Unit(measure.bound, min(most, plan.atoms), neighbours, measure.amount)
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
     if account.left_out == account.events > 0:
@@ -171,7 +182,7 @@ def count_table(
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
     """The sum of each cell, and of what kind tables made of it are."""
-    read = read_events(events, rule.plan.columns, rule.plan.values)
+    read = read_events(events, rule.plan.columns, rule.plan.measure.column)
     if read.folders is not None:
         read.folders.check_labels(rule.plan.read)
     gathered = _of_rows if rule.plan.person is None else _of_persons
@@ -214,7 +225,7 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
-        batches = read.kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
+        batches = read.kept(rule, totals_schema(CELL), is_weighed=plan.measure.column is not None)
     return gathered_totals(rule.tally.taken_from(batches), rule.size), frame.kind
 
 
@@ -223,17 +234,17 @@ class _Counting:
     """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
 
     person: str | None
-    values: str | None
+    measure: Measure
     axes: tuple[Axis, ...]
     part: Axis | None
 
     @classmethod
-    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, values: str | None) -> "_Counting":
+    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, measure: Measure) -> "_Counting":
         axis = None if part is None else _part_axis(domain, part)
         axes = tuple(
             by_axis for by_axis in _chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
         )
-        counting = cls(person, values, axes, axis)
+        counting = cls(person, measure, axes, axis)
         if len(set(counting.columns)) < len(counting.columns):
             raise OutOfRange(
                 "persons, values and each axis must be columns of their own",
@@ -272,7 +283,8 @@ class _Counting:
     def columns(self) -> list[str]:
         """The columns that are read."""
         split = [] if self.part is None else [self.part.levels[0]]
-        return [*self.who, *split, *self.named, *([] if self.values is None else [self.values])]
+        summed = [] if self.measure.column is None else [self.measure.column]
+        return [*self.who, *split, *self.named, *summed]
 
     @property
     def who(self) -> list[str]:
@@ -290,8 +302,6 @@ class _Kept:
     """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
 
     plan: _Counting
-    low: int
-    high: int
     at_most: int
     pair: PairAxis | None
     key: bytes
@@ -299,10 +309,14 @@ class _Kept:
     _readers: list[tuple[str, int, Places]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tally", AccountTally(tuple(axis.levels[0] for axis in self.plan.read)))
+        object.__setattr__(
+            self,
+            "tally",
+            AccountTally(tuple(axis.levels[0] for axis in self.plan.read), has_each=self.plan.measure.each is not None),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
+        return _Kept, (self.plan, self.at_most, self.pair, self.key)
 
     @property
     def size(self) -> int:
@@ -312,7 +326,7 @@ class _Kept:
     @property
     def bound(self) -> int:
         """The largest size of what one person changes in a cell."""
-        return max(abs(self.low), abs(self.high))
+        return self.plan.measure.bound
 
     @property
     def person(self) -> str:
@@ -333,16 +347,21 @@ class _Kept:
             inside &= places >= 0
             cells = cells * size + np.maximum(places, 0)
             strays.append(places)
-        counted = self.plan.values or weight
-        amounts = None if counted is None else amounts_in(batch[counted], counted, before)
-        self.tally.read(inside, strays, None if weight is None or self.plan.values is not None else amounts)
-        return np.where(inside, cells, -1), amounts
+        times = None if weight is None else amounts_in(batch[weight], weight, before)
+        self.tally.read(inside, strays, times)
+        amounts = self.plan.measure.amounts(batch, before)
+        if amounts is None:
+            return np.where(inside, cells, -1), times
+        moved = self.plan.measure.within(amounts)
+        self.tally.moved(int(np.count_nonzero(inside & (moved != amounts))))
+        return np.where(inside, cells, -1), moved
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
-        every, pairs = pairs, pairs.clipped(self.low, self.high)
+        (low, high), every = self.plan.measure.ends, pairs
+        pairs = pairs.clipped(low, high)
         chosen = self._within(pairs, texts)
-        self.tally.bound(every, self.low, self.high, len(pairs.cells) - len(chosen.cells))
+        self.tally.bound(every, low, high, len(pairs.cells) - len(chosen.cells))
         return chosen
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
@@ -381,20 +400,6 @@ def _most(person: str | None, at_most: int | None, together: str | None, *, each
         remedy = "Leave person=, together= and at_most= out; or name the column of persons."
         raise OutOfRange("each row is a person, who changes one atom", came=came, where="each_row", remedy=remedy)
     return 1
-
-
-def _bounds(per_atom: Any) -> tuple[int, int]:
-    ends = tuple(per_atom) if isinstance(per_atom, tuple | list) else (0, per_atom)
-    if len(ends) != 2:
-        raise OutOfRange("per_atom must be one number, or a lowest and a highest", came=f"{len(ends)} numbers")
-    low, high = (exact_integer(end, "per_atom") for end in ends)
-    if low > high or low == high == 0:
-        raise OutOfRange(
-            "per_atom must leave one person something to change",
-            came=per_atom,
-            remedy="Give the most by which a person may change an atom, 1 or more, or the pair of both ends.",
-        )
-    return low, high
 
 
 def _declared(domain: Any, by: Any) -> Domain:

@@ -25,7 +25,7 @@ from utmost.publish.releases.plan import warn_of_level
 from utmost.publish.releases.quantiles import QuantileBar, quantile_bar
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
-from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
     noise_laws,
@@ -254,7 +254,7 @@ class WorkloadRelease(Shown):
         chosen, narrow = narrowed(self.domain, family)
         sums, divisor = self.reconstruction.estimates(self.measured, chosen)
         laws = self._laws(chosen)
-        printing = Printing.of(laws.values())
+        printing = Printing.of(laws.values(), self.unit.amount)
         radii = {kind: printing.radius(law.radius(self.confidence)) for kind, law in laws.items()}
         columns = {
             "estimate": printing.estimates(sums, divisor).ravel(),
@@ -274,7 +274,8 @@ class WorkloadRelease(Shown):
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
         pair = self.strategy.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
-        return self._table(labelled, {"measured": self.measured[chosen].ravel()})
+        drawn, amount = self.measured[chosen].ravel(), self.unit.amount
+        return self._table(labelled, {"measured": drawn if amount is None else amount.numbers(drawn)})
 
     @checked
     def total(
@@ -293,7 +294,8 @@ class WorkloadRelease(Shown):
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where, along)
-        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), self._sure(confidence))
+        value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
+        return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
     @checked
     def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
@@ -309,7 +311,7 @@ class WorkloadRelease(Shown):
         forms = selected(self.domain, one), selected(self.domain, other)
         noise = self._errors.of_difference(*forms)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return answer_of(value - less, noise, self._sure(confidence))
+        return answer_of(value - less, noise, self._sure(confidence), self.unit.amount)
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
@@ -386,7 +388,7 @@ class WorkloadRelease(Shown):
         sure = self._sure(confidence)
 
         def measured(form: ProductForm) -> tuple[Fraction, int | float]:
-            return self.reconstruction.value(self.measured, form), self.noise(form).radius(sure)
+            return self.reconstruction.value(self.measured, form), self._errors.of(form).radius(sure)
 
         selection = selected(self.domain, {} if where is None else where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
@@ -412,7 +414,7 @@ class WorkloadRelease(Shown):
         chosen = [self.domain.family(one) for one in families] or self._wanted()
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values()).radius(radius)
+            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).radius(radius)
             for family, radius in widest.items()
         }
 
@@ -430,17 +432,17 @@ class WorkloadRelease(Shown):
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
-        return cleaned(squares, measured, atom, self.kind, sums_digest(self))
+        return cleaned(squares, measured, atom, self.kind, sums_digest(self), self.unit.amount)
 
     def noise(self, form: ProductForm) -> Combination:
-        """The law of an answer's error.
+        """The law of an answer's error, of amounts in their own unit.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
-        return self._errors.of(form)
+        return scaled(self._errors.of(form), self.unit.step)
 
     @cached_property
     def _ratios(self) -> dict[Family, Level]:
@@ -462,7 +464,9 @@ class WorkloadRelease(Shown):
     ) -> RatioBar:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
-        return fieller(top, bottom, **law, confidence=self._sure(confidence))
+        steps = of.unit.step / self.unit.step
+        law["u"] = [steps * u for u in law["u"]]
+        return fieller(steps * top, bottom, **law, confidence=self._sure(confidence))
 
     def _wanted(self) -> list[Family]:
         """The families of the wanted parts that are families; the measured ones where there is none."""

@@ -110,9 +110,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "utmost": __version__,
         "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
-        "neighbours": unit.neighbours,
-        "sensitivity": str(unit.sensitivity),
-        "cells": unit.cells,
+        **unit.facts(),
         "charged": unit.charged,
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
@@ -189,7 +187,7 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
             "sensitivity": law.sensitivity,
-            "radius": law.radius(release.confidence),
+            "radius": release.strategy.unit.radius(law.radius(release.confidence)),
             "weight": release.weights[family],
         }
         for family, law in laws.items()
@@ -252,7 +250,7 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
 
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     domain = Domain.of_facts(facts["domain"])
-    unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    unit = Unit.of_facts(facts)
     strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
     sums, weights = {}, {}
     for fact in facts["families"]:

@@ -14,6 +14,7 @@ from utmost.laws.exact import Level, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.releases import together
 from utmost.publish.releases.keys import KEYS_KIND
@@ -146,13 +147,14 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
     if said["format"] == 1:
         raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
-        before = _NO_CHANGE
+        before = _rounded(plan.unit) + _NO_CHANGE
     else:
         half = plan.grid * reach("nearest")
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
         _listed("column", said["released"]) + ", in each cell",
-        repr(plan.drawn) + ("" if plan.grid is None else f" in steps of {plan.grid}"),
+        repr(plan.drawn)
+        + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
         level_name(plan.law.level),
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
     )
@@ -171,7 +173,7 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
 
 def _radius(plan: Plan, sure: Fraction) -> int | float:
     steps = plan.drawn.radius(sure)
-    return steps if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+    return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
 def _of_together(said: Mapping[str, Any]) -> StatedRelease:
@@ -235,9 +237,9 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
-            f"{law!r}",
+            f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of the whole",
-            _bars(release.confidence, law.radius),
+            _bars(release.confidence, lambda sure, law=law: release.unit.radius(law.radius(sure))),
         )
         for (family, law), one in zip(_laws(release), said["families"], strict=True)
     )
@@ -249,12 +251,20 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
         **_common(said, release.level, release.level, "atom"),
         noises=noises,
         why=str(said["theorem"]),
-        before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
+        before=f"{_rounded(release.unit)}each individual's contribution was bounded as the unit says; "
+        f"{_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
         composition="the families of sums share the level as stated, and the shares are together 1." + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
+
+
+def _rounded(unit: Unit) -> str:
+    """What became of amounts before they were summed."""
+    if unit.amount is None:
+        return ""
+    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
 
 
 def _outside(release: WorkloadRelease) -> str:
@@ -275,13 +285,14 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}"
+        most = Unit.of_facts(said).most
+        changes = f"changes at most {_many(said['cells'], cell)} by at most {most}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {
             "add-remove": f"data sets that differ by one individual more or less, who {changes}",
             "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged twice",
+            f"{_many(said['cells'], cell)} by at most {most}; that is charged twice",
         }[neighbours]
     else:
         law = stated_places(said)

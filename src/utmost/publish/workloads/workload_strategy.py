@@ -174,6 +174,8 @@ class Strategy(Shown):
     def variances_at(self, level: Level) -> dict[str, float]:
         """Of each wanted part the mean variance of its answers, by least squares from a release at this level.
 
+        Of amounts it is in their own unit, while `value` and its bounds are in steps.
+
         Raises:
             OutOfRange: for a strategy without a workload.
 
@@ -184,6 +186,10 @@ class Strategy(Shown):
         >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
+        square = float(self.unit.step**2)
+        return {name: square * variance for name, variance in self._variances(level).items()}
+
+    def _variances(self, level: Level) -> dict[str, float]:
         return part_variances(_wanted(self), self.unit, self.shares, level, self.pair)
 
     @property
@@ -194,7 +200,7 @@ class Strategy(Shown):
     @property
     def value(self) -> float:
         """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
-        variances = self.variances
+        variances = self._variances(_stated(self, self.level))
         return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
 
     @property
