@@ -1,6 +1,8 @@
-"""Sums of amounts: rounded exactly, clamped by event and by person, counted alike by every door, released as they are."""
+"""Sums of amounts: rounded exactly, clamped by event and by person, alike by every door, released as they are."""
 
+import json
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -9,10 +11,14 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
+from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
+from utmost.publish.ledger import Ledger, Promise
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables.event_amounts import rounded_amounts
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Strategy, Workload
 from utmost.publish.workloads.forms import selected
 
 pa = pytest.importorskip("pyarrow")
@@ -196,8 +202,8 @@ def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
     table = counted()
     cents = Unit(500_000, 3)
     shares = {"shop": "3/4", "": "1/4"}
-    plain = ut.workloads.Strategy(DOMAIN, cents, shares, ut.workloads.Workload(DOMAIN, {"shop": 1}), ut.level(9))
-    euros = ut.workloads.Strategy(DOMAIN, table.unit, shares, plain.workload, plain.level)
+    plain = Strategy(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
+    euros = Strategy(DOMAIN, table.unit, shares, plain.workload, plain.level)
     release = ut.release_workload(table, euros, epsilon=9)
     steps = type(release)(plain, release.level, release.confidence, release.measured)
     assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
@@ -225,8 +231,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
     table = counted()
     visits = ut.count_table(EVENTS, person="user", at_most=3, per_atom=9, domain=DOMAIN, key=KEY)
     sums, counts = (
-        ut.release_workload(one, ut.workloads.Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000)
-        for one in (table, visits)
+        ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
     )
     mean = counts.mean(sums=sums, where={"shop": "A"})
     truth = table.table("shop")["paid"][0] / visits.table("shop")["count"][0]
@@ -236,6 +241,40 @@ def test_a_mean_is_of_a_sum_over_a_count():
 
 def test_steps_of_another_width_are_never_mixed_up():
     with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
-        ut.release_workload(counted(), ut.workloads.Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1)
+        ut.release_workload(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1)
     with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
         ut.release_table({"paid": [1, 2]}, columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01")), epsilon=1)
+
+
+def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
+    """Set aside on the disk and counted a bucket at a time, also with amounts that 64 bits do not hold."""
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+    huge = [Decimal(10) ** 25 if row == 3 else cell for row, cell in enumerate(EVENTS["paid"])]
+    for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_atom": (-5, 10**25)})]:
+        events = {**EVENTS, "paid": cells}
+        say = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY, **ends}
+        here = ut.count_table(events, **say)
+        frame = pytest.importorskip("polars").DataFrame(pa.table(events)).lazy()
+        assert ut.count_table(frame, **say).atoms.tolist() == here.atoms.tolist()
+
+
+@pytest.mark.parametrize("by_strategy", [False, True])
+def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
+    table, place = counted(), tmp_path / "a.db"
+    words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
+    with Ledger.open(place, create=True) as ledger:
+        answers = [ledger.publish("paid", table, epsilon=1, **words)]
+    with Ledger.open(place) as ledger:
+        assert [release.noise.unit for release in ledger.releases] == [table.unit]
+        answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]
+        with pytest.raises(DataChanged):
+            ledger.relax("paid", replace(table, atoms=table.atoms + 1), epsilon=9)
+    column, bar = ("estimate", "radius") if by_strategy else ("paid", "paid_radius")
+    radii = []
+    for answer in answers:
+        cells = answer["shop"] if by_strategy else answer
+        assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
+        radii.append(float(cells[bar][0]))
+    assert radii == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).radius("0.95") / 100 for at in (1, 8, 4)]
+    promise = Promise(**(words or {"columns": "paid", "public": ["shop"], "unit": table.unit}))
+    assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise

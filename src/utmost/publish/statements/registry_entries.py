@@ -171,8 +171,11 @@ def _domain(stated: StatedRelease) -> str:
     if stated.domain:
         return stated.domain
     if "atoms" in said:
-        return f"Counts over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
+        counts = f"Sums of {said['amount']['name']}" if "amount" in said else "Counts"
+        return f"{counts} over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
+    if "amount" in said:
+        numbers = f"multiples of {said['amount']['step']}"
     kind = "points" if stated.per is not None else numbers
     return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."
 
