@@ -82,7 +82,7 @@ def test_axes_values_and_bounds_are_options(run, files):
     )
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert [(row["age"], row["page"], row["count"]) for row in rows] == [
+    assert [(row["age"], row["page"], row["amount"]) for row in rows] == [
         *(("[0, 50)", page, count) for page, count in (("A", "7"), ("B", "0"), ("else", "1"))),
         *(("[50, 100)", page, count) for page, count in (("A", "7"), ("B", "2"), ("else", "0"))),
     ]
@@ -284,3 +284,32 @@ def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(BadTable):
         COUNTED_FORM.read(tmp_path / "bad.json")
+
+
+def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, files, tmp_path):
+    events, domain = files
+    events.write_text("user,page,age,amount\nann,A,3,5.125\nbob,A,99,1000\nbob,B,99,-1\n")
+    money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-atom", "0,500", "--by", "page"]
+    code, shown, _ = run(
+        "release", events, *SAY, "--domain", domain, *money, "--epsilon", 5, "--out", tmp_path / "r.csv"
+    )
+    assert code == 0
+    assert "each by at most 500 " in " ".join(shown.split())
+    assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_radius\n")
+    assert run("verify", tmp_path / "r.csv")[0] == 0
+    counted, plan, out = (tmp_path / name for name in ("counted.json", "plan.json", "out.json"))
+    assert run("count", events, *SAY, "--domain", domain, *money, "--out", counted)[0] == 0
+    assert COUNTED_FORM.read(counted).table("page")["amount"].tolist() == [105.12, 0, 0]
+    assert run("plan", counted, "--want", "page", "--want", "total", "--epsilon", 5, "--out", plan)[0] == 0
+    assert run("release", counted, "--plan", plan, "--epsilon", 5, "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    measures = tmp_path / "measures.json"
+    measures.write_text('{"visits": {}, "spent": {"values": "amount", "step": "0.01", "each": 100, "per_atom": 500}}')
+    code, shown, _ = run(
+        "count", events, *SAY, "--domain", domain, "--measures", measures, "--out", tmp_path / "m.json"
+    )
+    assert code == 0
+    assert "each by at most 500" in " ".join(shown.split())
+    assert COUNTED_FORM.read(tmp_path / "m-spent.json").unit.most == "500"
+    assert COUNTED_FORM.read(tmp_path / "m-visits.json").atoms.sum() == 3
+    assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2

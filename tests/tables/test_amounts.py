@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported
+from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.ledger import Ledger, Promise
 from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.tables.bounding import Pairs, least_hashed
 from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 from utmost.publish.workloads import Strategy, Workload
@@ -278,3 +279,80 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
     assert radii == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).radius("0.95") / 100 for at in (1, 8, 4)]
     promise = Promise(**(words or {"columns": "paid", "public": ["shop"], "unit": table.unit}))
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
+
+
+def by_measure(events, most, key=KEY):
+    """The tables of two measures, by the theory's three steps: one choice of atoms for both."""
+    visits, cents = {}, {}
+    for user, shop, paid in zip(*events.values(), strict=True):
+        if shop in "ABC":
+            at = (user, "ABC".index(shop))
+            visits[at] = visits.get(at, 0) + 1
+            cents[at] = cents.get(at, 0) + min(3, max(0, round(Fraction(paid) * 100)))
+    both = {at: (min(2, visits[at]), min(5, cents[at])) for at in visits}
+    kept = []
+    for user in {user for user, _ in both}:
+        atoms = [atom for of, atom in sorted(both) if of == user]
+        named, cells = np.zeros(len(atoms), dtype=np.int64), np.array(atoms)
+        chosen = least_hashed(Pairs(named, cells, named + 1), most, [user], key=key, purpose=b"atom")
+        kept += [(user, atom) for atom, is_kept in zip(atoms, chosen, strict=True) if is_kept]
+    return [[sum(both[at][which] for at in kept if at[1] == shop) for shop in range(3)] for which in (0, 1)]
+
+
+BOTH = {"visits": ut.count(per_atom=2), "spent": ut.sum("paid", step="0.01", each=(0, "0.03"), per_atom=(0, "0.05"))}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_measures_are_counted_in_one_pass_over_the_same_atoms(tmp_path, monkeypatch, most):
+    say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
+    wanted, accounts = by_measure(EVENTS, most), set()
+    for name, events in [*doors(tmp_path), ("set aside", None)]:
+        if name == "set aside":
+            monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+            events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
+        tables = ut.count_table(events, **say)
+        assert [table.atoms.tolist() for table in tables.values()] == wanted, name
+        assert tables["visits"].unit == Unit(2, most)
+        assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
+        accounts.add(str(tables["spent"].account))
+    assert len(accounts) == 1
+
+
+def test_measures_of_rows_and_of_parts(tmp_path):
+    rows = {**EVENTS, "side": ["xy"[row % 2] for row in range(60)]}
+    alone = ut.count_table(rows, each_row=True, domain=DOMAIN, measures={"n": ut.count, "spent": BOTH["spent"]})
+    assert alone["n"].atoms.tolist() == [EVENTS["shop"].count(shop) for shop in "ABC"]
+    assert alone["spent"].unit == Unit(5, 1, amount=Amount("spent", "0.01"))
+    words = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY, "part": {"side": ["x", "y"]}}
+    parts = ut.count_table(rows, **words, measures=BOTH)
+    assert list(parts) == ["x", "y"]
+    assert {of["visits"].part[0] for of in parts.values()} == {of["spent"].part[0] for of in parts.values()}
+    lazy = ut.count_table(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
+    for label, tables in parts.items():
+        for name, table in tables.items():
+            assert lazy[label][name].atoms.tolist() == table.atoms.tolist()
+
+
+def test_no_person_changes_more_of_any_measure_than_its_unit():
+    """All small sets of two events of one person beside another: each measure within its unit, at the same atoms."""
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1, "key": KEY, "measures": BOTH}
+    alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say)
+    reached = dict.fromkeys(BOTH, 0)
+    for shops, amounts in product(product("ABC?", "ABC"), product(["-9", "0", "0.025", "7"], repeat=2)):
+        events = {"user": ["a", "b", "a"], "shop": [shops[0], "A", shops[1]]}
+        events["paid"] = list(map(Decimal, [amounts[0], "0.02", amounts[1]]))
+        tables = ut.count_table(events, **say)
+        changes = {name: abs(tables[name].atoms - alone[name].atoms) for name in BOTH}
+        assert (sum(changes.values()) != 0).sum() <= 1
+        reached = {name: max(reached[name], int(change.max())) for name, change in changes.items()}
+    assert reached == {"visits": 2, "spent": 5}
+
+
+def test_measures_are_said_once_and_whole():
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1}
+    for words in ({"values": "paid", "measures": BOTH}, {"measures": {}}):
+        with pytest.raises(OutOfRange):
+            ut.count_table(EVENTS, **say, **words)
+    for measures in (["visits"], {"visits": 3}, {"": ut.count}):
+        with pytest.raises(WrongKind):
+            ut.count_table(EVENTS, **say, measures=measures)

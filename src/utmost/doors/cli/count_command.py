@@ -87,6 +87,8 @@ def count(
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
     made = people.counted(events, read_domain(domain), neighbours, part, together)
+    if people.measures is not None:
+        return _give_measures(made, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
         return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
@@ -137,6 +139,35 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
         )
     headline = "Counted." if written else "Nothing was written. This is what releases would protect."
     screen().print(Text(headline, style="bold"), facts(rows))
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _give_measures(made: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """A file for each measure, and for each part of it, all or none."""
+    if out is None and not dry_run:
+        remedy = "With --out counted.json there is counted-NAME.json for each measure."
+        raise OutOfRange("measures are counted into files", came="no --out", where="--measures", remedy=remedy)
+    tables: dict[str, CountedTable] = {}
+    for name, table in made.items():
+        inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
+        tables |= inner
+    paths = {} if out is None else {name: _path_of(out, name) for name in tables}
+    if len(set(paths.values())) < len(paths):
+        raise OutOfRange("measures must give names of files that differ", came="two alike", where="--measures")
+    if not dry_run:
+        write_together({path: _writer(tables[name], path) for name, path in paths.items()}, owner_only=True)
+    written = {} if dry_run else {name: str(path) for name, path in paths.items()}
+    if as_json:
+        return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
+    rows = {
+        name: f"one person changes at most {table.unit.cells} of {table.domain.size} atoms, each by at most "
+        f"{table.unit.most}"
+        for name, table in tables.items()
+    }
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = "each at a level of its own; their levels add up"
+    screen().print(Text("Counted." if written else _DRY, style="bold"), facts(rows))
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 

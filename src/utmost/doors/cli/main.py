@@ -189,7 +189,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("column", "delta", "noise", "numbers", "over", "sums", "where")},
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
-    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "share", "step", "values", "want")},
+    **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
     "at_most": "--at-most",
     "each": "--each",
     "each_row": "--each-row",

@@ -1,7 +1,7 @@
 """Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,6 +54,16 @@ class People:
     each: Annotated[
         str | None,
         typer.Option("--each", metavar="HIGH", help="Move the amount of each event into 0,HIGH; or LOW,HIGH."),
+    ] = None
+    measures: Annotated[
+        Path | None,
+        typer.Option(
+            "--measures",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Instead of the last four: several things to count in one pass, by name, as JSON.",
+        ),
     ] = None
     count_key: Annotated[
         Path | None,
@@ -117,7 +127,8 @@ class People:
                 )
         split: Any = part
         with counted(f"Counting {events.name}") as progress:
-            tables = count_table(
+            count: Any = count_table
+            tables = count(
                 events,
                 person=self.person,
                 each_row=self.each_row,
@@ -129,12 +140,16 @@ class People:
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
+                measures=None if self.measures is None else _measures(self.measures),
                 part=split,
                 key=self.key,
                 neighbours=neighbours,
                 progress=progress,
             )
-        show_account(next(iter(tables.values())) if isinstance(tables, dict) else tables)
+        first: Any = tables
+        while isinstance(first, dict):
+            first = next(iter(first.values()))
+        show_account(first)
         return tables
 
     @property
@@ -155,7 +170,7 @@ class People:
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each and --count-key are for events",
+                "--person, --each-row, --by, --values, --step, --each, --measures and --count-key are for events",
                 came="--count-column or --nested",
             )
         nested = None
@@ -172,6 +187,24 @@ class People:
 def _ends(text: str | None) -> Any:
     """The most that is allowed, or both ends."""
     return text if text is None or "," not in text else text.split(",")
+
+
+def _measures(path: Path) -> dict[str, Any]:
+    """The measures in a JSON file: by name the words of each.
+
+    Raises:
+        BadTable: for what is no JSON.
+        WrongKind: for another word.
+    """
+    from utmost.laws.exact import wrong_kind
+    from utmost.publish.counting.measures import MeasureWords
+    from utmost.publish.statements.codec import read_json
+
+    facts = read_json(path, "measures must")
+    known = {field.name for field in fields(MeasureWords)}
+    if not isinstance(facts, dict) or not all(isinstance(one, dict) and set(one) <= known for one in facts.values()):
+        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_atom": 100}}', facts)
+    return {name: MeasureWords(**words) for name, words in facts.items()}
 
 
 def show_account(counted: "CountedTable") -> None:

@@ -28,6 +28,8 @@ def planned_table(
     Raises:
         OutOfRange: for a file that is no counted table, where nothing says how to count it.
     """
+    if people.measures is not None:
+        raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
     if people.are_given:
         declared = strategy.domain if domain is None else read_domain(domain)
         if people.at_most is None and not people.each_row:

@@ -189,6 +189,9 @@ def _check_key(asked: Asked) -> None:
 
 def _counted(table: Path, people: people_options.People, domain: Path | None, neighbours: str) -> Any:
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
+    if people.measures is not None:
+        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
+        raise OutOfRange("a release is of one table", came="several measures", where="--measures", remedy=remedy)
     if people.are_given:
         from utmost.doors.cli.count_command import DOMAIN_REMEDY
         from utmost.publish.statements.counted_files import read_domain

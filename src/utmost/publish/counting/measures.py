@@ -1,5 +1,6 @@
 """What is counted of each person and atom: events, or the sum of an amount; with the bounds of what one changes."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,14 +8,113 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number
+from utmost.laws.exact import Number, exact_integer, wrong_kind
 from utmost.laws.privacy import Amount
 from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.event_batches import Batch
 from utmost.publish.tables.event_codes import amounts_in
 
+Bounds = Number | Sequence[Number]
+"""What one person may add to one atom: at most so much from 0 on, or between two ends."""
+
 Ends = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWords:
+    """What is counted, in the words of `count_table`; made by `count` and `sum`.
+
+    Attributes:
+        values, step, each, per_atom: as for `count_table`.
+    """
+
+    values: str | None = None
+    step: Number | None = None
+    each: Bounds | None = None
+    per_atom: Bounds | None = None
+
+
+def count(per_atom: Bounds | None = None) -> MeasureWords:
+    """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
+
+    Args:
+        per_atom: how many events of a person count in an atom; 1 when left out.
+
+    >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
+    >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
+    >>> from utmost.publish.counting import count_table
+    >>> tables = count_table(events, measures={"visits": count(2), "spent": sum("paid", per_atom=6)}, **words)
+    >>> tables["visits"].atoms.tolist(), tables["spent"].table("shop")["spent"].tolist()
+    ([2, 1], [6, 2])
+    """
+    return MeasureWords(per_atom=per_atom)
+
+
+def sum(
+    column: str, *, step: Number | None = None, each: Bounds | None = None, per_atom: Bounds | None = None
+) -> MeasureWords:
+    """A column of amounts is summed, as one of the ``measures`` of `count_table`.
+
+    Args:
+        column: of amounts.
+        step, each, per_atom: as for `count_table`.
+
+    >>> sum("paid", step="0.01", each=(0, 1000), per_atom=(0, 5000)).values
+    'paid'
+    """
+    return MeasureWords(column, step, each, per_atom)
+
+
+def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
+    """The measures by name; the one that the words say where no measures are given.
+
+    Raises:
+        OutOfRange: for both, and for no measure.
+        WrongKind: for measures that are none.
+    """
+    if measures is None:
+        return {"": Measure.of(words, each_row=each_row)}
+    if words != MeasureWords():
+        remedy = 'Say it in the measures: measures={"spent": ut.sum("paid", per_atom=100)}.'
+        raise OutOfRange(
+            "what is counted is said once", came="values=, step=, each= or per_atom= beside measures=", remedy=remedy
+        )
+    if not isinstance(measures, Mapping):
+        raise wrong_kind("measures", "a mapping from names to ut.count and ut.sum(...)", measures)
+    if not measures:
+        raise OutOfRange("there must be a measure", came="none", where="measures")
+    read = {}
+    for name, measure in measures.items():
+        stated = count() if measure is count else measure
+        if not isinstance(stated, MeasureWords) or not isinstance(name, str) or not name:
+            raise wrong_kind("measures", "a mapping from names to ut.count and ut.sum(...)", measure)
+        read[name] = Measure.of(stated, each_row=each_row, name=name)
+    return read
+
+
+def most_atoms(person: str | None, at_most: int | None, together: str | None, *, each_row: bool) -> int:
+    """How many atoms one person may change.
+
+    Raises:
+        OutOfRange: where it is not said, or said twice, whose events these are; and for no atoms.
+    """
+    if not each_row:
+        if person is None or at_most is None:
+            came = "no person" if person is None else "no at_most"
+            remedy = "Pass person= and at_most=; or each_row=True, where each row is another person."
+            raise OutOfRange(
+                "whose events these are must be said, and how many atoms one may change", came=came, remedy=remedy
+            )
+        if exact_integer(at_most, "at_most") < 1:
+            remedy = "Give how many atoms a person may change."
+            raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
+        return at_most
+    if person is not None or together is not None or at_most not in (None, 1):
+        came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
+        remedy = "Leave person=, together= and at_most= out; or name the column of persons."
+        raise OutOfRange("each row is a person, who changes one atom", came=came, where="each_row", remedy=remedy)
+    return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +136,8 @@ class Measure:
     ends: Ends
 
     @classmethod
-    def of(
-        cls,
-        values: str | None,
-        step: Number | None,
-        each: Any,
-        per_atom: Any,
-        *,
-        each_row: bool,
-        name: str | None = None,
-    ) -> "Measure":
-        """The measure that the words of `count_table` say.
+    def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
+        """The measure that words say.
 
         Args:
             name: of the amounts; the column's when left out.
@@ -55,6 +146,7 @@ class Measure:
             OutOfRange: for bounds that leave nothing or are no multiples of the step, amounts without a bound on a
                 person's sum, and a step or a bound on values where there are none.
         """
+        values, step, each, per_atom = words.values, words.step, words.each, words.per_atom
         if values is None and not (step is None and each is None):
             came = "step" if step is not None else "each"
             raise OutOfRange(f"{came}= is of amounts", came="no values=", remedy='Pass values="amount", say.')

@@ -54,6 +54,7 @@ def statement(
         "utmost": __version__,
         "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
+        "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged,
         "per_cell": level_facts(law.level),

@@ -110,6 +110,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "utmost": __version__,
         "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
+        "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged,
         "theorem": _theorem(strategy),

@@ -51,12 +51,12 @@ class AccountTally:
         """Take in how many amounts of events inside the domain were moved."""
         self._numbers[_EACH] += events
 
-    def bound(self, pairs: Pairs, low: int, high: int, dropped: int) -> None:
-        """Take in what was kept of some persons, all of whose pairs these are."""
+    def bound(self, pairs: Pairs, moved: int, dropped: int) -> None:
+        """Take in what was kept of some persons, all of whose pairs these are: how many sums were moved and dropped."""
         self._numbers[_PERSONS] += int(np.count_nonzero(pairs.persons[1:] != pairs.persons[:-1])) + bool(
             len(pairs.persons)
         )
-        self._numbers[_MOVED] += int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
+        self._numbers[_MOVED] += moved
         self._numbers[_DROPPED] += dropped
 
     def given_to(self, totals: Any) -> Any:
