@@ -66,6 +66,7 @@ from utmost.publish.ledger import Promise as Promise
 from utmost.publish.releases import GradualRelease as GradualRelease
 from utmost.publish.releases import GradualTogether as GradualTogether
 from utmost.publish.releases import PlanarRelease as PlanarRelease
+from utmost.publish.releases import SumsAndCounts as SumsAndCounts
 from utmost.publish.releases import TableRelease as TableRelease
 from utmost.publish.releases import TrustRelease as TrustRelease
 from utmost.publish.releases import WorkloadRelease as WorkloadRelease

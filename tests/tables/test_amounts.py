@@ -29,7 +29,7 @@ CENTS = {"values": "paid", "step": "0.01", "each": (0, 1000), "per_atom": (0, 50
 TEXTS = ["3.005", "3.015", "0.125", "-7", "999.994", "1000.005", "2.675", "0.1", "4000", "12.5"]
 EVENTS = {
     "user": [f"u{row % 7}" for row in range(60)],
-    "shop": ["ABC?"[row * row % 4] for row in range(60)],
+    "shop": ["ABC?"[(row + row // 9) % 4] for row in range(60)],
     "paid": [Decimal(TEXTS[(row * 7 + row // 9) % 10]) for row in range(60)],
 }
 DOMAIN = ut.Domain(shop=["A", "B", "C"])

@@ -130,7 +130,7 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
     rows = {
         "parts": f"{len(made)}, by {part}; each person is in one of them",
         "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.cells} of one part, each by at most {first.unit.most}",
+        "one person": f"changes at most {first.unit.many('atom')} of one part, each by at most {first.unit.most}",
     }
     if written:
         rows["written"] = ", ".join(written.values())
@@ -207,12 +207,14 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
             }
         )
     said = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
+    changed = unit.many("atom") if unit.is_shared else f"{unit.cells} of them"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
-        "one person": f"changes at most {unit.cells} of them, each by at most {unit.most}{said}",
+        "one person": f"changes at most {changed}, each by at most {unit.most}{said}",
         "neighbours": unit.neighbours,
     }
-    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
+    own = made.column if unit.is_shared else None
+    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
         rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
@@ -221,7 +223,9 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
         rows["together"] = f"these are the atoms of {lines}, both or neither"
     if out is not None:
         rows["written"] = str(out)
-        if out.suffix.lower() == ".json":
+        if unit.is_shared:
+            rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
+        elif out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
         elif unit.step != 1:
             rows["release it"] = "from a .json file: only that keeps the steps of amounts"

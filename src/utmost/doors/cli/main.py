@@ -193,6 +193,7 @@ _OPTIONS = {
     "at_most": "--at-most",
     "each": "--each",
     "each_row": "--each-row",
+    "most_events": "--most-events",
     "half_step": "--half-step",
     "id_column": "--id",
     "per": "--per",

@@ -55,6 +55,14 @@ class People:
         str | None,
         typer.Option("--each", metavar="HIGH", help="Move the amount of each event into 0,HIGH; or LOW,HIGH."),
     ] = None
+    most_events: Annotated[
+        int | None,
+        typer.Option(
+            "--most-events",
+            metavar="M",
+            help="Count events beside their amounts, at most M of one in an atom; in place of --per-atom.",
+        ),
+    ] = None
     measures: Annotated[
         Path | None,
         typer.Option(
@@ -62,7 +70,7 @@ class People:
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Instead of the last four: several things to count in one pass, by name, as JSON.",
+            help="Instead of the last five: several things to count in one pass, by name, as JSON.",
         ),
     ] = None
     count_key: Annotated[
@@ -140,6 +148,7 @@ class People:
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
+                most_events=self.most_events,
                 measures=None if self.measures is None else _measures(self.measures),
                 part=split,
                 key=self.key,
@@ -170,7 +179,8 @@ class People:
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each, --measures and --count-key are for events",
+                "--person, --each-row, --by, --values, --step, --each, --most-events, --measures and --count-key are "
+                "for events",
                 came="--count-column or --nested",
             )
         nested = None

@@ -243,7 +243,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
-        "one person": f"changes at most {unit['cells']} of {report['atoms']} atoms, each by at most "
+        "one person": f"changes at most {Unit.of_facts(unit).many('atom')} of {report['atoms']}, each by at most "
         f"{Unit.of_facts(unit).most} ({unit['neighbours']})",
     }
     if report["together"] is not None:

@@ -203,8 +203,8 @@ def _counted(table: Path, people: people_options.People, domain: Path | None, ne
         return people.counted(table, read_domain(domain), neighbours)
     if people != people_options.People():
         raise OutOfRange(
-            "--by, --at-most, --per-atom, --values, --step, --each and --count-key need --person, --count-column "
-            "or --nested"
+            "--by, --at-most, --per-atom, --values, --step, --each, --most-events and --count-key need --person, "
+            "--count-column or --nested"
         )
     if domain is not None:
         raise OutOfRange("--domain needs --person, --count-column or --nested: a counted table has its domain")

@@ -1,7 +1,7 @@
 """Amounts: numbers that are counted in whole steps, such as euros in cents."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -18,7 +18,7 @@ _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
 _FITS = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Amount(Rebuilt):
     """What is summed: a column of amounts, and the step of which all of them are whole multiples.
 
@@ -27,9 +27,11 @@ class Amount(Rebuilt):
     Args:
         name: of the column, by which sums are named.
         step: > 0, a decimal such as "0.01", of at most 30 digits on either side of the point.
+        between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
+            stand what the amounts have above the low end, and what they have below the high one.
 
     Raises:
-        OutOfRange: for a step that is none, and a column without a name.
+        OutOfRange: for a step that is none, a column without a name, and ends that are no multiples of the step.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -38,8 +40,9 @@ class Amount(Rebuilt):
 
     name: str
     step: Fraction
+    between: tuple[Fraction, Fraction] | None
 
-    def __init__(self, name: str, step: Number = 1) -> None:
+    def __init__(self, name: str, step: Number = 1, between: Sequence[Number] | None = None) -> None:
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
         width = exact(step, "step")
@@ -48,6 +51,30 @@ class Amount(Rebuilt):
             raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "step", width)
+        object.__setattr__(self, "between", None)
+        if between is not None:
+            low, high = (self.steps(end, "between") * width for end in between)
+            if low >= high:
+                raise OutOfRange("the ends of amounts must differ, the lowest first", came=between, where="between")
+            object.__setattr__(self, "between", (low, high))
+
+    def __repr__(self) -> str:
+        between = "" if self.between is None else f", between={tuple(map(_decimal, self.between))!r}"
+        return f"Amount({self.name!r}, step={_decimal(self.step)!r}{between})"
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The ends of each event's amount in steps, where sums and counts are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = (int(end / self.step) for end in self.between)
+        return low, high
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What stands along the axis of sums and counts that are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = map(_decimal, self.between)
+        return f"above {low}", f"below {high}"
 
     @classmethod
     def of(cls, value: Any) -> "Amount":
@@ -58,9 +85,9 @@ class Amount(Rebuilt):
         """
         if isinstance(value, cls):
             return value
-        if not isinstance(value, Mapping) or set(value) != {"name", "step"}:
+        if not isinstance(value, Mapping) or set(value) - {"between"} != {"name", "step"}:
             raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
-        return cls(value["name"], value["step"])
+        return cls(value["name"], value["step"], value.get("between"))
 
     @checked
     def steps(self, value: Number, where: str = "value") -> int:
@@ -103,9 +130,10 @@ class Amount(Rebuilt):
             return self.number(steps)
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
-    def facts(self) -> dict[str, str]:
-        """Name and step as JSON values."""
-        return {"name": self.name, "step": self.text(1)}
+    def facts(self) -> dict[str, Any]:
+        """Name, step and ends as JSON values."""
+        ends = {} if self.between is None else {"between": list(map(_decimal, self.between))}
+        return {"name": self.name, "step": self.text(1), **ends}
 
 
 def _decimal(value: int | Fraction) -> str:

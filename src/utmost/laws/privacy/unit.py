@@ -86,9 +86,24 @@ class Unit(Rebuilt):
         return Fraction(1) if self.amount is None else self.amount.step
 
     @property
+    def is_shared(self) -> bool:
+        """Whether the two atoms along the amount's axis change by no more than the sensitivity in all."""
+        return self.amount is not None and self.amount.between is not None
+
+    @property
     def most(self) -> str:
         """The sensitivity in words, in the amount's own unit."""
-        return self.text(self.sensitivity)
+        return f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
+
+    def many(self, cell: str) -> str:
+        """How many cells one individual changes, in words.
+
+        >>> Unit(1, 2).many("atom")
+        '2 atoms'
+        """
+        if not self.is_shared or self.amount is None:
+            return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
+        return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
 
     def text(self, steps: int | Fraction) -> str:
         """So many steps in words, in the amount's own unit."""

@@ -103,6 +103,10 @@ class CountedTable(Shown):
             OutOfRange: for a smaller one.
         """
         proved = self.unit
+        ends = [None if of.amount is None else of.amount.between for of in (unit, proved)]
+        if ends[0] != ends[1]:
+            remedy = "Pass the table's own unit."
+            raise OutOfRange("sums and counts are noised together, or neither", came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave it out."
             raise OutOfRange(
@@ -120,8 +124,10 @@ class CountedTable(Shown):
 
     @property
     def column(self) -> str:
-        """The name of the column of counts: that of the amounts which are summed, or "count"."""
-        return "count" if self.unit.amount is None else self.unit.amount.name
+        """The name of the column: that of the amounts which are summed, "sum" where an axis has it, or "count"."""
+        if self.unit.amount is None:
+            return "count"
+        return "sum" if self.unit.is_shared else self.unit.amount.name
 
     def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> Any:
         """The true sums over one family as a table: its labels, and the sums in one column; by default the total.

@@ -51,6 +51,7 @@ class CountWords(TypedDict, total=False):
     values: str | None
     step: Number | None
     each: Bounds | None
+    most_events: int | None
     together: str | None
     key: bytes | None
     neighbours: str
@@ -98,6 +99,7 @@ def count_table(
     values: str | None = None,
     step: Number | None = None,
     each: Any = None,
+    most_events: int | None = None,
     measures: Any = None,
     part: Any = None,
     together: str | None = None,
@@ -129,7 +131,9 @@ def count_table(
         step: to the multiples of which amounts are rounded, half to even, as exactly what they are: a float is its
             binary value, a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
         each: into what the amount of each event is moved first, like ``per_atom``.
-        measures: instead of these four, several things to be counted in one pass, by name: `count` and `sum` with words
+        most_events: count events beside their amounts, at most so many of a person in an atom, which costs nothing: the
+            domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
+        measures: instead of these five, several things to be counted in one pass, by name: `count` and `sum` with words
             of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
@@ -168,9 +172,13 @@ def count_table(
     ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
     """
     most = most_atoms(person, at_most, together, each_row=each_row)
-    named = read_measures(measures, MeasureWords(values, step, each, per_atom), each_row=each_row)
+    named = read_measures(measures, MeasureWords(values, step, each, per_atom, most_events), each_row=each_row)
     plan = _Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
     pair = None if together is None else _pair_axis(plan, together, most)
+    if pair is not None and any(measure.most_events is not None for measure in plan.measures):
+        raise OutOfRange(
+            "sums and counts together are kept atom by atom", came="together=", remedy="Leave one of them out."
+        )
     rule = _Kept(plan, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
     account = rule.tally.account()
@@ -181,11 +189,14 @@ def count_table(
         )
         warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=3)
     tables, identity = dict[str, Any](), token_hex(16)
-    for (name, measure), atoms in zip(named.items(), flat.reshape(-1, plan.parts, *plan.shape), strict=True):
-        cells = atoms if measures is None else narrowed(atoms)
+    start = 0
+    for name, measure in named.items():
+        named_axes, end = plan.axes_of(measure), start + measure.tables * rule.each_size
+        atoms, start = flat[start:end], end
+        cells = _atoms(atoms if measures is None else narrowed(atoms), measure, plan)
         unit = Unit(measure.bound, min(most, plan.atoms), neighbours, measure.amount)
-        whole = CountedTable(Domain(plan.named), cells[0], unit, kind, together=together, account=account)
-        tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, plan.named, identity)
+        whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
+        tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
     if measures is None:
         return next(iter(tables.values()))
     if plan.part is None:
@@ -268,7 +279,9 @@ class _Counting:
         if not counting.columns:
             remedy = "Declare an axis; or name a column of persons, or of values."
             raise OutOfRange("rows must have a column to be counted by", came="none", where="domain", remedy=remedy)
-        if len(measures) * counting.parts * counting.atoms >= _LARGEST_DOMAIN:
+        for measure in measures:
+            counting.axes_of(measure)  # refuses a name that an axis has
+        if sum(measure.tables for measure in measures) * counting.parts * counting.atoms >= _LARGEST_DOMAIN:
             raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
         return counting
 
@@ -276,6 +289,18 @@ class _Counting:
     def named(self) -> dict[str, Axis]:
         """The axes by the columns that hold their values."""
         return {axis.levels[0]: axis for axis in self.axes}
+
+    def axes_of(self, measure: Measure) -> dict[str, Any]:
+        """The axes of what a measure counts: of sums and counts together one more.
+
+        Raises:
+            OutOfRange: where an axis has its name.
+        """
+        if measure.amount is None or measure.most_events is None:
+            return self.named
+        if measure.amount.name in self.named:
+            raise OutOfRange("the axis of sums and counts must have a name of its own", came=repr(measure.amount.name))
+        return {**self.named, measure.amount.name: measure.amount.labels}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -341,7 +366,7 @@ class _Kept:
     @property
     def size(self) -> int:
         """How many cells there are, of all measures and in all parts."""
-        return len(self.plan.measures) * self.each_size
+        return sum(measure.tables for measure in self.plan.measures) * self.each_size
 
     @property
     def each_size(self) -> int:
@@ -374,7 +399,9 @@ class _Kept:
             strays.append(places)
         times = None if weight is None else amounts_in(batch[weight], weight, before)
         self.tally.read(inside, strays, times)
-        amounts = [self._amounts(measure, batch, before, inside, times) for measure in self.plan.measures]
+        amounts = [
+            one for measure in self.plan.measures for one in self._amounts(measure, batch, before, inside, times)
+        ]
         placed = np.where(inside, cells, -1)
         if len(amounts) == 1:
             return placed, amounts[0]
@@ -384,28 +411,29 @@ class _Kept:
 
     def _amounts(
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_], times: Any
-    ) -> NDArray[Any] | None:
-        """Of each event its amount; None where each counts as one."""
+    ) -> list[NDArray[Any] | None]:
+        """Of each event its amount, None where each counts as one; for sums and counts together first the count."""
         amounts = measure.amounts(batch, before)
         if amounts is None:
-            return None if times is None else np.asarray(times)
+            return [None if times is None else np.asarray(times)]
         moved = measure.within(amounts)
         self.tally.moved(int(np.count_nonzero(inside & (moved != amounts))))
-        return moved
+        return [moved] if measure.most_events is None or measure.each is None else [None, moved - measure.each[0]]
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
-        if len(self.plan.measures) == 1:
+        if self.size == self.each_size:
             ends = self.plan.measures[0].ends
             clipped = pairs.clipped(*ends)
             chosen = self._within(clipped, texts)
             self.tally.bound(pairs, _moved(pairs, *ends), len(clipped.cells) - len(chosen.cells))
             return chosen
-        moved, every, parts = 0, pairs.cells // self.each_size, []
-        for at, measure in enumerate(self.plan.measures):
-            own = pairs.where(every == at)
-            moved += _moved(own, *measure.ends)
-            parts.append(own.clipped(*measure.ends))
+        moved, every, parts, at = 0, pairs.cells // self.each_size, list[Pairs](), 0
+        for measure in self.plan.measures:
+            own = [pairs.where(every == of) for of in range(at, at + measure.tables)]
+            ends = measure.ends if measure.most_events is None else (0, measure.most_events)
+            moved, at = moved + _moved(own[0], *ends), at + measure.tables
+            parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
         joined = Pairs(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("persons", "cells", "sums"))
         )
@@ -429,6 +457,12 @@ class _Kept:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
+def _atoms(flat: NDArray[Any], measure: Measure, plan: _Counting) -> NDArray[Any]:
+    """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
+    shaped = flat.reshape(measure.tables, plan.parts, *plan.shape)
+    return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
+
+
 def _moved(pairs: Pairs, low: int, high: int) -> int:
     return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
@@ -448,7 +482,7 @@ def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
 
 
 def _split(
-    part: Axis, found: NDArray[Any], whole: CountedTable, named: dict[str, Axis], identity: str
+    part: Axis, found: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, exact_integer, wrong_kind
+from utmost.laws.exact import Number, exact_integer, natural, wrong_kind
 from utmost.laws.privacy import Amount
+from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.event_batches import Batch
 from utmost.publish.tables.event_codes import amounts_in
@@ -26,13 +27,14 @@ class MeasureWords:
     """What is counted, in the words of `count_table`; made by `count` and `sum`.
 
     Attributes:
-        values, step, each, per_atom: as for `count_table`.
+        values, step, each, per_atom, most_events: as for `count_table`.
     """
 
     values: str | None = None
     step: Number | None = None
     each: Bounds | None = None
     per_atom: Bounds | None = None
+    most_events: int | None = None
 
 
 def count(per_atom: Bounds | None = None) -> MeasureWords:
@@ -52,18 +54,23 @@ def count(per_atom: Bounds | None = None) -> MeasureWords:
 
 
 def sum(
-    column: str, *, step: Number | None = None, each: Bounds | None = None, per_atom: Bounds | None = None
+    column: str,
+    *,
+    step: Number | None = None,
+    each: Bounds | None = None,
+    per_atom: Bounds | None = None,
+    most_events: int | None = None,
 ) -> MeasureWords:
     """A column of amounts is summed, as one of the ``measures`` of `count_table`.
 
     Args:
         column: of amounts.
-        step, each, per_atom: as for `count_table`.
+        step, each, per_atom, most_events: as for `count_table`.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_atom=(0, 5000)).values
     'paid'
     """
-    return MeasureWords(column, step, each, per_atom)
+    return MeasureWords(column, step, each, per_atom, most_events)
 
 
 def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
@@ -127,6 +134,7 @@ class Measure:
         is_rounded: whether amounts are rounded to the step; else they must be integers.
         each: the ends between which the amount of each event is moved; None where it stays.
         ends: the ends between which a person's sum in an atom is moved.
+        most_events: where events are counted beside their amounts, how many of one person in an atom; None elsewhere.
     """
 
     column: str | None
@@ -134,6 +142,7 @@ class Measure:
     is_rounded: bool
     each: Ends | None
     ends: Ends
+    most_events: int | None = None
 
     @classmethod
     def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
@@ -150,6 +159,8 @@ class Measure:
         if values is None and not (step is None and each is None):
             came = "step" if step is not None else "each"
             raise OutOfRange(f"{came}= is of amounts", came="no values=", remedy='Pass values="amount", say.')
+        if words.most_events is not None:
+            return cls._shared(words, each_row=each_row, name=name)
         amount = None if values is None else Amount(name or values, 1 if step is None else step)
         event = None if each is None else _ends(each, "each", amount)
         if per_atom is None and event is not None and each_row:
@@ -162,10 +173,47 @@ class Measure:
         ends = _ends(1 if per_atom is None else per_atom, "per_atom", amount)
         return cls(values, amount, step is not None, event, ends)
 
+    @classmethod
+    def _shared(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
+        """The measure of sums and counts together."""
+        most = natural(words.most_events, "most_events", least=1)
+        if words.values is None or words.each is None or words.per_atom is not None or (each_row and most > 1):
+            came = "no values=" if words.values is None else "no each=" if words.each is None else "per_atom="
+            came = "more than one event of a row" if each_row and most > 1 else came
+            remedy = 'Pass values="amount", each=(0, 1000), most_events=5, say; what a person may change follows.'
+            raise OutOfRange("sums and counts together are of amounts between two ends", came=came, remedy=remedy)
+        step = 1 if words.step is None else words.step
+        plain = Amount(name or words.values, step)
+        low, high = _ends(words.each, "each", plain)
+        amount = Amount(plain.name, step, (plain.text(low), plain.text(high)))
+        return cls(words.values, amount, words.step is not None, (low, high), (0, (high - low) * most), most)
+
+    @property
+    def tables(self) -> int:
+        """How many numbers of an atom come of it: of sums and counts together two."""
+        return 1 if self.most_events is None else 2
+
     @property
     def bound(self) -> int:
         """The largest size of what one person changes in a cell."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
+
+    def both_parts(self, counts: Pairs, sums: Pairs) -> list[Pairs]:
+        """What persons have above the low end and below the high one, of no more events than are counted.
+
+        Args:
+            counts, sums: of the same pairs of person and cell, the events and their amounts above the low end.
+
+        Returns:
+            Two tables' pairs, as `Pairs.clipped`; both numbers of a pair are >= 0, and together at most the bound.
+        """
+        assert self.most_events is not None, "events are counted"
+        assert self.each is not None, "between two ends"
+        wide, is_large = self.each[1] - self.each[0], self.bound >= 1 << 62
+        events = np.minimum(counts.sums, self.most_events).astype(object if is_large else np.int64)
+        above = np.minimum(sums.sums.astype(events.dtype), wide * events)
+        parts = [Pairs(counts.persons, counts.cells, above), Pairs(sums.persons, sums.cells, wide * events - above)]
+        return [part.where(part.sums != 0) for part in parts]
 
     def amounts(self, batch: Batch, before: int) -> NDArray[Any] | None:
         """The amounts of the events of a batch in steps, as they came; None where each event counts as one.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypedDict
 
-from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Amount, Unit
@@ -280,6 +280,11 @@ class Promise(Shown):
             )
         if counted is None and self.strategy is None:
             self.unit.check_plain()
+        if self.unit.is_shared and self.strategy is None:
+            remedy = "Pass strategy=."
+            raise Unsupported(
+                "sums and counts noised together are released by a strategy", came="columns", remedy=remedy
+            )
         if counted is None or self.strategy is not None:
             return
         counted.check_covered(self.unit)

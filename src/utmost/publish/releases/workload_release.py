@@ -359,6 +359,9 @@ class WorkloadRelease(Shown):
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
+        amount = self.unit.amount
+        if amount is not None and amount.between is not None and name == amount.name:
+            values = amount.between[::-1]  # x (h - l) = (x - l) h + (h - x) l
         return self._ratio(selected(self.domain, chosen, {str(name): values}), self, counts, confidence)
 
     @checked

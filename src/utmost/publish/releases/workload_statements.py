@@ -53,6 +53,15 @@ _TURNED_THEOREM = (
 )
 
 
+_SHARED_THEOREM = (
+    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
+    "one atom of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each atom lies in one group of a family, and the shares are "
+    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
+    "to relax with these shares"
+)
+
+
 class Noised(Protocol):
     """What a statement speaks of; a `WorkloadRelease` is one."""
 
@@ -174,6 +183,8 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
 def _theorem(strategy: Strategy) -> str:
     if strategy.pair is not None:
         return _TURNED_THEOREM
+    if strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
+        return _SHARED_THEOREM
     return _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
 
 

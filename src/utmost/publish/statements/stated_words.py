@@ -285,14 +285,15 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        most = Unit.of_facts(said).most
-        changes = f"changes at most {_many(said['cells'], cell)} by at most {most}"
+        one = Unit.of_facts(said)
+        many = f"{one.many(cell)},{'' if one.cells == 1 else ' each'} by at most {one.most}"
+        changes = f"changes at most {many}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {
             "add-remove": f"data sets that differ by one individual more or less, who {changes}",
             "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{_many(said['cells'], cell)} by at most {most}; that is charged twice",
+            f"{many}; that is charged twice",
         }[neighbours]
     else:
         law = stated_places(said)
@@ -317,10 +318,6 @@ def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
         f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
         "known as geo-indistinguishability)"
     )
-
-
-def _many(cells: int, cell: str) -> str:
-    return f"1 {cell}," if cells == 1 else f"{cells} {cell}s, each"
 
 
 def _public(said: Mapping[str, Any]) -> dict[str, str]:
