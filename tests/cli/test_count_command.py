@@ -313,3 +313,26 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     assert COUNTED_FORM.read(tmp_path / "m-spent.json").unit.most == "500"
     assert COUNTED_FORM.read(tmp_path / "m-visits.json").atoms.sum() == 3
     assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
+
+
+def test_counts_and_sums_are_released_together(run, files, tmp_path):
+    events, domain = files
+    domain.write_text('{"page": ["A", "B"]}')
+    events.write_text("user,page,amount\nann,A,5.125\nbob,A,30\nbob,B,7\n")
+    plan, out = tmp_path / "plan.json", tmp_path / "out.json"
+    words = ["--values", "amount", "--step", "0.01", "--each", "0,10", "--most-events", 2]
+    code, shown, _ = run("count", events, *SAY, "--domain", domain, *words, "--out", tmp_path / "both.json")
+    assert code == 0
+    assert "changes at most 2 pairs of atoms along 'amount', each by at most 20 in all" in " ".join(shown.split())
+    assert COUNTED_FORM.read(tmp_path / "both.json").atoms.tolist() == [[1512, 488], [700, 300]]
+    assert run("plan", tmp_path / "both.json", "--want", "page amount", "--epsilon", 3000, "--out", plan)[0] == 0
+    for source, more in ((tmp_path / "both.json", []), (events, ["--person", "user"])):  # the plan says how to count
+        assert run("release", source, "--plan", plan, *more, "--epsilon", 3000, "--yes", "--out", out)[0] == 0
+        assert run("verify", out)[0] == 0
+        answers = [run("total", out, *asks, "--json")[1] for asks in ([], ["--events"], ["--mean", "amount"])]
+        answers = [json.loads(answer) for answer in answers]
+        assert answers[0]["value"] == pytest.approx(22.12, abs=0.2)
+        assert answers[1]["value"] == pytest.approx(3, abs=0.05)
+        assert answers[2]["interval"][0] <= 22.12 / 3 <= answers[2]["interval"][1]
+        out.unlink()
+    assert run("release", tmp_path / "both.json", "--epsilon", 1)[0] != 0

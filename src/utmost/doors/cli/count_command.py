@@ -142,13 +142,13 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
-def _give_measures(made: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
     """A file for each measure, and for each part of it, all or none."""
     if out is None and not dry_run:
         remedy = "With --out counted.json there is counted-NAME.json for each measure."
         raise OutOfRange("measures are counted into files", came="no --out", where="--measures", remedy=remedy)
     tables: dict[str, CountedTable] = {}
-    for name, table in made.items():
+    for name, table in measured.items():
         inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
         tables |= inner
     paths = {} if out is None else {name: _path_of(out, name) for name in tables}
@@ -213,7 +213,7 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
         "one person": f"changes at most {changed}, each by at most {unit.most}{said}",
         "neighbours": unit.neighbours,
     }
-    own = made.column if unit.is_shared else None
+    own = unit.amount.name if unit.amount is not None and unit.is_shared else None
     closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))

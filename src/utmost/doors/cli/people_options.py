@@ -212,7 +212,9 @@ def _measures(path: Path) -> dict[str, Any]:
 
     facts = read_json(path, "measures must")
     known = {field.name for field in fields(MeasureWords)}
-    if not isinstance(facts, dict) or not all(isinstance(one, dict) and set(one) <= known for one in facts.values()):
+    if not isinstance(facts, dict) or not all(
+        isinstance(words, dict) and set(words) <= known for words in facts.values()
+    ):
         raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_atom": 100}}', facts)
     return {name: MeasureWords(**words) for name, words in facts.items()}
 

@@ -95,7 +95,7 @@ def total(
     if values is not None and mean is None:
         raise OutOfRange("--values needs --mean")
     question = _question(where)
-    if events or (not given and read.unit.is_shared):
+    if events or (read.unit.is_shared and not given):
         both = SumsAndCounts(read)
         report = _answer((both.count if events else both.total)(chosen, confidence=confidence), question)
     elif not given:

@@ -105,9 +105,9 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
     try:
         facts = json.loads(text)
         unit, shares = facts["unit"], facts["shares"]
-        most = Unit.of_facts(unit).most
+        proved = Unit.of_facts(unit)
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        lines.append(("one individual", f"changes at most {unit['cells']} atoms, each by at most {most}"))
+        lines.append(("one individual", f"changes at most {proved.many('atom')}, each by at most {proved.most}"))
         lines.append(("neighbours", str(unit["neighbours"])))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]

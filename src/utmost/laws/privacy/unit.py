@@ -113,8 +113,13 @@ class Unit(Rebuilt):
         """Check that values come as they are noised, and not in steps.
 
         Raises:
-            Unsupported: for amounts that are counted in steps of another width than 1.
+            Unsupported: for amounts in steps of another width than 1, and sums and counts that are noised together.
         """
+        if self.is_shared:
+            remedy = "Release the counted table by a strategy."
+            raise Unsupported(
+                "sums and counts noised together come in a counted table", came="their unit", remedy=remedy
+            )
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
             raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)

@@ -400,14 +400,14 @@ class _Kept:
         times = None if weight is None else amounts_in(batch[weight], weight, before)
         self.tally.read(inside, strays, times)
         amounts = [
-            one for measure in self.plan.measures for one in self._amounts(measure, batch, before, inside, times)
+            column for measure in self.plan.measures for column in self._amounts(measure, batch, before, inside, times)
         ]
         placed = np.where(inside, cells, -1)
         if len(amounts) == 1:
             return placed, amounts[0]
         shifted = [np.where(inside, cells + at * self.each_size, -1) for at in range(len(amounts))]
         ones = np.ones(rows, dtype=np.int64)
-        return np.concatenate(shifted), np.concatenate([ones if one is None else one for one in amounts])
+        return np.concatenate(shifted), np.concatenate([ones if column is None else column for column in amounts])
 
     def _amounts(
         self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_], times: Any

@@ -285,8 +285,8 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        one = Unit.of_facts(said)
-        many = f"{one.many(cell)},{'' if one.cells == 1 else ' each'} by at most {one.most}"
+        protects = Unit.of_facts(said)
+        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
         changes = f"changes at most {many}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"

@@ -217,17 +217,15 @@ def _plan(said: Mapping[str, Any]) -> Plan:
     )
 
 
-def stated_unit(said: Mapping[str, Any]) -> Unit:
+def stated_unit(facts: Mapping[str, Any]) -> Unit:
     """What one individual changes, as a statement says it.
 
     Raises:
         BadTable: where a field is not there, or is of another kind.
     """
-    _text(said, "sensitivity"), stated_field(said, "cells", int), _text(said, "neighbours")
-    amount = said.get("amount")
-    if amount is not None and not (isinstance(amount, dict) and set(amount) == {"name", "step"}):
-        raise does_not_follow("amount")
-    return Unit.of_facts(said)
+    for name, kind in (("sensitivity", str), ("cells", int), ("neighbours", str)):
+        stated_field(facts, name, kind)
+    return Unit.of_facts(facts)
 
 
 def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
