@@ -234,7 +234,7 @@ def test_a_mean_is_of_a_sum_over_a_count():
     sums, counts = (
         ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
     )
-    mean = counts.mean(sums=sums, where={"shop": "A"})
+    mean = counts.mean(sums=sums, where={"shop": "A"}, confidence="0.999999")
     truth = table.table("shop")["paid"][0] / visits.table("shop")["count"][0]
     assert mean.lower <= truth <= mean.upper
     assert mean.upper - mean.lower < 30
