@@ -38,6 +38,7 @@ from utmost.design.types import PrivacyType as PrivacyType
 from utmost.design.types import smallest_epsilon as smallest_epsilon
 from utmost.design.types import tradeoff as tradeoff
 from utmost.doors import service as service
+from utmost.doors.documents.saved_designs import read_design as read_design
 from utmost.doors.service import connect as connect
 from utmost.laws import gradual as gradual
 from utmost.laws import noise as noise
@@ -78,6 +79,7 @@ from utmost.publish.releases import release_together as release_together
 from utmost.publish.releases import release_workload as release_workload
 from utmost.publish.releases import select_keys as select_keys
 from utmost.publish.statements import check_statement as check_statement
+from utmost.publish.statements import read_release as read_release
 from utmost.publish.statements import read_workload as read_workload
 from utmost.publish.workloads import Domain as Domain
 from utmost.publish.workloads import Strategy as Strategy

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.noise import fieller
+from utmost.laws.noise import fieller, ratio_bars
 
 X = np.arange(-45, 46)
 MASS = np.outer(*[np.tanh(0.5) * np.exp(-np.abs(X))] * 2)
@@ -52,6 +52,24 @@ def test_a_denominator_that_may_be_nought_determines_nothing():
     assert (bar.lower, bar.upper) == (-math.inf, math.inf)
     assert fieller(3, 0, [1, 0], [1, 1], 1).estimate is None
     assert not fieller(0, 1, [1, 0], [1, 1], 1).determined
+
+
+@pytest.mark.parametrize("guess", [None, 0.0, 1.0])
+def test_ends_that_were_guessed_are_those_that_each_point_proves(monkeypatch, guess):
+    """The mean of 20 numbers: to the last bit; and guesses that are all wrong cost time alone."""
+    u, top, bottom = [Fraction(k, 3) for k in range(20)], 3011, 1000
+    expected = fieller(top, bottom, u, [1] * 20, "1/2", counts=2)
+    calls = []
+
+    def guessed(noises, ratio, radius, miss, found=ratio_bars._Noises.guess):
+        calls.append(ratio)
+        return found(noises, ratio, radius, miss) if guess is None else guess
+
+    monkeypatch.setattr(ratio_bars._Noises, "guess", guessed)
+    assert fieller(top, bottom, u, [1] * 20, "1/2", counts=2) == expected
+    monkeypatch.setattr(ratio_bars, "_MANY", 10**9)
+    assert calls
+    assert fieller(top, bottom, u, [1] * 20, "1/2", counts=2) == expected
 
 
 @pytest.mark.slow

@@ -15,6 +15,9 @@ from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongK
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.releases import WithholdingRule
+from utmost.publish.releases.withheld import table_bias
+from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables.bounding import Pairs, least_hashed
 from utmost.publish.tables.event_amounts import rounded_amounts
@@ -356,3 +359,20 @@ def test_measures_are_said_once_and_whole():
     for measures in (["visits"], {"visits": 3}, {"": ut.count}):
         with pytest.raises(WrongKind):
             ut.count_table(EVENTS, **say, measures=measures)
+
+
+def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
+    table = counted()
+    release = ut.release_workload(table, Strategy(DOMAIN, table.unit, {"shop": 1}), epsilon=60)
+    rule = {"below": 3000}
+    withheld = release.withhold("shop", **rule)["shop"]
+    estimates = release["shop"]["estimate"]
+    assert withheld.shown == (estimates >= 3000).sum()
+    cells = ut.release_table(table, epsilon=60)
+    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.sidecar, WithholdingRule.of(3000)).table[
+        "paid_mark"
+    ]
+    assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]
+    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.plan)]
+    for fact in (fact for bias in facts for fact in bias):
+        assert all(float(number) < 10**5 for number in fact.values() if isinstance(number, int | float))

@@ -23,7 +23,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting import atoms_table, count_table
 from utmost.publish.releases import release_table
 from utmost.publish.tables import bounding
-from utmost.publish.tables.event_codes import places_on
+from utmost.publish.tables.axis_places import places_on
 from utmost.publish.workloads import Domain, bins, hierarchy, plain
 
 KEY = bytes(range(32))

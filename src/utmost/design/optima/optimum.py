@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -40,6 +41,7 @@ _MOST_EXACT_VARIABLES = 2_000
 _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
+_MOST_ROUNDED = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -98,6 +100,47 @@ class Optimum(Shown, Rebuilt):
         names = self.certificate.ptype.space.names
         answers = names if names is not None and matrix.shape[1] == len(names) else None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
+
+    @checked
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write mechanism and certificate, which `utmost.read_design` reads back and checks again.
+
+        Args:
+            path: .json for the whole; .csv for the probabilities alone.
+            overwrite: whether a file of this name gives way.
+
+        Raises:
+            OutOfRange: for another ending.
+            Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
+        """
+        provided("saved_design")(self, path, overwrite=overwrite)
+
+    @property
+    def rounded(self) -> "Optimum":
+        """The same design with probabilities of at most 61 bits over one denominator; it keeps the level by itself.
+
+        For what draws from a table of integers, such as a phone: a level of irrational alpha has no such table, and
+        exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the fractions.
+
+        Raises:
+            Unsupported: for a design with constraints, which the rounding might break, and for more than 2^22
+                probabilities.
+
+        Cost: O(edges k) float operations, and exact ones where floats leave doubt.
+
+        >>> from utmost.design.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), epsilon=1), Consumer(priors.uniform(4), losses.absolute))
+        >>> found.rounded.channel.is_exact, 0 <= found.rounded.loss - found.lower < 1e-12
+        (True, True)
+        """
+        proof = self.certificate
+        if not isinstance(proof, Certificate):
+            raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
+        if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
+            raise Unsupported("a design of at most 2^22 probabilities can be rounded", came="more", where="rounded")
+        matrix = private_matrix(proof.ptype, self.channel.to_floats().matrix)
+        rounded = Certificate(proof.ptype, proof.consumer, proof.dual, matrix=matrix, multipliers=proof.multipliers)
+        return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
         """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.

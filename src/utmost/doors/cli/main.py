@@ -60,6 +60,7 @@ COMMANDS = {
     "minimax": "Find the best private mechanism for the worst secret, without a prior.",
     "databases": "Decide whether seeing the database beats seeing the count.",
     "respond": "Draw a private answer from a saved mechanism.",
+    "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
     "leakage": "Say what a channel leaks, by any measure.",
     "refine": "Decide whether one channel is better than another for everyone.",
     "capacity": "Find the most that any mechanism of a type leaks.",

@@ -1,5 +1,6 @@
 """`utmost total`: a sum, a ratio or a mean from a release by a plan, with an error bar that is certified."""
 
+from datetime import datetime
 from math import isfinite
 from typing import Annotated, Any
 
@@ -140,7 +141,9 @@ def _of_level(text: str) -> tuple[str, str]:
 
 
 def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
-    ends = [float(end) if isfinite(end) else None for end in lies.interval]
+    ends = [
+        end.isoformat() if isinstance(end, datetime) else float(end) if isfinite(end) else None for end in lies.interval
+    ]
     return {
         "question": question,
         "kind": "quantile",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from numpy.typing import NDArray
+
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
@@ -95,6 +97,16 @@ class Unit(Rebuilt):
         """The sensitivity in words, in the amount's own unit."""
         return f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
 
+    def points_along(self, axis: str) -> tuple[Fraction, Fraction] | None:
+        """What the two parts along an axis stand for where sums and counts are noised together; None for another axis.
+
+        Of an amount x between l and h, (x - l) h + (h - x) l = x (h - l): the mean of these points is that of x.
+        """
+        if self.amount is None or self.amount.between is None or axis != self.amount.name:
+            return None
+        low, high = self.amount.between
+        return high, low
+
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
 
@@ -123,6 +135,10 @@ class Unit(Rebuilt):
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
             raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+
+    def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Whole steps as numbers, in the amount's own unit."""
+        return steps if self.amount is None else self.amount.numbers(steps)
 
     def radius(self, steps: int | float) -> int | float:
         """An error bar of so many steps, in the amount's own unit."""

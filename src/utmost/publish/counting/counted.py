@@ -136,8 +136,7 @@ class CountedTable(Shown):
             family: the levels; none for the total.
             column: its name, in place of `column`.
         """
-        amount = self.unit.amount
-        return self._laid(family, column, (lambda steps: steps) if amount is None else amount.numbers)
+        return self._laid(family, column, self.unit.numbers)
 
     def in_steps(self, column: str | None = None) -> Any:
         """The atoms as a table of integers, as they are noised: of amounts the steps."""
@@ -145,7 +144,7 @@ class CountedTable(Shown):
 
     def _laid(self, family: Any, column: str | None, shown: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
         chosen, name = self.domain.family(family), self.column if column is None else column
-        if name in self.domain.level_names(chosen):
+        if name in self.domain.label_columns(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(name))
         labels = self.domain.group_labels(chosen)
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
@@ -253,7 +252,7 @@ class Laid:
         said = proved if unit is None else read_unit(unit)
         table.check_covered(said)
         domain = table.domain
-        labels = domain.level_names(domain.finest)
+        labels = domain.label_columns(domain.finest)
         listed = {*((public,) if isinstance(public, str) else public)}
         dropped = {*((drop,) if isinstance(drop, str) else drop)}
         kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]

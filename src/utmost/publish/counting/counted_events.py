@@ -5,7 +5,7 @@ and of that person's own rows, so that without the person all others stand as th
 docs/theory/counting.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from secrets import token_bytes, token_hex
@@ -25,10 +25,11 @@ from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows
 from utmost.publish.counting.measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, Events, read_events
-from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
+from utmost.publish.tables.event_codes import Persons, amounts_in, check_type
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, row_pairs
 from utmost.publish.workloads import Axis, Domain
@@ -243,8 +244,11 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
     check_there(plan.columns, schema.names)
-    for name in (*plan.who, *(axis.levels[0] for axis in plan.read)):
+    for name in plan.who:
         check_type(schema.field(name), name)
+    for axis in plan.read:
+        for name in axis.columns:
+            check_type(schema.field(name), name, axis)
     read = frame.select(plan.columns)
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
@@ -320,8 +324,8 @@ class _Counting:
     @property
     def columns(self) -> list[str]:
         """The columns that are read."""
-        split = [] if self.part is None else [self.part.levels[0]]
-        return [*self.who, *split, *self.named, *self.summed]
+        keys = [name for axis in self.read for name in axis.columns]
+        return [*self.who, *keys, *self.summed]
 
     @property
     def summed(self) -> list[str]:
@@ -348,7 +352,7 @@ class _Kept:
     pair: PairAxis | None
     key: bytes
     tally: AccountTally = field(init=False)
-    _readers: list[tuple[str, int, Places]] = field(default_factory=list)
+    _readers: list[tuple[int, Callable[[Batch], NDArray[np.int64]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -386,14 +390,12 @@ class _Kept:
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
-            self._readers.extend(
-                (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
-            )
+            self._readers.extend((axis.size, reader_of(axis)) for axis in self.plan.read)
         rows = len(batch[self.plan.columns[0]])
         cells = np.zeros(rows, dtype=np.int64)
         inside, strays = np.ones(rows, dtype=bool), list[NDArray[np.int64]]()
-        for name, size, place in self._readers:
-            places = place(batch[name])
+        for size, read in self._readers:
+            places = read(batch)
             inside &= places >= 0
             cells = cells * size + np.maximum(places, 0)
             strays.append(places)

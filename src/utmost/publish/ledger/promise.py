@@ -288,7 +288,7 @@ class Promise(Shown):
         if counted is None or self.strategy is not None:
             return
         counted.check_covered(self.unit)
-        unsaid = {*counted.domain.level_names(counted.domain.finest)} - {*self.public, *self.drop}
+        unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
@@ -373,7 +373,7 @@ def _completed(table: CountedTable, words: Words) -> Words:
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
         completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
-    labels = table.domain.level_names(table.domain.finest)
+    labels = table.domain.label_columns(table.domain.finest)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
     return {**completed, "columns": names, "public": public}

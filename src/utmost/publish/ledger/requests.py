@@ -184,9 +184,8 @@ def written(noise: Noise, level: Level, response: Response) -> dict[str, NDArray
         grid = noise.points.law(level).grid
         return {name: written_cells(cells, grid) for name, cells in response.items()}
     exponent = noise.lattice.exponent
-    amount = noise.unit.amount
     if exponent is None:
-        return response if amount is None else {name: amount.numbers(steps) for name, steps in response.items()}
+        return {name: noise.unit.numbers(steps) for name, steps in response.items()}
     return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
 

@@ -30,6 +30,8 @@ from utmost.publish.releases.trust import (
 )
 from utmost.publish.releases.turning import turned, turned_back
 from utmost.publish.releases.values import add_noise
+from utmost.publish.releases.withheld import WithheldTable, WithheldTables
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease, release_workload
 
@@ -60,6 +62,9 @@ __all__ = [
     "TogetherPlan",
     "TogetherRelease",
     "TrustRelease",
+    "WithheldTable",
+    "WithheldTables",
+    "WithholdingRule",
     "WorkloadRelease",
     "add_noise",
     "bridge",

@@ -7,6 +7,7 @@ count (S + S')/(h - l) costs nothing. See docs/theory/counting.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.workloads.domain import Where
-from utmost.publish.workloads.forms import ProductForm, selected
+from utmost.publish.workloads.forms import ProductForm, group_of, selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,12 @@ class SumsAndCounts:
         """
         domain, name = self.release.domain, self.amount.name
         chosen = domain.family(family)
-        labels = domain.group_labels(chosen)
-        rows = list(zip(*labels.values(), strict=True)) or [()]
-        wheres: list[Any] = [dict(zip(labels, row, strict=True)) for row in rows]
-        columns: dict[str, Any] = {label: np.array(values) for label, values in labels.items()}
-        for column, ask in (("count", self.count), (name, self.total)):
-            answers = [ask(where) for where in wheres]
+        groups = [group_of(domain, chosen, place) for place in np.ndindex(domain.group_shape(chosen))]
+        columns: dict[str, Any] = {label: np.array(values) for label, values in domain.group_labels(chosen).items()}
+        if name in columns:
+            raise OutOfRange("sums and counts are of both parts", came=f"a table by {name!r}")
+        for column, weights, amount in (("count", self._one, None), (name, self._sum, self.amount)):
+            answers = [self._answer(self._weighted(group, weights), None, amount) for group in groups]
             for title, cells in (
                 (column, [a.value for a in answers]),
                 (f"{column}_radius", [a.radius for a in answers]),
@@ -128,7 +129,14 @@ class SumsAndCounts:
         selection = {} if where is None else where
         if self.amount.name in selection:
             raise OutOfRange("sums and counts are of both parts", came=f"where={self.amount.name!r}")
-        return selected(self.release.domain, selection, {self.amount.name: weights})
+        return self._weighted(selected(self.release.domain, selection), weights)
+
+    def _weighted(self, form: ProductForm, weights: list[Fraction]) -> ProductForm:
+        """The same with the two parts weighted."""
+        domain, common = self.release.domain, lcm(*(weight.denominator for weight in weights))
+        place, factors = domain.columns.index(self.amount.name), list(form.factors)
+        factors[place] = factors[place] * np.array([int(weight * common) for weight in weights], dtype=object)
+        return ProductForm(domain, tuple(factors), form.denominator * common)
 
     def _answer(self, form: ProductForm, confidence: Number | None, amount: Amount | None) -> Answer:
         release = self.release

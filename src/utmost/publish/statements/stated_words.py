@@ -5,7 +5,7 @@ its level, unit and noise, and it is refused where they differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from utmost.publish.releases.planar_law import PlanarLaw
 from utmost.publish.releases.processed_release import PROCESSED_KIND
 from utmost.publish.releases.table_statements import KIND, promise_line
 from utmost.publish.releases.together import TogetherPlan, plan_together
+from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec
@@ -31,6 +32,7 @@ from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_place
 from utmost.publish.statements.stated_choices import ANSWERS_KIND, answers_in_words, keys_in_words, reading_in_words
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 from utmost.publish.statements.together_check import stated_together
+from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
@@ -111,7 +113,7 @@ def stated_release(said: Mapping[str, Any]) -> StatedRelease:
 
     Args:
         said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
-            named, answers of `utmost respond`, a reading, or a whole workload release.
+            named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
 
     Raises:
         BadTable: for a statement that does not follow from itself.
@@ -233,7 +235,10 @@ def _of_points(said: Mapping[str, Any]) -> StatedRelease:
 
 
 def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
-    release = check_workload(said)
+    return _sums_in_words(said, check_workload(said))
+
+
+def _sums_in_words(said: Mapping[str, Any], release: WorkloadRelease) -> StatedRelease:
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
@@ -269,8 +274,11 @@ def _rounded(unit: Unit) -> str:
 
 def _outside(release: WorkloadRelease) -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
-    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in release.domain.axes if axis.other is not None]
+    axes = release.domain.axes
+    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
     counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
+    counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 
@@ -380,12 +388,27 @@ def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
     return _of_workload(release)
 
 
+def _of_withheld(said: Mapping[str, Any]) -> StatedRelease:
+    """The words of the release, and after the noise the rule, as facts, too."""
+    described, release = stated_withheld(said), said["release"]
+    is_plan = described.family is not None
+    whole = _sums_in_words(release, unsummed_release(release)) if is_plan else _of_table(release)
+    facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in said["rule"].items())
+    rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
+    return replace(
+        whole,
+        after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
+        on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
+    )
+
+
 _READERS: dict[str, Callable[[Mapping[str, Any]], StatedRelease]] = {
     KIND: _of_table,
     together.KIND: _of_together,
     PLACES_KIND: _of_points,
     WORKLOAD_KIND: _of_workload,
     WORKLOAD_TABLE_KIND: _of_workload_table,
+    WITHHELD_KIND: _of_withheld,
     KEYS_KIND: lambda said: StatedRelease(**keys_in_words(said)),
     PROCESSED_KIND: lambda said: StatedRelease(**reading_in_words(said)),
     ANSWERS_KIND: lambda said: StatedRelease(**answers_in_words(said)),

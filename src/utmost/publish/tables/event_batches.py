@@ -136,8 +136,15 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     if series.dtype != nw.Object:
         try:
             found = series.to_arrow()
-            return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
+            if not _is_of_intervals(found.type):
+                return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
     gone = series.is_null().to_list()
     return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
+
+
+def _is_of_intervals(kind: Any) -> bool:
+    """Whether an Arrow type is that of the groups of pandas.cut, whose ends alone Arrow knows."""
+    values = getattr(kind, "value_type", kind)
+    return getattr(values, "extension_name", "") == "pandas.interval"
