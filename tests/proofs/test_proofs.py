@@ -113,7 +113,11 @@ FAULTS = {
     ),
     "k + 1 cells": ("Counting.v", ":= take k (sort", ":= take k.+1 (sort"),
     "clipped from above alone": ("Counting.v", "Num.min h (Num.max l (total p a))", "Num.min h (total p a)"),
-    "a witness that does not compare": ("Ledger.v", "at_ s p = Drawn i c v -> chain s = c ->", "at_ s p = Drawn i c v ->"),
+    "a witness that does not compare": (
+        "Ledger.v",
+        "at_ s p = Drawn i c v -> chain s = c ->",
+        "at_ s p = Drawn i c v ->",
+    ),
     "an answer before it is settled": ("Ledger.v", "at_ s p = Settled i v ->", "(exists c, at_ s p = Held i c v) ->"),
     "a store read beyond what is settled": (
         "Ledger.v",
@@ -179,4 +183,7 @@ class TestCoq:
         """Spin tries every interleaving; five planted faults of the protocol are found, and no error without them."""
         ended = make(PROOFS, tmp_path, "protocol")
         assert ended.returncode == 0, ended.stdout + ended.stderr
-        assert re.findall(r"fault (\d): (\d) errors", ended.stdout) == [("0", "0"), *((str(n), "1") for n in range(1, 6))]
+        assert re.findall(r"fault (\d): (\d) errors", ended.stdout) == [
+            ("0", "0"),
+            *((str(n), "1") for n in range(1, 6)),
+        ]

@@ -1,6 +1,7 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -46,6 +47,18 @@ def test_spark_counts_as_one_machine_does(values):
     here, there = count_table(events, **say), count_table(frame, **say)
     assert there.atoms.tolist() == here.atoms.tolist()
     assert there.atoms.any()
+
+
+def test_spark_sums_amounts_in_steps():
+    """Decimals are rounded and clamped on the workers as on one machine, and no equal rows are grouped."""
+    events = random_events()
+    events["amount"] = [Decimal(amount) + Decimal("0.125") for amount in events["amount"]]
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "values": "amount", "key": KEY}
+    say |= {"step": "0.05", "each": (-1, 4), "per_atom": (-2, 12)}
+    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.unit == here.unit
+    assert str(there.account) == str(here.account)
 
 
 def test_spark_counts_rows_that_are_persons():

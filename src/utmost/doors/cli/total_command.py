@@ -12,7 +12,8 @@ from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
-from utmost.publish.releases import QuantileBar, WorkloadRelease
+from utmost.publish.releases import QuantileBar, SumsAndCounts
+from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 
@@ -53,6 +54,9 @@ Values = Annotated[
 
 
 Median = Annotated[str | None, typer.Option(metavar="LEVEL", help="Which bins of a level can hold the median.")]
+Events = Annotated[
+    bool, typer.Option("--events", help="How many events, of a table that was counted with --most-events.")
+]
 Quantile = Annotated[
     str | None, typer.Option(metavar="LEVEL=Q", help="Which bins of a level can hold a quantile: age=1/4, age=0.9.")
 ]
@@ -67,6 +71,7 @@ def total(
     mean: Mean = None,
     values: Values = None,
     sums: Sums = None,
+    events: Events = False,
     median: Median = None,
     quantile: Quantile = None,
     confidence: options.Confidence = "0.95",
@@ -77,19 +82,25 @@ def total(
     It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
     a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
     noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie.
+
+    Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
+    --mean with the name of the column for their mean.
     """
     read = read_workload(release)
     chosen = read_selection(read.domain, where or [])
     asked = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
-    asked.update({"--median": median is not None, "--quantile": quantile is not None})
+    asked.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
     given = [name for name, one in asked.items() if one]
     if len(given) > 1:
         raise OutOfRange("one question is asked at a time", came=" and ".join(given))
     if values is not None and mean is None:
         raise OutOfRange("--values needs --mean")
     question = _question(where)
-    if not given:
-        report = _sum(read, chosen, question, confidence)
+    if events or (read.unit.is_shared and not given):
+        both = SumsAndCounts(read)
+        report = _answer((both.count if events else both.total)(chosen, confidence=confidence), question)
+    elif not given:
+        report = _answer(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
@@ -108,8 +119,7 @@ def total(
     answer.give(report, lambda: _show(report))
 
 
-def _sum(read: WorkloadRelease, chosen: dict[str, Any], question: str, confidence: str) -> dict[str, Any]:
-    answer = read.total(chosen, confidence=confidence)
+def _answer(answer: Answer, question: str) -> dict[str, Any]:
     return {
         "question": question,
         "kind": "sum",

@@ -98,7 +98,8 @@ def verify(
     statement_files.check_unchanged(release, said)
     check_statement(said, files.read(spelling.of(release)), digested=False)
     assert said["guarantee"].startswith(guarantee(plan)), "compared"
-    report = _report(release, said, path, public_key, repr(plan.law))
+    steps = "" if plan.unit.step == 1 else f" in steps of {plan.unit.text(1)}"
+    report = _report(release, said, path, public_key, f"{plan.law!r}{steps}")
     return answer.give(report, lambda: _show(report))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, UtmostError
+from utmost.laws.privacy import Amount
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.tables.adapters import table_of
@@ -46,15 +47,16 @@ def estimated_columns(
     measured: Mapping[Family, NDArray[Any]],
     family: Family,
     confidence: Fraction,
+    amount: Amount | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """The estimates of a family's sums as they are printed, and behind them their radii.
+    """The estimates of a family's sums as they are printed, of amounts in their own unit, and behind them their radii.
 
     Raises:
         NotDetermined: for a family that the measured ones do not determine.
     """
     sums, divisor = reconstruction.estimates(measured, family)
     laws = errors.of_family(family)[1]
-    printing = Printing.of(laws.values())
+    printing = Printing.of(laws.values(), amount)
     radii = {kind: printing.radius(law.radius(confidence)) for kind, law in laws.items()}
     return {"estimate": printing.estimates(sums, divisor).ravel(), "radius": errors.by_group(radii, family)}
 

@@ -141,7 +141,8 @@ def release_table(
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
             its kind, not evaluated yet; each evaluation gives the same values.
-        columns: the columns to release; of a counted table the name of its counts, "count" if left out.
+        columns: the columns to release; of a counted table the name of its counts, which if left out is that of the
+            amounts, or "count".
         public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
             any individual: the names of departments, and not the number of those who applied to them.
         drop: the columns to leave out. Each column is in one of the three lists.
@@ -289,7 +290,8 @@ class CheckedTable:
             radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
             after = {f"{name}_radius": name for name in chosen}
             bare = self.adapter.without(self.table, self.dropped)
-            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
+            shown = {name: self.plan.unit.numbers(steps) for name, steps in noised.items()}
+            table = self.adapter.with_columns(bare, {**shown, **radii}, after)
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 

@@ -23,6 +23,7 @@ from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
+from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.tables.adapters import adapter_of, engine_door
 from utmost.publish.tables.saving import Digest, SavedTable
 from utmost.publish.tables.table_formats import with_blanks
@@ -94,7 +95,7 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 def table_bias(rule: WithholdingRule, plan: Plan) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
-    return shown_bias(rule, NoiseTails(plan.drawn, plan.grid or Fraction(1)), plan.radius)
+    return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.radius)
 
 
 def withheld_table(
@@ -218,6 +219,7 @@ class FamilyCells:
         table: the table.
         estimates, radii: its columns of numbers.
         widest: the law of the largest error.
+        step: in how wide steps it is.
     """
 
     name: str
@@ -227,6 +229,7 @@ class FamilyCells:
     estimates: NDArray[Any]
     radii: NDArray[Any]
     widest: Combination
+    step: Fraction = Fraction(1)
 
     @classmethod
     def of(
@@ -236,13 +239,14 @@ class FamilyCells:
         family: Family,
         narrow: Narrow,
         columns: Mapping[str, NDArray[Any]],
-        laws: Mapping[int, Combination],
+        widest: Combination,
+        step: Fraction,
     ) -> "FamilyCells":
         """The cells of a family, or of those of its groups that have some labels.
 
         Args:
             domain, kind, family, narrow, columns: as for `family_table`; the columns are "estimate" and "radius".
-            laws: of the errors of its sums.
+            widest, step: the law of the largest error of its sums, and the width of its steps.
         """
         published = groups_in(domain, family, narrow)
         labels = {
@@ -257,15 +261,16 @@ class FamilyCells:
             family_table(domain, kind, family, columns, narrow),
             columns["estimate"][published],
             columns["radius"][published],
-            max(laws.values(), key=lambda law: law.variance),
+            widest,
+            step,
         )
 
     def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
         """`shown_bias` for the cells with the widest noise."""
         law = self.widest
         if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one noise as it was drawn: in closed form
-            return shown_bias(rule, NoiseTails(Geometric(law.levels[0])), self.radii.max())
-        return shown_bias(rule, NoiseTails(law), self.radii.max())
+            return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.radii.max())
+        return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.radii.max())
 
 
 def withheld_families(

@@ -28,7 +28,7 @@ from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
-from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
     noise_laws,
@@ -268,7 +268,8 @@ class WorkloadRelease(Shown):
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
         pair = self.strategy.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
-        return family_table(self.domain, self.kind, labelled, {"measured": self.measured[chosen].ravel()})
+        drawn = self.unit.numbers(self.measured[chosen].ravel())
+        return family_table(self.domain, self.kind, labelled, {"measured": drawn})
 
     @checked
     def total(
@@ -287,7 +288,8 @@ class WorkloadRelease(Shown):
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where, along)
-        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), self._sure(confidence))
+        value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
+        return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
     @checked
     def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
@@ -303,7 +305,7 @@ class WorkloadRelease(Shown):
         forms = selected(self.domain, one), selected(self.domain, other)
         noise = self._errors.of_difference(*forms)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return answer_of(value - less, noise, self._sure(confidence))
+        return answer_of(value - less, noise, self._sure(confidence), self.unit.amount)
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
@@ -351,7 +353,8 @@ class WorkloadRelease(Shown):
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
-        return self._ratio(selected(self.domain, chosen, {str(name): values}), self, counts, confidence)
+        points = self.unit.points_along(str(name)) or values
+        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
 
     @checked
     def quantile(
@@ -381,7 +384,7 @@ class WorkloadRelease(Shown):
 
         def measured(form: ProductForm) -> tuple[Fraction, bool]:
             value = self.reconstruction.value(self.measured, form)
-            return value, self.noise(form).leaves_out(value, 1 - sure)
+            return value, self._errors.of(form).leaves_out(value, 1 - sure)
 
         selection = selected(self.domain, {} if where is None else where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
@@ -407,7 +410,7 @@ class WorkloadRelease(Shown):
         chosen = [self.domain.family(one) for one in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values()).radius(radius)
+            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).radius(radius)
             for family, radius in widest.items()
         }
 
@@ -437,8 +440,8 @@ class WorkloadRelease(Shown):
         """`withhold` by a rule, with families in any form that a release takes."""
         cells = []
         for family, narrow in (narrowed(self.domain, name) for name in families):
-            columns, laws = self._estimated(family), self._laws(family)
-            cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, laws))
+            columns, law = self._estimated(family), max(self._laws(family).values(), key=lambda law: law.variance)
+            cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
     def clean(self) -> CleanRelease:
@@ -455,17 +458,17 @@ class WorkloadRelease(Shown):
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
-        return cleaned(squares, measured, atom, self.kind, sums_digest(self))
+        return cleaned(squares, measured, atom, self.kind, sums_digest(self), self.unit.amount)
 
     def noise(self, form: ProductForm) -> Combination:
-        """The law of an answer's error.
+        """The law of an answer's error, of amounts in their own unit.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
-        return self._errors.of(form)
+        return scaled(self._errors.of(form), self.unit.step)
 
     @cached_property
     def _ratios(self) -> dict[Family, Level]:
@@ -480,7 +483,8 @@ class WorkloadRelease(Shown):
         return self._errors.of_family(family)[1]
 
     def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
-        return estimated_columns(self.reconstruction, self._errors, self.measured, family, self.confidence)
+        known = self.reconstruction, self._errors, self.measured
+        return estimated_columns(*known, family, self.confidence, self.unit.amount)
 
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
@@ -490,4 +494,7 @@ class WorkloadRelease(Shown):
     ) -> RatioBar:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
-        return fieller(top, bottom, **law, confidence=self._sure(confidence))
+        steps = of.unit.step / self.unit.step
+        return fieller(
+            steps * top, bottom, **law | {"u": [steps * u for u in law["u"]]}, confidence=self._sure(confidence)
+        )

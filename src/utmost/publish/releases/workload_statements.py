@@ -56,6 +56,15 @@ _TURNED_THEOREM = (
 )
 
 
+_SHARED_THEOREM = (
+    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
+    "one atom of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each atom lies in one group of a family, and the shares are "
+    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
+    "to relax with these shares"
+)
+
+
 class Noised(Protocol):
     """What a statement speaks of; a `WorkloadRelease` is one."""
 
@@ -114,8 +123,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
-        "sensitivity": str(unit.sensitivity),
-        "cells": unit.cells,
+        **unit.facts(),
         "charged": unit.charged,
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
@@ -178,6 +186,8 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
 def _theorem(strategy: Strategy) -> str:
     if strategy.pair is not None:
         return _TURNED_THEOREM
+    if strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
+        return _SHARED_THEOREM
     return _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
 
 
@@ -192,7 +202,7 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
             "sensitivity": law.sensitivity,
-            "radius": law.radius(release.confidence),
+            "radius": release.strategy.unit.radius(law.radius(release.confidence)),
             "weight": release.weights[family],
         }
         for family, law in laws.items()
@@ -300,7 +310,7 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strategy(facts: Mapping[str, Any]) -> Strategy:
-    unit = Unit(facts["sensitivity"], facts["cells"], facts["neighbours"])
+    unit = Unit.of_facts(facts)
     return Strategy(Domain.of_facts(facts["domain"]), unit, facts["shares"], together=facts.get("together"))
 
 

@@ -21,7 +21,7 @@ def _facts(chosen: Strategy) -> dict[str, Any]:
     return {
         "level": level_text(chosen.level),
         "tuned_at": level_text(chosen.tuned_at),
-        "unit": {"sensitivity": str(unit.sensitivity), "cells": unit.cells, "neighbours": unit.neighbours},
+        "unit": unit.facts(),
         **chosen.facts(),
         "wanted": [
             {
@@ -41,7 +41,7 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
         raise BadTable("a plan must say what is wanted", came="nothing", where="wanted")
     named = read_wanted(domain, [one["sums"] for one in wanted])
     workload: Workload = named.reweighted({one["sums"]: one["weight"] for one in wanted})
-    proved = Unit(unit["sensitivity"], unit["cells"], unit["neighbours"])
+    proved = Unit.of_facts(unit)
     strategy = Strategy.of_facts(facts, proved)
     levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])
     return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together)

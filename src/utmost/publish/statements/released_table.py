@@ -284,7 +284,7 @@ def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
-    read = integer_column if plan.grid is None else real_column
+    read = integer_column if plan.grid is None and plan.unit.step.denominator == 1 else real_column
     columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 

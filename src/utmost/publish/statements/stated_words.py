@@ -14,6 +14,7 @@ from utmost.laws.exact import Level, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.releases import together
 from utmost.publish.releases.keys import KEYS_KIND
@@ -148,13 +149,14 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
     if said["format"] == 1:
         raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
-        before = _NO_CHANGE
+        before = _rounded(plan.unit) + _NO_CHANGE
     else:
         half = plan.grid * reach("nearest")
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
         _listed("column", said["released"]) + ", in each cell",
-        repr(plan.drawn) + ("" if plan.grid is None else f" in steps of {plan.grid}"),
+        repr(plan.drawn)
+        + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
         level_name(plan.law.level),
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
     )
@@ -173,7 +175,7 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
 
 def _radius(plan: Plan, sure: Fraction) -> int | float:
     steps = plan.drawn.radius(sure)
-    return steps if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+    return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
 def _of_together(said: Mapping[str, Any]) -> StatedRelease:
@@ -240,9 +242,9 @@ def _sums_in_words(said: Mapping[str, Any], release: WorkloadRelease) -> StatedR
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
-            f"{law!r}",
+            f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of the whole",
-            _bars(release.confidence, law.radius),
+            _bars(release.confidence, lambda sure, law=law: release.unit.radius(law.radius(sure))),
         )
         for (family, law), one in zip(_laws(release), said["families"], strict=True)
     )
@@ -254,12 +256,20 @@ def _sums_in_words(said: Mapping[str, Any], release: WorkloadRelease) -> StatedR
         **_common(said, release.level, release.level, "atom"),
         noises=noises,
         why=str(said["theorem"]),
-        before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
+        before=f"{_rounded(release.unit)}each individual's contribution was bounded as the unit says; "
+        f"{_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
         composition="the families of sums share the level as stated, and the shares are together 1." + part,
         on_trust=ON_TRUST_OF_SUMS,
     )
+
+
+def _rounded(unit: Unit) -> str:
+    """What became of amounts before they were summed."""
+    if unit.amount is None:
+        return ""
+    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
 
 
 def _outside(release: WorkloadRelease) -> str:
@@ -283,13 +293,15 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}"
+        protects = Unit.of_facts(said)
+        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
+        changes = f"changes at most {many}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {
             "add-remove": f"data sets that differ by one individual more or less, who {changes}",
             "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged twice",
+            f"{many}; that is charged twice",
         }[neighbours]
     else:
         law = stated_places(said)
@@ -314,10 +326,6 @@ def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
         f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
         "known as geo-indistinguishability)"
     )
-
-
-def _many(cells: int, cell: str) -> str:
-    return f"1 {cell}," if cells == 1 else f"{cells} {cell}s, each"
 
 
 def _public(said: Mapping[str, Any]) -> dict[str, str]:
