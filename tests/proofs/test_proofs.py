@@ -1,4 +1,4 @@
-"""The theorems of proofs/: about the code's own laws, all checked by Coq, and none that would pass with a fault in it."""
+"""The theorems of proofs/: of the code's own laws, checked by Coq, and refused where a fault is planted."""
 
 import re
 import shutil
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from utmost.laws.exact import level
+from utmost.laws.exact import Interval, level
 from utmost.laws.gradual.steps import Bridge, Tightening
 from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.sampling import Thresholds
 
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "proofs"
@@ -60,7 +61,7 @@ def test_the_definitions_in_coq_have_the_values_of_the_library(name, law, argume
 
 def test_every_law_has_an_example():
     assert {law for _, law, *_ in EXAMPLES} == set(LAWS)
-    assert len(EXAMPLES) == text("Examples.v").count("\nExample ")
+    assert len(EXAMPLES) + len(("first_cells", "last_cells")) == text("Examples.v").count("\nExample ")
 
 
 def stated(page):
@@ -80,13 +81,32 @@ def test_the_readme_states_every_theorem_whose_assumptions_are_printed():
         assert re.search(rf"^(Theorem|Corollary|Lemma) {name}\b", text(file), re.M), f"{file} proves no {name}"
 
 
-def test_the_claims_name_theorems_that_are_there():
-    """What the table of claims calls checked by machine is a theorem whose assumptions are printed."""
-    page = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
-    rows = page.partition("## Checked by machine")[2]
-    named = {name for cell in re.findall(r"\| ([^|]*) \| `\w+\.v`", rows) for name in re.findall(r"`(\w+)`", cell)}
-    assert named
-    assert named <= set(printed_assumptions())
+def test_the_claims_name_every_theorem_with_its_file():
+    """The rows of claims.md that a machine has checked name the theorems whose assumptions are printed, no other."""
+    page = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8").partition("## Checked by machine")[2]
+    rows = re.findall(r"\| ([^|\n]*) \| ((?:`\w+\.v`(?:, )?)+) \|", page)
+    names = [(name, files) for theorems, files in rows for name in re.findall(r"`(\w+)`", theorems)]
+    assert sorted(name for name, _ in names) == sorted(printed_assumptions())
+    home = dict(stated(text("README.md")))
+    assert [name for name, files in names if f"`{home[name]}`" not in files] == []
+
+
+def test_the_page_of_theory_names_theorems_that_are_there():
+    page = (ROOT / "docs/theory/proofs.md").read_text(encoding="utf-8")
+    names = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page)
+    assert set(names) <= set(printed_assumptions())
+    assert f"builds all {len(printed_assumptions())} " in page
+
+
+def test_the_cells_of_thresholds_are_those_of_the_library():
+    """`first` and `last` of Sampler.v, by the intervals of Examples.v, are what `Thresholds.cells` says of them."""
+    examples = text("Examples.v")
+    low, high, first, last = (
+        [int(number) for number in re.search(rf"{name}[^\n]*\[:: ([\d; ]+)\]", examples)[1].split(";")]
+        for name in ("Definition low_of", "Definition high_of", "Example first_cells", "Example last_cells")
+    )
+    cuts = [Interval(below, above, 8) for below, above in zip(low, high, strict=True)]
+    assert Thresholds(lambda bits: cuts).cells(2) == (first, last)
 
 
 def test_every_file_is_built():
@@ -113,6 +133,27 @@ FAULTS = {
     ),
     "k + 1 cells": ("Counting.v", ":= take k (sort", ":= take k.+1 (sort"),
     "clipped from above alone": ("Counting.v", "Num.min h (Num.max l (total p a))", "Num.min h (total p a)"),
+    "k - 1 cells promised": ("Counting.v", "most *+ minn k n.\nProof.\nhave E", "most *+ minn k.-1 n.\nProof.\nhave E"),
+    "a replacement that is charged once": ("Counting.v", "most *+ (2 * minn k n)", "most *+ minn k n"),
+    "a person in every part": ("Counting.v", "| chosen p == j]", "| chosen p == chosen p]"),
+    "a row charged once for all its changes": (
+        "Strategies.v",
+        ":= \\prod_i alpha i ^+ `|row_value d i|%N",
+        ":= \\prod_i alpha i",
+    ),
+    "a first cell rounded up": (
+        "Sampler.v",
+        "(word t)%:Z) %/ (2 ^ precision t)%:Z)%Z.",
+        "(word t)%:Z) %/ (2 ^ precision t)%:Z)%Z + 1.",
+    ),
+    "a last cell too early": ("Sampler.v", "(2 ^ precision t)%:Z)%Z - 1.", "(2 ^ precision t)%:Z)%Z - 2."),
+    "sure at the last cell": ("Sampler.v", "(last t (index t u).-1 < u%:Z)", "(last t (index t u).-1 <= u%:Z)"),
+    "a rest that forgets the whole cells": (
+        "Sampler.v",
+        "(T j * (2 ^ b)%:R - (taken j)%:R) / left_over",
+        "T j * (2 ^ b)%:R / left_over",
+    ),
+    "a fair sign": ("Sampler.v", "Negz i => a / (1 + a)", "Negz i => 1 / (1 + a)"),
     "a witness that does not compare": (
         "Ledger.v",
         "at_ s p = Drawn i c v -> chain s = c ->",
@@ -121,8 +162,8 @@ FAULTS = {
     "an answer before it is settled": ("Ledger.v", "at_ s p = Settled i v ->", "(exists c, at_ s p = Held i c v) ->"),
     "a store read beyond what is settled": (
         "Ledger.v",
-        "at_ s p = Read i c -> settled s <= size c ->\n    step s (State (chain s) (settled s) (size (chain s)) (answers s) "
-        "(put s p (Checked i (chain s))))",
+        "at_ s p = Read i c -> settled s <= size c ->\n    step s (State (chain s) (settled s) (size (chain s)) "
+        "(answers s) (put s p (Checked i (chain s))))",
         "at_ s p = Read i c ->\n    step s (State (chain s) (settled s) (given s) (answers s) (put s p (Checked i c)))",
     ),
 }
