@@ -74,9 +74,11 @@ from utmost.publish.releases import release_table as release_table
 from utmost.publish.releases import release_together as release_together
 from utmost.publish.releases import release_workload as release_workload
 from utmost.publish.releases import select_keys as select_keys
+from utmost.publish.statements import change as change
 from utmost.publish.statements import check_statement as check_statement
 from utmost.publish.statements import read_release as read_release
 from utmost.publish.statements import read_workload as read_workload
+from utmost.publish.statements import trend as trend
 from utmost.publish.workloads import Domain as Domain
 from utmost.publish.workloads import Strategy as Strategy
 from utmost.publish.workloads import Workload as Workload

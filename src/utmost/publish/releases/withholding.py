@@ -275,8 +275,10 @@ def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
         for fact in bias
         if fact["bias"] is not None
     ]
+    further = " The further cells are not in these figures." if rule.complementary else ""
     kept = "Cells that are shown are biased" if rule.is_blank else "Whoever leaves marked cells out makes a bias"
     return (
         f"{kept}, since noise decides which they are. On average by the law of the widest noise: {'; '.join(parts)}. "
-        "Sums and means of shown cells have this bias, and no error bar; those of the whole release have none."
+        "Sums and means of shown cells have this bias, and no error bar; those of the whole release have no bias."
+        f"{further}"
     )

@@ -1,5 +1,6 @@
 """What is said publicly of a release, and its check: built again from its facts and compared."""
 
+from utmost.publish.statements.comparisons import Trend, change, trend
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.published_files import PublishedTable, read_release
@@ -17,6 +18,8 @@ __all__ = [
     "PublishedTable",
     "ReleasedTable",
     "StatedRelease",
+    "Trend",
+    "change",
     "check_places",
     "check_statement",
     "check_together",
@@ -26,5 +29,6 @@ __all__ = [
     "registry_entry",
     "stated_release",
     "statement_page",
+    "trend",
     "yaml_text",
 ]
