@@ -207,6 +207,19 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
         return chosen.save(fsdecode(path), format=format, sign=sign, overwrite=overwrite)
 
 
+def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
+    """The levels of a family in one text, each with its label where it is narrowed to one.
+
+    >>> narrowed_name(Domain(department=list("AB"), sex=["men", "women"]), (0, 0), {1: 1})
+    'department sex=women'
+    """
+    labels = {
+        domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
+        for axis, place in narrow.items()
+    }
+    return " ".join(f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
     """The cells of a family's table as a rule looks at them.
@@ -245,13 +258,8 @@ class FamilyCells:
             laws: of the errors of its sums.
         """
         published = groups_in(domain, family, narrow)
-        labels = {
-            domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
-            for axis, place in narrow.items()
-        }
-        words = (f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
         return cls(
-            " ".join(words),
+            narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),

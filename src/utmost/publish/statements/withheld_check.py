@@ -13,7 +13,7 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.publish.releases.table_statements import KIND
-from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, table_bias, without_digests
+from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import WORKLOAD_KIND, unsummed_parts, workload_statement
@@ -29,6 +29,7 @@ from utmost.publish.statements.statement_check import (
 )
 from utmost.publish.tables import files
 from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.workload import narrowed
 
 Columns = Mapping[str, list[Any]]
 
@@ -85,10 +86,13 @@ def _of_plan(said: Mapping[str, Any], release: Mapping[str, Any], rule: Withhold
     """What the statement of a release by a plan describes of one of its tables."""
     whole = unsummed_release(release)
     family, families = stated_field(said, "family", str), names_of(said, "families")
-    tables = whole.withheld(replace(rule, complementary=False), _families(whole, families))
-    if list(tables) != families or family not in tables:
+    words = _families(whole, families)
+    if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
         raise does_not_follow("families")
-    return replace(tables[family], release=release)
+    if family not in families:
+        raise does_not_follow("family")
+    alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
+    return replace(alone[family], families=tuple(families), release=release)
 
 
 def check_withheld(
