@@ -18,13 +18,13 @@ _SHOWN = 24
 
 def show_published(published: WithheldTable | PublishedTable, *, as_json: bool) -> None:
     """Print a table and what its statement says."""
-    said = published.said(None) if isinstance(published, WithheldTable) else dict(published.said)
+    statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
     is_document = isinstance(published.table, dict) and not all(
         isinstance(column, list) for column in published.table.values()
     )
     columns = {} if is_document else files.columns(published.table)
     if as_json:
-        return print_json(said | {"values": columns or published.table})
+        return print_json(statement | {"values": columns or published.table})
     console = screen()
     if columns:
         rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
@@ -32,15 +32,15 @@ def show_published(published: WithheldTable | PublishedTable, *, as_json: bool) 
         if len(rows) > _SHOWN:
             picture.caption = f"and {len(rows) - _SHOWN} more rows"
         console.print(picture)
-    words = said.get("words")
-    promised = Text(str(said.get("guarantee") or ""))
+    words = statement.get("words")
+    promised = Text(str(statement.get("guarantee") or ""))
     shown: list[Any] = [Padding(Text(words), (0, 0, 1, 0))] if words else []
-    console.print(Group(*shown, promised, facts(_bars(published, said))))
+    console.print(Group(*shown, promised, facts(_bars(published, statement))))
 
 
-def _bars(published: WithheldTable | PublishedTable, said: dict[str, Any]) -> dict[str, str]:
+def _bars(published: WithheldTable | PublishedTable, statement: dict[str, Any]) -> dict[str, str]:
     """The error bars of each kind of noise, where there are any."""
-    stated = stated_release(said) if isinstance(published, WithheldTable) else published.stated
+    stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
     rows = {}
     for noise in () if stated is None else stated.noises:
         rows[noise.of] = ", ".join(f"± {radius} at {percent(sure)}" for sure, radius in noise.bars)

@@ -137,7 +137,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
     if not isinstance(release, ReleasedTable | WorkloadRelease):
-        _check_whole(asked, plot, path)
+        _check_whole(plot is None and path is None and not (asked.ask_a_sum or asked.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Plan = (
         _Plan(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
@@ -164,13 +164,13 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     _show(report, path)
 
 
-def _check_whole(asked: Cells, plot: Path | None, out: Path | None) -> None:
+def _check_whole(is_whole: bool) -> None:
     """Check that no more is asked than what a table shows.
 
     Raises:
         OutOfRange: where a sum, a level, a picture or a file is.
     """
-    if asked.ask_a_sum or asked.at or plot is not None or out is not None:
+    if not is_whole:
         remedy = "Ask the whole release, or leave out all but FILE: the table is shown, with what is said of it."
         required = "sums, levels and pictures are of a released table, or of a release by a plan"
         raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)

@@ -165,16 +165,16 @@ def _of_cells(
     if is_ratio:
         bar = read.ratio(rows, read.chosen(over), confidence=sure)
         return _bar(bar, f"{question} over {_question(over)}", "ratio")
-    found = read.total(rows, confidence=sure)
-    value = int(found.value) if found.value.denominator == 1 else float(found.value)
+    total_of_cells = read.total(rows, confidence=sure)
+    value = int(total_of_cells.value) if total_of_cells.value.denominator == 1 else float(total_of_cells.value)
     return {
         "question": question,
         "kind": "sum",
         "value": value,
-        "radius": found.radius,
-        "interval": [value - found.radius, value + found.radius],
-        "cells": found.cells,
-        "confidence": float(found.confidence),
+        "radius": total_of_cells.radius,
+        "interval": [value - total_of_cells.radius, value + total_of_cells.radius],
+        "cells": total_of_cells.cells,
+        "confidence": float(total_of_cells.confidence),
         "determined": True,
     }
 

@@ -146,18 +146,18 @@ def _clean_report(
 
 
 def _withheld_report(
-    table: Path, spelled: Path, statement: Path, said: dict[str, Any], of: Path | None, public_key: Path | None
+    table: Path, spelled: Path, path: Path, statement: dict[str, Any], of: Path | None, public_key: Path | None
 ) -> dict[str, Any]:
     """What was found of a table with withheld cells, beside the whole release where it is at hand."""
     whole = None if of is None else read_release(of)
     if whole is not None and not isinstance(whole, ReleasedTable | WorkloadRelease):
         raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
-    described = check_withheld(said, files.read(spelled), whole)
-    stated = stated_release(said)
-    kept = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
+    described = check_withheld(statement, files.read(spelled), whole)
+    stated = stated_release(statement)
+    verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
     return {
-        **_report(table, said, statement, public_key, "; ".join(noise.law for noise in stated.noises)),
-        "rule": kept if of is None else f"{kept}, and just the right ones are missing of {of}",
+        **_report(table, statement, path, public_key, "; ".join(noise.law for noise in stated.noises)),
+        "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
         "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
     }
 

@@ -74,23 +74,25 @@ def withhold(
         raise OutOfRange("tables go to one file, or each to its own in a folder", came="both", where="--tables")
     check_free(Path("table.csv"), out, None if tables is not None else sign)
     whole = read_release(release, statement, separator=spelling.separator, encoding=spelling.encoding)
-    made = _withheld(whole, rule, family or [])
-    places = _places(made, out, tables)
+    withheld = _withheld(whole, rule, family or [])
+    places = _places(withheld, out, tables)
     signer = None if sign is None else signer_of(sign)
     writers: dict[Path, Writer] = {}
-    said: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in made.items()}
+    statements: dict[str, dict[str, Any]] = {name: table.said(None) for name, table in withheld.items()}
     for name, place in places.items():
         check_free(Path("table.csv"), place, sign)
-        mine, said[name] = table_writers(made[name].table, made[name].said, place, signer=signer)
+        mine, statements[name] = table_writers(withheld[name].table, withheld[name].said, place, signer=signer)
         writers |= mine
     if writers:
         write_together(writers)
     if as_json:
-        return print_json([said[name] | {"table": files.columns(table.table)} for name, table in made.items()])
+        return print_json(
+            [statements[name] | {"table": files.columns(table.table)} for name, table in withheld.items()]
+        )
     if not places:
-        for table in made.values():
+        for table in withheld.values():
             table_options.give_table(table.table, form)
-    _show(made, places)
+    _show(withheld, places)
 
 
 def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[str, WithheldTable]:
@@ -106,29 +108,29 @@ def _withheld(whole: Any, rule: WithholdingRule, families: list[str]) -> dict[st
     return {"": whole.withheld(rule)}
 
 
-def _places(made: dict[str, WithheldTable], out: Path | None, folder: Path | None) -> dict[str, Path]:
+def _places(withheld: dict[str, WithheldTable], out: Path | None, folder: Path | None) -> dict[str, Path]:
     """Where each table goes; nowhere but to standard output where no file is named."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        return dict(zip(made, file_names(folder, made), strict=True))
-    if len(made) > 1:
+        return dict(zip(withheld, file_names(folder, withheld), strict=True))
+    if len(withheld) > 1:
         remedy = "Name a folder: --tables DIR; or one table: --family."
-        raise OutOfRange("a file has one table", came=f"{len(made)} tables", where="--out", remedy=remedy)
-    return {} if out is None else dict.fromkeys(made, out)
+        raise OutOfRange("a file has one table", came=f"{len(withheld)} tables", where="--out", remedy=remedy)
+    return {} if out is None else dict.fromkeys(withheld, out)
 
 
-def _show(made: dict[str, WithheldTable], places: dict[str, Path]) -> None:
-    first, one = next(iter(made.items()))
+def _show(withheld: dict[str, WithheldTable], places: dict[str, Path]) -> None:
+    first, first_table = next(iter(withheld.items()))
     rows = {
         name or (TOTAL if table.family is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
-        for name, table in made.items()
+        for name, table in withheld.items()
     }
-    for fact in one.bias:
+    for fact in first_table.bias:
         if fact["bias"] is not None:
-            rows[f"a true {fact['true']}" + (f" of {first or TOTAL}" if len(made) > 1 else "")] = (
+            rows[f"a true {fact['true']}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
                 f"is shown in {percent(fact['chance_shown'])} of releases, and {number(fact['bias'], 3)} off on average"
             )
     if places:
         rows["written"] = ", ".join(f"{place} and {sidecar_path(place)}" for place in places.values())
     headline = Text("Withheld by a public rule; nothing was spent.", style="bold")
-    screen(stderr=not places).print(Group(headline, Padding(Text(one.rule.words), (0, 0, 1, 0)), facts(rows)))
+    screen(stderr=not places).print(Group(headline, Padding(Text(first_table.rule.words), (0, 0, 1, 0)), facts(rows)))

@@ -292,7 +292,7 @@ def withheld_families(
     shown = {table.name: rule.shows(table.estimates, table.radii) for table in tables}
     if rule.complementary:
         shown = _protected(domain, tables, shown)
-    made = {
+    withheld = {
         table.name: WithheldTable(
             _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
             rule,
@@ -306,7 +306,7 @@ def withheld_families(
         )
         for table in tables
     }
-    return WithheldTables(rule, made)
+    return WithheldTables(rule, withheld)
 
 
 def _protected(
@@ -325,8 +325,8 @@ def _protected(
         size = sizes.setdefault(table.family, np.zeros(groups))
         here |= table.published
         size[table.published] = np.abs(table.estimates.astype(np.float64))
-        kept = np.ones(groups, dtype=bool)
-        kept[table.published] = shown[table.name]
-        stays[table.family] = stays.get(table.family, np.ones(groups, dtype=bool)) & kept
+        passing = np.ones(groups, dtype=bool)
+        passing[table.published] = shown[table.name]
+        stays[table.family] = stays.get(table.family, passing) & passing
     whole = complementary(domain, published, {name: here & stays[name] for name, here in published.items()}, sizes)
     return {table.name: whole[table.family][table.published] for table in tables}

@@ -251,8 +251,8 @@ def _smoothed(
     transform = np.exp(-((frequencies * width) ** 2) / 2)
     for size, level, count in zip(coefficients, levels, counts, strict=True):
         alpha = math.exp(-level.epsilon_float)
-        one = (1 - alpha) ** 2 / (1 - 2 * alpha * np.cos(float(size) * frequencies) + alpha * alpha)
-        transform = transform * one**count
+        single = (1 - alpha) ** 2 / (1 - 2 * alpha * np.cos(float(size) * frequencies) + alpha * alpha)
+        transform = transform * single**count
     chances = np.fft.fftshift(np.fft.irfft(transform, _POINTS))
     return (np.arange(_POINTS) - _POINTS // 2) * width, chances
 
@@ -306,9 +306,9 @@ def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
         if fact["bias"] is not None
     ]
     further = " The further cells are not in these figures." if rule.complementary else ""
-    kept = "Cells that are shown are biased" if rule.is_blank else "Whoever leaves marked cells out makes a bias"
+    which = "Cells that are shown are biased" if rule.is_blank else "Whoever leaves marked cells out makes a bias"
     return (
-        f"{kept}, since noise decides which they are. On average by the law of the widest noise: {'; '.join(parts)}. "
+        f"{which}, since noise decides which they are. On average by the law of the widest noise: {'; '.join(parts)}. "
         "Sums and means of shown cells have this bias, and no error bar; those of the whole release have no bias."
         f"{further}"
     )
