@@ -55,6 +55,7 @@ from utmost.laws.privacy import Unit as Unit
 from utmost.laws.sampling import sample as sample
 from utmost.publish import ledger as ledger
 from utmost.publish import releases as releases
+from utmost.publish import statements as statements
 from utmost.publish import workloads as workloads
 from utmost.publish.counting import atoms_table as atoms_table
 from utmost.publish.counting import count_keys as count_keys

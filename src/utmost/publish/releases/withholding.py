@@ -187,7 +187,7 @@ class NoiseTails:
 
     >>> tails = NoiseTails(Geometric(alpha="1/2"))
     >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
-    (0.6666666666666666, 0.6666666666666..., 0.5)
+    (0.666666666666666..., 0.6666666666666..., 0.5)
     """
 
     law: IntegerLaw | Combination

@@ -5,7 +5,7 @@ from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.published_files import PublishedTable, read_release
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
-from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
 from utmost.publish.statements.stated_words import StatedRelease, stated_release
 from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.statements.together_check import check_together
@@ -18,6 +18,7 @@ __all__ = [
     "PublishedTable",
     "ReleasedTable",
     "StatedRelease",
+    "SumOfCells",
     "Trend",
     "change",
     "check_places",
