@@ -56,6 +56,7 @@ from utmost.laws.privacy import Unit as Unit
 from utmost.laws.sampling import sample as sample
 from utmost.publish import ledger as ledger
 from utmost.publish import releases as releases
+from utmost.publish import statements as statements
 from utmost.publish import workloads as workloads
 from utmost.publish.counting import atoms_table as atoms_table
 from utmost.publish.counting import count_keys as count_keys
@@ -78,9 +79,11 @@ from utmost.publish.releases import release_table as release_table
 from utmost.publish.releases import release_together as release_together
 from utmost.publish.releases import release_workload as release_workload
 from utmost.publish.releases import select_keys as select_keys
+from utmost.publish.statements import change as change
 from utmost.publish.statements import check_statement as check_statement
 from utmost.publish.statements import read_release as read_release
 from utmost.publish.statements import read_workload as read_workload
+from utmost.publish.statements import trend as trend
 from utmost.publish.workloads import Domain as Domain
 from utmost.publish.workloads import Strategy as Strategy
 from utmost.publish.workloads import Workload as Workload

@@ -114,6 +114,19 @@ def test_the_bias_is_what_many_releases_have():
     assert shown.mean() - 90 == pytest.approx(fact["bias"], abs=0.02)
 
 
+def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredths():
+    """Least squares has fractions for coefficients: beside a million draws of such a sum."""
+    sizes = [Fraction(11933743, 12982319), Fraction(1048576, 12982319)]
+    noise = float(sizes[0]) * sample(Geometric(1), 10**6) + float(sizes[1]) * sample(Geometric(1), (10**6, 3)).sum(
+        axis=1
+    )
+    tails = NoiseTails(Combination(sizes, 1, counts=[1, 3]))
+    for fact in shown_bias(WithholdingRule.of(below=90), tails, 3)[:3]:
+        shown = noise[float(fact["true"]) + noise >= 90]
+        assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.003)
+        assert shown.mean() == pytest.approx(fact["bias"], rel=0.05)
+
+
 # Complementary withholding.
 
 

@@ -88,14 +88,20 @@ def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any
         return {}
     if folder.exists() and not folder.is_dir():
         raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
-    found: dict[Path, tuple[Any, ...]] = {}
-    for name, words in wanted_tables(strategy).items():
+    wanted = wanted_tables(strategy)
+    return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
+
+
+def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
+    """A CSV file in a folder for each table of some names, no two alike."""
+    paths: list[Path] = []
+    for name in names:
         stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
         path = folder / f"{stem}.csv"
-        while path in found:
-            path = path.with_name(f"{path.stem}-{len(found)}.csv")
-        found[path] = words
-    return found
+        while path in paths:
+            path = path.with_name(f"{path.stem}-{len(paths)}.csv")
+        paths.append(path)
+    return paths
 
 
 def release_by_plan(

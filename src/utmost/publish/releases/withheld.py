@@ -208,6 +208,19 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
         return chosen.save(fsdecode(path), format=format, sign=sign, overwrite=overwrite)
 
 
+def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
+    """The levels of a family in one text, each with its label where it is narrowed to one.
+
+    >>> narrowed_name(Domain(department=list("AB"), sex=["men", "women"]), (0, 0), {1: 1})
+    'department sex=women'
+    """
+    labels = {
+        domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
+        for axis, place in narrow.items()
+    }
+    return " ".join(f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FamilyCells:
     """The cells of a family's table as a rule looks at them.
@@ -249,13 +262,8 @@ class FamilyCells:
             widest, step: the law of the largest error of its sums, and the width of its steps.
         """
         published = groups_in(domain, family, narrow)
-        labels = {
-            domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
-            for axis, place in narrow.items()
-        }
-        words = (f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
         return cls(
-            " ".join(words),
+            narrowed_name(domain, family, narrow),
             family,
             published,
             family_table(domain, kind, family, columns, narrow),
@@ -289,7 +297,7 @@ def withheld_families(
     shown = {table.name: rule.shows(table.estimates, table.radii) for table in tables}
     if rule.complementary:
         shown = _protected(domain, tables, shown)
-    made = {
+    withheld = {
         table.name: WithheldTable(
             _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
             rule,
@@ -303,7 +311,7 @@ def withheld_families(
         )
         for table in tables
     }
-    return WithheldTables(rule, made)
+    return WithheldTables(rule, withheld)
 
 
 def _protected(
@@ -322,8 +330,8 @@ def _protected(
         size = sizes.setdefault(table.family, np.zeros(groups))
         here |= table.published
         size[table.published] = np.abs(table.estimates.astype(np.float64))
-        kept = np.ones(groups, dtype=bool)
-        kept[table.published] = shown[table.name]
-        stays[table.family] = stays.get(table.family, np.ones(groups, dtype=bool)) & kept
+        passing = np.ones(groups, dtype=bool)
+        passing[table.published] = shown[table.name]
+        stays[table.family] = stays.get(table.family, passing) & passing
     whole = complementary(domain, published, {name: here & stays[name] for name, here in published.items()}, sizes)
     return {table.name: whole[table.family][table.published] for table in tables}

@@ -1,10 +1,11 @@
 """What is said publicly of a release, and its check: built again from its facts and compared."""
 
+from utmost.publish.statements.comparisons import Trend, change, trend
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.published_files import PublishedTable, read_release
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
-from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
 from utmost.publish.statements.stated_words import StatedRelease, stated_release
 from utmost.publish.statements.statement_check import check_statement
 from utmost.publish.statements.together_check import check_together
@@ -17,6 +18,9 @@ __all__ = [
     "PublishedTable",
     "ReleasedTable",
     "StatedRelease",
+    "SumOfCells",
+    "Trend",
+    "change",
     "check_places",
     "check_statement",
     "check_together",
@@ -26,5 +30,6 @@ __all__ = [
     "registry_entry",
     "stated_release",
     "statement_page",
+    "trend",
     "yaml_text",
 ]

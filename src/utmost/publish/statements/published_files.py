@@ -2,7 +2,7 @@
 
 Whatever the file is, its statement is checked as `utmost verify` does, but for the signature, and what comes back is
 what can be asked most of: a whole release by a plan of its document or of any of its tables, the cells of a table with
-their error bars, a table with withheld cells, or else the table and what is said of it.
+their error bars, a table with withheld cells, or else the table and what is facts of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,20 +47,20 @@ class PublishedTable(Shown):
 
     Attributes:
         table: as it was published.
-        said: its statement, checked; that of a clean table follows from its release, see `check_clean`.
+        statement: what is facts of it, checked; that of a clean table follows from its release, see `check_clean`.
         stated: what the statement says in words, with the noise and its error bars; None of a clean table.
     """
 
     _shown = ("kind",)
 
     table: Any = field(repr=False)
-    said: Mapping[str, Any] = field(repr=False)
+    statement: Mapping[str, Any] = field(repr=False)
     stated: StatedRelease | None = field(repr=False)
 
     @property
     def kind(self) -> str:
         """What was published."""
-        return str(self.said["kind"])
+        return str(self.statement["kind"])
 
 
 Published = ReleasedTable | WorkloadRelease | WithheldTable | PublishedTable
@@ -115,14 +115,14 @@ def read_release(
         raise wrong_kind("path", "the path of a file", path)
     if file.suffix.lower() == ".json" and not statement_files.sidecar_path(file).is_file():
         return _of_document(file, statement)
-    beside = statement_files.statement_beside(file) if statement is None else Path(statement)
-    said = statement_files.read(beside)
-    if said["kind"] == KIND:
+    beside = statement_files.sidecar_path(file) if statement is None else Path(statement)
+    facts = statement_files.read(beside) if beside.is_file() else {"kind": KIND}  # which says what is missing
+    if facts["kind"] == KIND:
         return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
     if statement is None:
-        statement_files.check_unchanged(file, said)
+        statement_files.check_unchanged(file, facts)
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
-    return _CHECKED.get(said["kind"], _other)(said, file, spelled)
+    return _CHECKED.get(facts["kind"], _other)(facts, file, spelled)
 
 
 def is_address(text: str) -> bool:
@@ -169,27 +169,28 @@ def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease:
     if kind != WORKLOAD_KIND:
         remedy = "Give the table: its statement is found beside it."
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
-        raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
+        required = f"a .json file must be a release by a plan, of the kind {WORKLOAD_KIND!r}"
+        raise BadTable(required, came=came, where=str(file), remedy=remedy)
     if statement is not None:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
     return check_workload(document)
 
 
-def _other(said: dict[str, Any], file: Path, spelled: Path) -> PublishedTable:
+def _other(facts: dict[str, Any], file: Path, spelled: Path) -> PublishedTable:
     """A table of another kind, its statement checked."""
     table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
-    if said["kind"] == PLACES_KIND:
-        check_places(said, table, digested=False)
-    elif said["kind"] == together.KIND:
-        check_together(said, table, digested=False)
-    elif said["kind"] == KEYS_KIND:
-        check_keys_file(said, file, spelled)
-    return PublishedTable(table, said, None if said["kind"] == CLEAN_KIND else stated_release(said))
+    if facts["kind"] == PLACES_KIND:
+        check_places(facts, table, digested=False)
+    elif facts["kind"] == together.KIND:
+        check_together(facts, table, digested=False)
+    elif facts["kind"] == KEYS_KIND:
+        check_keys_file(facts, file, spelled)
+    return PublishedTable(table, facts, None if facts["kind"] == CLEAN_KIND else stated_release(facts))
 
 
 _CHECKED: dict[str, Callable[[dict[str, Any], Path, Path], Published]] = {
-    WORKLOAD_TABLE_KIND: lambda said, _, spelled: check_workload_table(said, files.read(spelled)),
-    WITHHELD_KIND: lambda said, _, spelled: check_withheld(said, files.read(spelled)),
+    WORKLOAD_TABLE_KIND: lambda facts, _, spelled: check_workload_table(facts, files.read(spelled)),
+    WITHHELD_KIND: lambda facts, _, spelled: check_withheld(facts, files.read(spelled)),
 }
 """Of kinds that have a class of their own, what reads them."""

@@ -238,7 +238,7 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
     return _sums_in_words(said, check_workload(said))
 
 
-def _sums_in_words(said: Mapping[str, Any], release: WorkloadRelease) -> StatedRelease:
+def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> StatedRelease:
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
@@ -246,16 +246,16 @@ def _sums_in_words(said: Mapping[str, Any], release: WorkloadRelease) -> StatedR
             f"{level_name(law.level)}, {one['share']} of the whole",
             _bars(release.confidence, lambda sure, law=law: release.unit.radius(law.radius(sure))),
         )
-        for (family, law), one in zip(_laws(release), said["families"], strict=True)
+        for (family, law), one in zip(_laws(release), statement["families"], strict=True)
     )
     part = ""
     if release.part is not None:
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
     return StatedRelease(
-        **_common(said, release.level, release.level, "atom"),
+        **_common(statement, release.level, release.level, "atom"),
         noises=noises,
-        why=str(said["theorem"]),
+        why=str(statement["theorem"]),
         before=f"{_rounded(release.unit)}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
@@ -388,12 +388,12 @@ def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
     return _of_workload(release)
 
 
-def _of_withheld(said: Mapping[str, Any]) -> StatedRelease:
+def _of_withheld(statement: Mapping[str, Any]) -> StatedRelease:
     """The words of the release, and after the noise the rule, as facts, too."""
-    described, release = stated_withheld(said), said["release"]
+    described, release = stated_withheld(statement), statement["release"]
     is_plan = described.family is not None
     whole = _sums_in_words(release, unsummed_release(release)) if is_plan else _of_table(release)
-    facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in said["rule"].items())
+    facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
     rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
     return replace(
         whole,

@@ -13,7 +13,7 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.publish.releases.table_statements import KIND
-from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, table_bias, without_digests
+from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import WORKLOAD_KIND, unsummed_parts, workload_statement
@@ -29,11 +29,12 @@ from utmost.publish.statements.statement_check import (
 )
 from utmost.publish.tables import files
 from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.workload import narrowed
 
 Columns = Mapping[str, list[Any]]
 
 
-def stated_withheld(said: Mapping[str, Any]) -> WithheldTable:
+def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
     """What a statement of a withheld table is about, once all in it that can be computed has been, and was found equal.
 
     Returns:
@@ -43,17 +44,19 @@ def stated_withheld(said: Mapping[str, Any]) -> WithheldTable:
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known.
     """
-    check_header(said, WITHHELD_KIND, 1, "a statement of a withheld table")
-    rule = WithholdingRule.of_facts(said.get("rule"))
-    release = stated_field(said, "release", dict)
+    check_header(statement, WITHHELD_KIND, 1, "a statement of a withheld table")
+    rule = WithholdingRule.of_facts(statement.get("rule"))
+    release = stated_field(statement, "release", dict)
     with promise_that_holds():
-        described = _of_plan(said, release, rule) if release.get("kind") == WORKLOAD_KIND else _of_table(release, rule)
-    shown = stated_field(said, "shown", int)
+        described = (
+            _of_plan(statement, release, rule) if release.get("kind") == WORKLOAD_KIND else _of_table(release, rule)
+        )
+    shown = stated_field(statement, "shown", int)
     if not 0 <= shown <= described.cells:
         raise does_not_follow("shown")
     described = replace(described, rule=rule, shown=shown)
-    expected = described.said(digest_of(said)) | {"utmost": stated_field(said, "utmost", str)}
-    for name in differing(said, json.loads(json.dumps(expected))):
+    expected = described.said(digest_of(statement)) | {"utmost": stated_field(statement, "utmost", str)}
+    for name in differing(statement, json.loads(json.dumps(expected))):
         raise does_not_follow(name)
     return described
 
@@ -81,23 +84,26 @@ def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
     return computed
 
 
-def _of_plan(said: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
+def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
     """What the statement of a release by a plan describes of one of its tables."""
     whole = unsummed_release(release)
-    family, families = stated_field(said, "family", str), names_of(said, "families")
-    tables = whole.withheld(replace(rule, complementary=False), _families(whole, families))
-    if list(tables) != families or family not in tables:
+    family, families = stated_field(statement, "family", str), names_of(statement, "families")
+    words = _families(whole, families)
+    if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
         raise does_not_follow("families")
-    return replace(tables[family], release=release)
+    if family not in families:
+        raise does_not_follow("family")
+    alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
+    return replace(alone[family], families=tuple(families), release=release)
 
 
 def check_withheld(
-    said: Mapping[str, Any], table: Any, release: "ReleasedTable | WorkloadRelease | None" = None
+    statement: Mapping[str, Any], table: Any, release: "ReleasedTable | WorkloadRelease | None" = None
 ) -> WithheldTable:
     """Check that a withheld table keeps the rule that its statement names, and is made of a release.
 
     Args:
-        said: what was written beside the table.
+        statement: what was written beside the table.
         table: the table, as it was read.
         release: the whole release, where it is at hand: then just the cells that the rule names must be missing.
 
@@ -108,27 +114,27 @@ def check_withheld(
         BadTable: for a shown cell that breaks the rule, a blank without its mark, a label or an error bar that is not
             the release's; and with the release for any cell that is not as the rule makes it.
     """
-    described = stated_withheld(said)
+    described = stated_withheld(statement)
     columns = files.columns(table)
-    _check_columns(said, described, columns)
+    _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
         raise BadTable("as many cells must be shown as are stated", came="another number", where="shown")
     for name in described.released:
         _check_rule(name, columns, described.rule)
     if release is not None:
-        _check_made_of(said, described, columns, release)
+        _check_made_of(statement, described, columns, release)
     return replace(described, table=table)
 
 
-def _check_columns(said: Mapping[str, Any], described: WithheldTable, columns: Columns) -> None:
+def _check_columns(statement: Mapping[str, Any], described: WithheldTable, columns: Columns) -> None:
     """Check the names of the columns, how many rows there are, labels and radii."""
     if described.table is not None:
         expected = files.columns(described.table)
         fixed = {name: cells for name, cells in expected.items() if not name.startswith("estimate")}
         rows = described.cells
     else:
-        release, rows = said["release"], said["release"]["rows"]
+        release, rows = statement["release"], statement["release"]["rows"]
         expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_radius")}
         expected |= {name: [] for name in release["public"]}
         fixed = {f"{name}_radius": [release["radius"]] * rows for name in release["released"]}
@@ -166,7 +172,7 @@ def _passes(cell: Any, radius: Any, rule: WithholdingRule, where: str) -> bool:
 
 
 def _check_made_of(
-    said: Mapping[str, Any], described: WithheldTable, columns: Columns, release: "ReleasedTable | WorkloadRelease"
+    statement: Mapping[str, Any], described: WithheldTable, columns: Columns, release: "ReleasedTable | WorkloadRelease"
 ) -> None:
     """Check that the rule makes just this table of the release."""
     again: WithheldTable | None = None
@@ -176,9 +182,9 @@ def _check_made_of(
         again = release.withheld(described.rule)
     if again is None:
         raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
-    expected = json.loads(json.dumps(again.said(digest_of(said))))
-    expected["utmost"], expected["release"]["utmost"] = said["utmost"], said["release"]["utmost"]
-    for name in differing(said, expected):
+    expected = json.loads(json.dumps(again.said(digest_of(statement))))
+    expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
+    for name in differing(statement, expected):
         raise BadTable("a withheld table must be made of the release", came="another", where=name)
     for name, cells in files.columns(again.table).items():
         if any(map(_unlike, columns[name], cells)):

@@ -60,13 +60,13 @@ def read_workload(path: Path | str) -> WorkloadRelease:
 def _of_table(place: Path) -> WorkloadRelease:
     """The release of which one table is in a file: it stands beside the table, in the table's statement."""
     beside = statement_files.sidecar_path(place)
-    said = statement_files.read(beside) if beside.is_file() else {}
-    if said.get("kind") != WORKLOAD_TABLE_KIND:
+    statement = statement_files.read(beside) if beside.is_file() else {}
+    if statement.get("kind") != WORKLOAD_TABLE_KIND:
         remedy = "Ask for the .json file of the release, or for the table's statement: every sum is answered from that."
-        came = "another statement" if said else f"no {beside.name[-80:]}"
+        came = "another statement" if statement else f"no {beside.name[-80:]}"
         raise BadTable("a table of sums must have its release beside it", came=came, where=str(place), remedy=remedy)
-    statement_files.check_unchanged(place, said)
-    return check_workload_table(said, files.read(place))
+    statement_files.check_unchanged(place, statement)
+    return check_workload_table(statement, files.read(place))
 
 
 def is_workload(path: Path) -> bool:
