@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.spaces import Consumer, LineMetric
 from utmost.design.types import PrivacyType
-from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, checked
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.shown import Shown
@@ -42,6 +43,7 @@ _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
+_FLOATS_OWN = 1e-12  # a gap that comes of rounding to floats, and not of the vertex: the exact one has it, too
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -270,8 +272,13 @@ def optimal_mechanism(
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
-    by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
-    return Optimum(_program(ptype, consumer, by_simplex), "program")
+    is_small = _is_small(ptype, consumer)
+    if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
+        with suppress(SolverFailed):
+            near = _program(ptype, consumer, False)
+            if near.gap <= _FLOATS_OWN * near.upper:
+                return Optimum(near, "program")
+    return Optimum(_program(ptype, consumer, exactly or is_small), "program")
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:

@@ -88,10 +88,10 @@ class Groups:
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
             angles = (self.sizes[chosen] / 2)[:, None] * t[here]
-            found = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
+            factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
-            logs[here] += found.sum(axis=0)
-            moved[here] += self.slack[chosen] @ found + shaken.sum(axis=0)
+            logs[here] += factors.sum(axis=0)
+            moved[here] += self.slack[chosen] @ factors + shaken.sum(axis=0)
             here = here[logs[here] < _NOTHING]
             if not here.size:
                 break

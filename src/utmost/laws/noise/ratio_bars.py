@@ -24,6 +24,7 @@ _SHOWN = 4
 _HARDLY = Fraction(1, 1 << 50)
 # From so many noises on, ends are searched by guesses from so many frequencies.
 _MANY, _GUESSING = 16, 1 << 10
+_ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,12 @@ class _Noises:
         """About P(|noise of U - ratio V| > radius): as for `Combination`, but that a thousand frequencies must do."""
         u, v, epsilons, counts = self._floats
         sizes = np.abs(u - float(ratio) * v)
-        unit, there = float(sizes.max()), sizes > 0
-        groups = Groups(sizes[there] / unit, epsilons[there], counts[there], None)
+        unit = float(sizes.max())
+        # A sum and its like of the other sign are equal but for rounding; how fine a law is depends on their number.
+        alike = np.array([np.rint(sizes / unit * _ALIKE), epsilons])
+        (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
+        there, many = whole > 0, np.bincount(group, counts)
+        groups = Groups(whole[there] / _ALIKE, levels[there], many[there], None)
         return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(radius / unit, miss)
 
 
@@ -172,7 +177,8 @@ def _end(
 ) -> Fraction | None:
     """A point on the width's side of the estimate beyond which no ratio is in the set, near to the least such point.
 
-    Of many noises it is searched by guesses, and proven once; where the proof fails, each point is tried by a proof.
+    Of many noises it is searched by guesses, and proven at the end: the point is out, and the one before it is not.
+    Where that is not so, each point is tried by a proof.
     """
     chance = round_down(miss)
 
@@ -183,22 +189,24 @@ def _end(
         return noises.guess(ratio, float(abs(top - ratio * bottom)), chance) <= chance
 
     if noises.are_many:
-        end = _nearest(seems_out, estimate, width)
-        if end is not None and is_out(end):
+        before, end = _nearest(seems_out, estimate, width)
+        if end is not None and is_out(end) and not is_out(before):
             return end
-    return _nearest(is_out, estimate, width)
+    return _nearest(is_out, estimate, width)[1]
 
 
-def _nearest(is_out: Callable[[Fraction], bool], estimate: Fraction, width: Fraction) -> Fraction | None:
-    """About the nearest point that is out: by doubling the width, then by halving what is between."""
+def _nearest(
+    is_out: Callable[[Fraction], bool], estimate: Fraction, width: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """A point that is not out, and near it one that is: by doubling the width, then by halving what is between."""
     far = next((2**k for k in range(_FARTHEST) if is_out(estimate + 2**k * width)), None)
     if far is None:
-        return None
+        return estimate, None
     below, above = Fraction(0), Fraction(far)
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
         below, above = (below, middle) if is_out(estimate + middle * width) else (middle, above)
-    return estimate + above * width
+    return estimate + below * width, estimate + above * width
 
 
 def _just_below(x: Fraction) -> Fraction:
