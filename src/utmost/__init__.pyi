@@ -61,8 +61,8 @@ from utmost.publish import workloads as workloads
 from utmost.publish.counting import atoms_table as atoms_table
 from utmost.publish.counting import count_keys as count_keys
 from utmost.publish.counting import count_table as count_table
-from utmost.publish.counting.measures import count as count
-from utmost.publish.counting.measures import sum as sum
+from utmost.publish.counting.counted_measures import count as count
+from utmost.publish.counting.counted_measures import sum as sum
 from utmost.publish.ledger import Ledger as Ledger
 from utmost.publish.ledger import Promise as Promise
 from utmost.publish.releases import GradualRelease as GradualRelease

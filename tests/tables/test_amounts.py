@@ -40,6 +40,9 @@ WHOLE = selected(DOMAIN, {})
 NUMBERS = {
     "floats": [random.Random(3).uniform(-1e4, 1e4) for _ in range(200)],
     "halves": [k / 8 for k in range(-80, 80)] + [2.675, 0.005, 1e300, -1e18, 2.0**60, 5e-324, 0.0],
+    "beside halves": [
+        float(np.nextafter((k + 0.5) * step, way)) for k in range(120) for step in (0.01, 0.3, 3) for way in (-9e9, 9e9)
+    ],
     "integers": [*range(-40, 40), 2**63 - 1, -(2**63)],
     "decimals": [Decimal(k).scaleb(-3) for k in range(-90, 90)] + [Decimal("0.005"), Decimal("2.675")],
     "long decimals": [Decimal(10) ** 30 + Decimal("0.5"), Decimal("1.5")],

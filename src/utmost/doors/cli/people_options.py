@@ -207,7 +207,7 @@ def _measures(path: Path) -> dict[str, Any]:
         WrongKind: for another word.
     """
     from utmost.laws.exact import wrong_kind
-    from utmost.publish.counting.measures import MeasureWords
+    from utmost.publish.counting.counted_measures import MeasureWords
     from utmost.publish.statements.codec import read_json
 
     facts = read_json(path, "measures must")

@@ -20,9 +20,9 @@ from utmost.laws.exact import Number, checked
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
 from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis
 from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows
-from utmost.publish.counting.measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.axis_places import reader_of
