@@ -14,7 +14,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKOUT_ONLY = (".github/", ".gitignore")
+CHECKOUT_ONLY = (".github/", ".gitignore", "proofs/")
 NEEDED = ("utmost/py.typed", "utmost/__init__.pyi")
 MAN = "data/share/man/man1/utmost.1"
 LICENCES = ("licenses/LICENSE", "licenses/src/utmost/doors/service/static/htmx.LICENSE.txt")

@@ -82,7 +82,7 @@ def test_axes_values_and_bounds_are_options(run, files):
     )
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert [(row["age"], row["page"], row["count"]) for row in rows] == [
+    assert [(row["age"], row["page"], row["amount"]) for row in rows] == [
         *(("[0, 50)", page, count) for page, count in (("A", "7"), ("B", "0"), ("else", "1"))),
         *(("[50, 100)", page, count) for page, count in (("A", "7"), ("B", "2"), ("else", "0"))),
     ]
@@ -284,3 +284,55 @@ def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(BadTable):
         COUNTED_FORM.read(tmp_path / "bad.json")
+
+
+def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, files, tmp_path):
+    events, domain = files
+    events.write_text("user,page,age,amount\nann,A,3,5.125\nbob,A,99,1000\nbob,B,99,-1\n")
+    money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-atom", "0,500", "--by", "page"]
+    code, shown, _ = run(
+        "release", events, *SAY, "--domain", domain, *money, "--epsilon", 5, "--out", tmp_path / "r.csv"
+    )
+    assert code == 0
+    assert "each by at most 500 " in " ".join(shown.split())
+    assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_radius\n")
+    assert run("verify", tmp_path / "r.csv")[0] == 0
+    counted, plan, out = (tmp_path / name for name in ("counted.json", "plan.json", "out.json"))
+    assert run("count", events, *SAY, "--domain", domain, *money, "--out", counted)[0] == 0
+    assert COUNTED_FORM.read(counted).table("page")["amount"].tolist() == [105.12, 0, 0]
+    assert run("plan", counted, "--want", "page", "--want", "total", "--epsilon", 5, "--out", plan)[0] == 0
+    assert run("release", counted, "--plan", plan, "--epsilon", 5, "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    measures = tmp_path / "measures.json"
+    measures.write_text('{"visits": {}, "spent": {"values": "amount", "step": "0.01", "each": 100, "per_atom": 500}}')
+    code, shown, _ = run(
+        "count", events, *SAY, "--domain", domain, "--measures", measures, "--out", tmp_path / "m.json"
+    )
+    assert code == 0
+    assert "each by at most 500" in " ".join(shown.split())
+    assert COUNTED_FORM.read(tmp_path / "m-spent.json").unit.most == "500"
+    assert COUNTED_FORM.read(tmp_path / "m-visits.json").atoms.sum() == 3
+    assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
+
+
+def test_counts_and_sums_are_released_together(run, files, tmp_path):
+    events, domain = files
+    domain.write_text('{"page": ["A", "B"]}')
+    events.write_text("user,page,amount\nann,A,5.125\nbob,A,30\nbob,B,7\n")
+    plan, out = tmp_path / "plan.json", tmp_path / "out.json"
+    words = ["--values", "amount", "--step", "0.01", "--each", "0,10", "--most-events", 2]
+    code, shown, _ = run("count", events, *SAY, "--domain", domain, *words, "--out", tmp_path / "both.json")
+    assert code == 0
+    assert "changes at most 2 pairs of atoms along 'amount', each by at most 20 in all" in " ".join(shown.split())
+    assert COUNTED_FORM.read(tmp_path / "both.json").atoms.tolist() == [[1512, 488], [700, 300]]
+    assert run("plan", tmp_path / "both.json", "--want", "page amount", "--epsilon", 3000, "--out", plan)[0] == 0
+    for source, more in ((tmp_path / "both.json", []), (events, ["--person", "user"])):  # the plan says how to count
+        assert run("release", source, "--plan", plan, *more, "--epsilon", 3000, "--yes", "--out", out)[0] == 0
+        assert run("verify", out)[0] == 0
+        answers = [run("total", out, *asks, "--json")[1] for asks in ([], ["--events"], ["--mean", "amount"])]
+        answers = [json.loads(answer) for answer in answers]
+        assert answers[0]["value"] == pytest.approx(22.12, abs=0.2)
+        assert answers[1]["value"] == pytest.approx(3, abs=0.05)
+        assert answers[2]["interval"] == pytest.approx([22.12 / 3] * 2, abs=0.2)
+        out.unlink()
+    assert run("release", tmp_path / "both.json", "--epsilon", 1)[0] != 0

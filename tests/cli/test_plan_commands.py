@@ -152,7 +152,12 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
     assert (code, err) == (0, "")
     assert "men" in shown
     assert "2691 ± 0" in shown
-    assert sorted(path.name for path in tables.iterdir()) == ["department-sex-outcome.csv", "sex.csv", "total.csv"]
+    names = ["department-sex-outcome.csv", "sex.csv", "total.csv"]
+    assert sorted(path.name for path in tables.iterdir()) == sorted([*names, *(f"{name}.json" for name in names)])
+    for name in names:
+        assert run("verify", tables / name)[0] == 0
+        answers = [run("total", file, "--where", "sex=men", "--json") for file in (tables / name, out)]
+        assert answers[0] == answers[1], "each table answers as the release does"
     assert (tables / "sex.csv").read_text() == "sex,estimate,radius\nmen,2691,0\nwomen,1835,0\n"
     assert read_workload(out).total().value == 4526
     assert "nothing is written over another file" in run(*say)[2]

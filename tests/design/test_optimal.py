@@ -17,9 +17,9 @@ from design.random_consumers import (
     unimodal_consumer,
 )
 from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import bayes_remap, check_private, expected_loss, face_value_loss, optimal_mechanism
+from utmost.design.optima import bayes_remap, check_private, expected_loss, face_value_loss, optimal_mechanism, optimum
 from utmost.design.optima.closed_form import theorem_for
-from utmost.design.spaces import Consumer, counts, discrete, grid, losses, priors
+from utmost.design.spaces import Consumer, counts, discrete, grid, losses, points, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, Unsupported
 
@@ -254,3 +254,26 @@ def test_irrational_distances_leave_a_proven_interval(alpha):
     assert 0 < found.gap < 1e-12
     assert found.certificate.verify()
     assert ptype.contains(Channel(found.certificate.matrix))
+
+
+@pytest.mark.parametrize("limit", [-1.0, 1e-12])
+def test_a_vertex_of_floats_serves_where_its_gap_is_that_of_the_exact_one(monkeypatch, limit):
+    """Distances without a common measure: both brackets meet, and a limit that none keeps leads to the exact one."""
+    places = [(0, 0), (3, 1), (1, 4), (5, 5), (2, 7)]
+    ptype = PrivacyType(points(places), epsilon="1/2")
+    consumer = Consumer(np.array([0.1, 0.3, 0.2, 0.15, 0.25]), losses.distance(ptype.space))
+    calls = []
+
+    def counted(program, solver=optimum.solve_exactly):
+        calls.append(program)
+        return solver(program)
+
+    monkeypatch.setattr(optimum, "solve_exactly", counted)
+    monkeypatch.setattr(optimum, "_FLOATS_OWN", limit)
+    found = optimal_mechanism(ptype, consumer)
+    assert len(calls) == (limit < 0)
+    exact = optimum._program(ptype, consumer, True)
+    assert found.certificate.verify()
+    assert found.gap <= 1e-12 * found.loss
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.loss

@@ -24,6 +24,8 @@ ON_TRUST = {
     "name": "what the release is called",
     "data_version": "which version it is",
     "levels": "which other levels were answered",
+    "shown": "how many cells are shown, which is compared with the table",
+    "families": "which tables the rule was applied to, which the whole release shows",
 }
 
 

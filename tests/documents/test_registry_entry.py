@@ -85,6 +85,18 @@ def _reading():
         return _saved(release.save(f"{folder}/r.csv", epsilon=1))
 
 
+def _withheld(**rule):
+    release = ut.release_table(TABLE, columns=["n", "m"], public="place", epsilon="1/2", **UNIT)
+    return _saved(release.withhold(**rule).said({"of": "cells", "sha256": "0" * 64}))
+
+
+def _withheld_plan():
+    strategy = Strategy(ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex age": 1})
+    release = ut.release_workload(np.array([[500, 70], [30, 900]]), strategy, epsilon=1)
+    tables = release.withhold("sex age", "sex=men", below=90, complementary=True)
+    return _saved(tables["sex age"].said(None))
+
+
 STATEMENTS = {
     "integers": lambda: _table(),
     "staircase": lambda: _table(sensitivity=5, cost="squared", alpha="1/3", epsilon=None),
@@ -104,6 +116,9 @@ STATEMENTS = {
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
     "answers": lambda: _answers(),
     "reading": lambda: _reading(),
+    "withheld": lambda: _withheld(below=90, mark="unreliable"),
+    "withheld beside its error": lambda: _withheld(relative_margin="1/4"),
+    "withheld of a plan": lambda: _withheld_plan(),
 }
 
 

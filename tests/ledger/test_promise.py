@@ -30,6 +30,7 @@ KINDS = {
     "strategy": {"strategy": PLAN, "part": ("town", "Bern"), "largest": 100},
     "points": {"columns": ["x", "y"], "per": 200, "grid": 8, "largest": 10**6},
     "items": {"columns": "n", "id_column": ["b", "a"], "noise": "items", "sensitivity": 1, "cells": 1},
+    "amounts": {"columns": "paid", "unit": Unit(500, 2, amount={"name": "paid", "step": "0.01"})},
     "huge": {"columns": "Ж☃", "sensitivity": 10**99, "cells": 10**9, "largest": 10**1000},
 }
 

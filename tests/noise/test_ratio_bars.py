@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.noise import fieller
+from utmost.laws.noise import fieller, ratio_bars
 
 X = np.arange(-45, 46)
 MASS = np.outer(*[np.tanh(0.5) * np.exp(-np.abs(X))] * 2)
@@ -52,6 +52,24 @@ def test_a_denominator_that_may_be_nought_determines_nothing():
     assert (bar.lower, bar.upper) == (-math.inf, math.inf)
     assert fieller(3, 0, [1, 0], [1, 1], 1).estimate is None
     assert not fieller(0, 1, [1, 0], [1, 1], 1).determined
+
+
+def test_ends_that_were_guessed_are_those_that_each_point_proves(monkeypatch):
+    """The mean of 20 numbers: to the last bit; and guesses that are all wrong cost time alone."""
+    u, v, top, bottom = [Fraction(k, 3) for k in range(20)], [1] * 20, 30110, 10000
+    bars, guess = [], ratio_bars._Noises.guess
+    for wrong in (None, 0.0):
+        calls = []
+
+        def guessed(noises, ratio, radius, miss, wrong=wrong, calls=calls):
+            calls.append(guess(noises, ratio, radius * (1 if wrong is None else 1e-3), miss))
+            return wrong if wrong == 0 else calls[-1]
+
+        monkeypatch.setattr(ratio_bars._Noises, "guess", guessed)
+        bars.append(fieller(top, bottom, u, v, "1/20", counts=2))
+        assert calls
+    monkeypatch.setattr(ratio_bars, "_MANY", 10**9)
+    assert set(bars) == {fieller(top, bottom, u, v, "1/20", counts=2)}
 
 
 @pytest.mark.slow

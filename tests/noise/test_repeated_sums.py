@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from flint import fmpq, fmpq_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,21 +20,22 @@ _LAWS = st.builds(
 _MISSES = st.sampled_from([Fraction(1, 2), Fraction(1, 20), Fraction(1, 1000)])
 
 
+def _sums(law, count, reach):
+    """The law of the sum of copies that are cut off at ``reach``: by an exact power of a polynomial, and its middle."""
+    masses = [law.pmf(k) for k in range(reach + 1)]
+    masses = [fmpq(p.numerator, p.denominator) for p in [*masses[:0:-1], *masses]]
+    found = (fmpq_poly(masses) ** count).coeffs()
+    assert len(found) == 2 * count * reach + 1
+    return found, count * reach
+
+
 def _brute(law, count, miss):
     """The least r with P(|S| <= r) >= 1 - miss, where all mass beyond 60 periods is counted as lying far outside."""
-    reach = 12 * law.sensitivity + 30
-    one = {k: law.pmf(k) for k in range(-reach, reach + 1)}
-    law_of_sum = {0: Fraction(1)}
-    for _ in range(count):
-        made = {}
-        for at, p in law_of_sum.items():
-            for k, q in one.items():
-                made[at + k] = made.get(at + k, 0) + p * q
-        law_of_sum = made
-    kept, radius = law_of_sum[0], 0
-    while kept < 1 - miss:
+    law_of_sum, middle = _sums(law, count, 12 * law.sensitivity + 30)
+    kept, radius, least = law_of_sum[middle], 0, fmpq(1) - fmpq(miss.numerator, miss.denominator)
+    while kept < least:
         radius += 1
-        kept += 2 * law_of_sum[radius]
+        kept += 2 * law_of_sum[middle + radius]
     return radius
 
 
@@ -51,28 +53,12 @@ def test_the_radius_is_never_too_small(law, count, miss):
     radius = RepeatedSum(law, count).radius_missed(miss)
     if radius == 0:
         return
-    reach = 4 * radius + 12 * law.sensitivity
-    one = [law.pmf(k) for k in range(-reach, reach + 1)]
-    lost = 1 - sum(one)
-    made = one
-    for _ in range(count - 1):
-        size = len(made) // 2
-        made = (
-            [
-                sum(made[size + a] * one[reach + s - a] for a in range(max(-size, s - reach), min(size, s + reach) + 1))
-                for s in range(-radius, radius + 1)
-            ]
-            if count == 2
-            else [
-                sum(made[size + a] * one[reach + s - a] for a in range(max(-size, s - reach), min(size, s + reach) + 1))
-                for s in range(-reach, reach + 1)
-            ]
-        )
-    middle = len(made) // 2
-    kept = sum(made[middle - radius : middle + radius + 1])
-    assert kept + count * lost + Fraction(1, 10**6) >= 1 - miss
-    smaller = sum(made[middle - radius + 1 : middle + radius])
-    assert smaller < 1 - miss
+    masses, middle = _sums(law, count, 4 * radius + 12 * law.sensitivity)
+    lost, least = 1 - sum(masses, fmpq()), 1 - fmpq(miss.numerator, miss.denominator)
+    kept = sum(masses[middle - radius : middle + radius + 1], fmpq())
+    assert kept + lost + fmpq(1, 10**6) >= least
+    smaller = sum(masses[middle - radius + 1 : middle + radius], fmpq())
+    assert smaller < least
 
 
 @given(st.sampled_from(["1/10", "1/2", "1", "3"]), st.integers(2, 400), _MISSES)

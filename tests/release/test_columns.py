@@ -140,6 +140,21 @@ def test_an_identifier_in_two_rows_is_refused_with_both():
     check_distinct(np.array(["a", "b"]), "id", row)
 
 
+@pytest.mark.parametrize("kind", [list, np.array], ids=["list", "array"])
+@pytest.mark.parametrize("keys", [[3, 1, 2], ["c", "a", "ä"], [2**63, 1, 0]], ids=["integers", "texts", "large"])
+def test_whole_columns_are_distinct_where_their_rows_are(kind, keys):
+    """What is known of a column at once is what its rows say one by one; a blank text is nothing at all."""
+    check_distinct(kind(keys), "id", row)
+    check_distinct(kind(keys[:0]), "id", row)
+    with pytest.raises(BadTable, match=r"row 4, column 'id': identifiers must be distinct; .* row 2"):
+        check_distinct(kind([*keys, keys[1]]), "id", row)
+    if isinstance(keys[0], str):
+        with pytest.raises(BadTable, match="row 4, column 'id': every row must have an identifier"):
+            check_distinct(kind([*keys, " "]), "id", row)
+    with pytest.raises(BadTable, match=r"row 2, column 'id': identifiers must be distinct; .* row 1"):
+        check_distinct([1, True], "id", row)
+
+
 @pytest.mark.parametrize(
     "bad", [9876543.5, "9876543x", Decimal("9876543.5"), ["9876543"], b"9876543", 9876543j], ids=repr
 )

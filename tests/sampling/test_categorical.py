@@ -69,6 +69,11 @@ def test_lookup_and_scan_read_every_word_alike(masses):
     _, cuts = law_of(masses)
     table, scan = (stage_one(Categorical(cuts, word_bits=16, lookup=lookup), 0) for lookup in (True, False))
     assert (table == scan).all()
+    few = Categorical(cuts, word_bits=16, lookup=False)
+    words = np.arange(1 << 16, dtype=np.uint16)[::67]
+    assert words.size < 1 << 10
+    assert few._scan(words).dtype == scan.dtype
+    assert (few._scan(words) == few._scan(np.tile(words, 2))[: words.size]).all()
 
 
 @settings(max_examples=25)

@@ -184,6 +184,17 @@ def test_single_draws_are_kept_by_law_and_never_mixed_up():
     assert len(bits.ahead) <= draw._KEPT + 2
 
 
+def test_arrays_are_of_their_own_law_though_identities_return():
+    """As for single draws; what is kept is of so many laws at most, and is the same for equal laws."""
+    bits = SeededRandomness(4)
+    for round_ in range(100):
+        wide, narrow = Geometric(epsilon=Fraction(1, 10**9 + round_ // 30)), Geometric(epsilon=60 + round_ // 30)
+        assert np.abs(sample(narrow, 3, randomness=bits)).max() < 5
+        assert np.abs(sample(wide, 3, randomness=bits)).max() > 1000
+        del wide, narrow
+    assert len(draw._samplers) <= draw._KEPT
+
+
 def test_single_draws_come_from_what_arrays_draw_and_each_is_used_once():
     """The first thousand single draws are one array, from its end; the next ones are the next array."""
     law, bits, again = Geometric(epsilon="1e-9"), SeededRandomness(5), SeededRandomness(5)

@@ -2,6 +2,7 @@
 
 import hmac
 from hashlib import sha256
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -147,6 +148,19 @@ def test_an_identifier_that_comes_twice_is_refused_by_its_rows():
         check_unique(tags)
     assert "ann" not in str(refused.value)
     check_unique(tags[:2])
+    half = np.array([[7, 1], [9, 2], [7, 3]], np.uint64)
+    check_unique(half)
+    with pytest.raises(BadTable, match="rows 1 and 4"):
+        check_unique(np.vstack([half, half[:1]]))
+
+
+@given(st.lists(st.text(alphabet="aé\U0001f600", max_size=5), min_size=1, max_size=9))
+def test_texts_are_the_same_bytes_alone_and_together(texts):
+    """Letters of one byte and of several, and none: where each begins, and what it is."""
+    identifiers = Identifiers.of(texts)
+    ends = identifiers.offsets.tolist()
+    encoded = [identifiers.data[a:b].tobytes() for a, b in pairwise(ends)]
+    assert encoded == [text.encode() for text in texts]
 
 
 def test_a_word_is_a_block_of_the_cipher():

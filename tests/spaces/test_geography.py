@@ -1,5 +1,6 @@
 """Places with labels: their distances are metrics exactly, and never above the distances that they stand for."""
 
+import json
 import math
 import pickle
 import time
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 import utmost as ut
 from utmost.design.spaces import TableMetric, places
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, great_circle_steps
+from utmost.doors.documents.consumer_files import consumer_of
+from utmost.doors.documents.space_names import space_named
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 
 NORDIC = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07), "Tromsø": (69.65, 18.96)}
@@ -343,3 +346,51 @@ def test_a_column_that_is_not_found_names_its_argument():
             places(columns)
     other = dict(zip(("ort", "breite", "laenge"), rows, strict=True))
     assert places(other, name="ort", latitude="breite", longitude="laenge").size == 3
+
+
+def feature(at, **properties):
+    return {"type": "Feature", "geometry": {"type": "Point", "coordinates": at}, "properties": properties}
+
+
+def written_geojson(path, *features, **more):
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features} | more), encoding="utf-8")
+    return path
+
+
+def test_geojson_is_read_as_a_file_of_columns_is(tmp_path):
+    """Longitude stands first there; the same distances, columns and positions as of the CSV file of the same towns."""
+    towns = {"Oslo": (59.91, 10.75, 709), "Bergen": (60.39, 5.32, 290), "Hamar": (60.79, 11.07, 32)}
+    features = [feature([east, north, 12.5], town=town, people=n) for town, (north, east, n) in towns.items()]
+    found = places(written_geojson(tmp_path / "towns.GEOJSON", *features), name="town")
+    same = places({name: (north, east) for name, (north, east, _) in towns.items()})
+    assert found.labels == same.labels
+    assert (found.distances == same.distances).all()
+    assert found.column("people") == [709, 290, 32]
+    assert found.locate("Hamar")["people"] == [32]
+    by_id = places(written_geojson(tmp_path / "ids.geojson", {**feature([5, 60]), "id": "a"}))
+    assert by_id.labels == ("a",)
+    spelled = space_named(f"places:{tmp_path / 'towns.GEOJSON'}:town,latitude,longitude")
+    assert (spelled.distances == same.distances).all()
+    prior = consumer_of("column:people", "distance", spelled, ut.level(1)).prior
+    assert np.array_equal(prior.astype(float), np.array([709, 290, 32]) / 1031)
+
+
+def test_geojson_that_is_none_is_refused(tmp_path):
+    area = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[0, 0]]]}, "properties": {}}
+    for features, more, wanted in (
+        ([], {}, "collection of features"),
+        ([feature([5, 60], name="a")], {"crs": {"type": "name"}}, "without a crs"),
+        ([feature([5, 60], name="a"), area], {}, r"feature 1: every feature must be a point"),
+        ([feature(["5", 60], name="a")], {}, "must be a point"),
+        ([feature([5], name="a")], {}, "longitude and a latitude"),
+        ([feature([5, 60])], {}, "'name'"),
+        ([{**feature([5, 60]), "properties": [1]}], {}, "properties must have names"),
+        ([{"type": "Feature", "geometry": None}], {}, "must be a point"),
+    ):
+        with pytest.raises(BadTable, match=wanted):
+            places(written_geojson(tmp_path / "bad.geojson", *features, **more))
+    with pytest.raises(OutOfRange, match="latitude must lie"):
+        places(written_geojson(tmp_path / "turned.geojson", feature([5, 95], name="a")))
+    (tmp_path / "list.geojson").write_text("[1]")
+    with pytest.raises(BadTable, match="no FeatureCollection"):
+        places(tmp_path / "list.geojson")

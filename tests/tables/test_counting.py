@@ -23,7 +23,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting import atoms_table, count_table
 from utmost.publish.releases import release_table
 from utmost.publish.tables import bounding
-from utmost.publish.tables.event_codes import places_on
+from utmost.publish.tables.axis_places import places_on
 from utmost.publish.workloads import Domain, bins, hierarchy, plain
 
 KEY = bytes(range(32))
@@ -100,7 +100,7 @@ def test_no_person_changes_more_than_the_unit_and_one_changes_as_much(sets, larg
         events = random_events(rng)
         say = {"person": "user", "domain": PAGES, "at_most": k, "per_atom": per_atom, "values": values, "key": KEY}
         full = count_table(events, **say)
-        assert full.unit == Unit(s, k)
+        assert full.unit == Unit(s, k, amount=values and {"name": values, "step": 1})
         for person in sorted(set(events["user"])):
             change = full.atoms - count_table(without(events, person), **say).atoms
             reached = (int((change != 0).sum()), int(abs(change).max()))
@@ -121,7 +121,7 @@ def test_it_is_what_the_definition_says(low, high, values):
         say = {"person": "user", "domain": PAGES, "values": values, "key": KEY}
         found = count_table(events, at_most=k, per_atom=(low, high), **say)
         assert found.atoms.tolist() == by_hand(events, places, k, low, high, values)
-        assert found.unit == Unit(max(abs(low), high), min(k, 6))
+        assert found.unit == Unit(max(abs(low), high), min(k, 6), amount=values and {"name": values, "step": 1})
 
 
 def test_sums_are_clipped_after_they_are_summed():
@@ -239,7 +239,7 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
     assert sum(map(sum, wanted))
     for name, table in tables.items():
         assert table.atoms.tolist() == wanted, name
-        assert table.unit == Unit(2, 3)
+        assert table.unit == Unit(2, 3, amount=values and {"name": values, "step": 1})
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
         accounts.add(str(counted.account))
     assert len(accounts) == 1
     high, low = bounds.get("high", 1), bounds.get("low", 0)
-    assert counted.unit == Unit(max(high, -low), 1)
+    named = options.get("values")
+    assert counted.unit == Unit(max(high, -low), 1, amount=named and {"name": named, "step": 1})
     assert counted.account.events == 9
 
 

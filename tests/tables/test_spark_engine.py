@@ -1,11 +1,13 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import utmost as ut
 from spark import OF_SPARK, Losses, on, session
 from utmost.design.types import delta
 from utmost.errors import BadTable, DataChanged, Unsupported
@@ -46,6 +48,33 @@ def test_spark_counts_as_one_machine_does(values):
     here, there = count_table(events, **say), count_table(frame, **say)
     assert there.atoms.tolist() == here.atoms.tolist()
     assert there.atoms.any()
+
+
+def test_spark_sums_amounts_in_steps():
+    """Decimals are rounded and clamped on the workers as on one machine, and no equal rows are grouped."""
+    events = random_events()
+    events["amount"] = [Decimal(amount) + Decimal("0.125") for amount in events["amount"]]
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "values": "amount", "key": KEY}
+    say |= {"step": "0.05", "each": (-1, 4), "per_atom": (-2, 12)}
+    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.unit == here.unit
+    assert str(there.account) == str(here.account)
+
+
+@pytest.mark.slow
+def test_spark_counts_several_measures_in_one_pass():
+    """Each event comes once for each measure, and for sums and counts together twice."""
+    both = {
+        "n": ut.count(2),
+        "sum": ut.sum("amount", per_atom=(-2, 3)),
+        "mean": ut.sum("amount", each=(-4, 9), most_events=2),
+    }
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY, "measures": both}
+    here, there = count_table(random_events(), **say), count_table(on_spark(random_events()), **say)
+    assert {name: table.atoms.tolist() for name, table in there.items()} == {
+        name: table.atoms.tolist() for name, table in here.items()
+    }
 
 
 def test_spark_counts_rows_that_are_persons():

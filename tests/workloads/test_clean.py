@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from utmost.errors import NotDetermined
-from utmost.publish.workloads import Domain, bins, hierarchy
+from utmost.laws.programs import solve
+from utmost.publish.workloads import Domain, bins, clean, hierarchy
 from utmost.publish.workloads.clean import controlled_rounding, is_two_chains, nonnegative_least_squares
 from utmost.publish.workloads.reconstruction import Reconstruction
 
@@ -124,6 +125,37 @@ def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
         assert (after <= np.ceil(before - 1e-5)).all()
     assert rounded.whole
     assert rounded.largest_move < 1
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(["table", "trees", "tree", "margins"]), st.integers(0, 10**6), st.sampled_from([2, 3, 7, 10**6]))
+def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
+    """Two chains, ties or none: feasible, whole, and of the least cost; fractions of few kinds tie almost all of it."""
+    tree = hierarchy({"N": ["a", "b"], "S": ["c", "d", "e"]}, names=["region", "district"])
+    domain, families = {
+        "table": (Domain(a=list(range(6)), b=list(range(5))), [(0, 0), (0, 1), (1, 0), (1, 1)]),
+        "trees": (Domain(a=tree, b=bins(4)), [(0, 3), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3)]),
+        "tree": (Domain(age=bins(16)), [(1,), (2,), (3,), (4,)]),
+        "margins": (Domain(a=list(range(6)), b=list(range(5))), [(1, 0)]),
+    }[kind]
+    part = np.random.default_rng(seed).integers(0, divisor, domain.shape) / divisor
+    programs, flow = [], clean.least_whole_flow
+
+    def both(program, chains):
+        programs.append((program, flow(program, chains), solve(program).value))
+        return programs[0][1]
+
+    atoms = np.flatnonzero(part.ravel())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(clean, "_MANY", -1)
+        patched.setattr(clean, "_ROWS", 0)
+        patched.setattr(clean, "least_whole_flow", both)
+        clean._least_moves(domain, families, part, atoms)
+    (program, up, least) = programs[0]
+    assert set(up) <= {0.0, 1.0}
+    assert (program.lower <= program.product(up)).all()
+    assert (program.product(up) <= program.upper).all()
+    assert program.cost @ up == pytest.approx(least, abs=1e-7)
 
 
 def test_a_three_way_table_reports_its_largest_move():

@@ -12,7 +12,7 @@ import pytest
 
 from utmost import Domain, Unit, count_table, release_workload
 from utmost.errors import NotANumber, OutOfRange
-from utmost.publish.tables.event_codes import places_on
+from utmost.publish.tables.axis_places import places_on
 from utmost.publish.workloads import Workload, bins, strategy
 
 AGES = [0, 5, 15, 25, 65, None]
@@ -37,7 +37,7 @@ def test_labels_are_those_of_whole_numbers_or_of_reals():
         {"low": [0, 1], "high": 2}, {"low": [0, 1], "width": 2}, {"low": [0, "0.5"], "whole": True},
         {"low": AGES, "groups": {"g": [0, 7, None]}}, {"low": AGES, "groups": {"g": [0, 15]}},
         {"low": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}}, {"low": 3, "groups": {"g": [0, 3]}},
-        {"low": 3, "whole": True}, {"low": AGES, "groups": BROAD, "other": "?"}, {"low": [0, math.inf]},
+        {"low": 3, "whole": True}, {"low": AGES, "groups": BROAD, "other": "65+"}, {"low": [0, math.inf]},
     ],
 )  # fmt: skip
 def test_edges_that_make_no_bins_are_refused(wrong):

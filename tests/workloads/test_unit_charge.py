@@ -39,7 +39,7 @@ DOMAINS = {
     "lone": Domain(a=[1, 2, 3], b=["all of them"]),
 }
 KINDS = [("add-remove", False), ("add-remove", True), ("change-one", False), ("change-one", True)]
-UNITS = [Unit(s, k, *kind) for kind in KINDS for k in (1, 2, 3) for s in (1, 2)]
+UNITS = [Unit(s, k, kind[0], nonnegative=kind[1]) for kind in KINDS for k in (1, 2, 3) for s in (1, 2)]
 
 
 def contributions(unit, atoms):
@@ -162,7 +162,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
     """Attained, too, but where a total of counts is measured, which a replacement leaves as it is."""
     domain = Domain(row=range(rows), column=["a", "b"])
     pair, atoms = PairAxis.of(domain, "column"), np.eye(2 * rows, dtype=np.int64).reshape(-1, rows, 2)
-    for unit in (Unit(1, 2, *kind), Unit(1, 4, *kind)):
+    for unit in (Unit(1, 2, kind[0], nonnegative=kind[1]), Unit(1, 4, kind[0], nonnegative=kind[1])):
         found = np.array(row_contributions(unit, rows))
         differ = found if unit.neighbours == "add-remove" else (found[:, None] - found[None]).reshape(-1, 2 * rows)
         whole = room_of_rows(unit, rows).scale
@@ -189,7 +189,9 @@ def test_rooms_spend_the_level_and_not_more(atoms):
         assert charge_of(domain, unit, room.shares(domain, {(0,): Fraction(1), (1,): Fraction(0)})) == 1
 
 
-@pytest.mark.parametrize("unit", [Unit(1, k, *kind) for kind in KINDS for k in (1, 2, 3)], ids=repr)
+@pytest.mark.parametrize(
+    "unit", [Unit(1, k, kind[0], nonnegative=kind[1]) for kind in KINDS for k in (1, 2, 3)], ids=repr
+)
 def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
     """Random integer rows of both signs at levels as large as the enumerated charge allows."""
     random, epsilon = np.random.default_rng(8), 1.5
@@ -209,7 +211,7 @@ def test_no_rows_that_keep_the_level_are_below_the_bound(unit):
 @given(workloads(most=16), st.sampled_from(KINDS), st.integers(1, 4))
 def test_a_plan_is_never_worse_for_what_is_promised(wanted, kind, cells):
     """Than with shares that add up to 1, which is what the same plan had before; it spends the level, and no more."""
-    unit = Unit(1, cells, *kind)
+    unit = Unit(1, cells, kind[0], nonnegative=kind[1])
     chosen = strategy(wanted, unit, epsilon=2)
     assert chosen.charge == 1 or sum(chosen.shares.values()) == 1
     plain = Strategy(wanted.domain, unit, least_plain(wanted, unit), wanted, level(2), level(2))

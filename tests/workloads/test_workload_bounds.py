@@ -420,7 +420,11 @@ def test_the_total_alone_is_bounded_by_what_it_needs():
             assert bound.value == pytest.approx(least / (2 if kind == "any unbiased" else 1), rel=1e-6)
 
 
-UNITS = [Unit(1, 1), Unit(2, 3), *(Unit(1, k, "change-one", known) for k in (1, 2, 4) for known in (False, True))]
+UNITS = [
+    Unit(1, 1),
+    Unit(2, 3),
+    *(Unit(1, k, "change-one", nonnegative=known) for k in (1, 2, 4) for known in (False, True)),
+]
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=repr)

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -264,6 +265,20 @@ class Channel(Shown):
         (True, (3,), np.True_)
         """
         return provided("drawing")(self, self.secrets, self.outcomes).draw(secrets, shape, randomness, method)
+
+    @checked
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write matrix and names, exact numbers as text: `utmost.read_design` reads them back, and so do the commands.
+
+        Args:
+            path: .json, .csv or .tsv.
+            overwrite: whether a file of this name gives way.
+
+        Raises:
+            OutOfRange: for another ending.
+            Unsupported: where the file exists.
+        """
+        provided("saved_design")(self, path, overwrite=overwrite)
 
     def to_floats(self) -> "Channel":
         """The channel of the nearest float64 entries; it may keep its promises only up to rounding."""

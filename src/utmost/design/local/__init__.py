@@ -12,6 +12,7 @@ from utmost.design.local.category_reports import (
 )
 from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
 from utmost.design.local.permanent import PermanentResponses
+from utmost.design.local.population import Population, iterative_bayesian_update
 from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
 from utmost.design.local.words import Bloom, Tally
 
@@ -24,6 +25,7 @@ __all__ = [
     "Decoding",
     "Found",
     "PermanentResponses",
+    "Population",
     "SubsetSelection",
     "Tally",
     "ThresholdedLaplace",
@@ -32,6 +34,7 @@ __all__ = [
     "between",
     "decode",
     "is_lossless",
+    "iterative_bayesian_update",
     "largest_bit_ratio",
     "nonnegative_least_squares",
     "relax",

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -24,7 +26,7 @@ from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.spaces import Consumer, LineMetric
 from utmost.design.types import PrivacyType
-from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, checked
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.shown import Shown
@@ -40,6 +42,8 @@ _MOST_EXACT_VARIABLES = 2_000
 _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
+_MOST_ROUNDED = 1 << 22
+_FLOATS_OWN = 1e-12  # a gap that comes of rounding to floats, and not of the vertex: the exact one has it, too
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -98,6 +102,47 @@ class Optimum(Shown, Rebuilt):
         names = self.certificate.ptype.space.names
         answers = names if names is not None and matrix.shape[1] == len(names) else None
         return Channel(matrix if self.certificate.consumer.is_exact else matrix.astype(np.float64), names, answers)
+
+    @checked
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write mechanism and certificate, which `utmost.read_design` reads back and checks again.
+
+        Args:
+            path: .json for the whole; .csv for the probabilities alone.
+            overwrite: whether a file of this name gives way.
+
+        Raises:
+            OutOfRange: for another ending.
+            Unsupported: where the file exists, and for a design with constraints: write its ``channel``.
+        """
+        provided("saved_design")(self, path, overwrite=overwrite)
+
+    @property
+    def rounded(self) -> "Optimum":
+        """The same design with probabilities of at most 61 bits over one denominator; it keeps the level by itself.
+
+        For what draws from a table of integers, such as a phone: a level of irrational alpha has no such table, and
+        exact vertices have denominators of thousands of bits. Privacy and loss are computed again from the fractions.
+
+        Raises:
+            Unsupported: for a design with constraints, which the rounding might break, and for more than 2^22
+                probabilities.
+
+        Cost: O(edges k) float operations, and exact ones where floats leave doubt.
+
+        >>> from utmost.design.spaces import counts, losses, priors
+        >>> found = optimal_mechanism(PrivacyType(counts(3), epsilon=1), Consumer(priors.uniform(4), losses.absolute))
+        >>> found.rounded.channel.is_exact, 0 <= found.rounded.loss - found.lower < 1e-12
+        (True, True)
+        """
+        proof = self.certificate
+        if not isinstance(proof, Certificate):
+            raise Unsupported("a design without constraints can be rounded", came=self.method, where="rounded")
+        if proof.consumer.secrets * proof.consumer.actions > _MOST_ROUNDED:
+            raise Unsupported("a design of at most 2^22 probabilities can be rounded", came="more", where="rounded")
+        matrix = private_matrix(proof.ptype, self.channel.to_floats().matrix)
+        rounded = Certificate(proof.ptype, proof.consumer, proof.dual, matrix=matrix, multipliers=proof.multipliers)
+        return Optimum(rounded, self.method)
 
     def attack(self, prior: object = None, loss: object = None) -> Attack:
         """What an attacker learns from one answer, beside what the usual mechanisms of the level would tell.
@@ -227,8 +272,13 @@ def optimal_mechanism(
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
         return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
-    by_simplex = _is_small(ptype, consumer) if exactly is None else exactly or _is_small(ptype, consumer)
-    return Optimum(_program(ptype, consumer, by_simplex), "program")
+    is_small = _is_small(ptype, consumer)
+    if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
+        with suppress(SolverFailed):
+            near = _program(ptype, consumer, False)
+            if near.gap <= _FLOATS_OWN * near.upper:
+                return Optimum(near, "program")
+    return Optimum(_program(ptype, consumer, exactly or is_small), "program")
 
 
 def _closed_form(ptype: PrivacyType, consumer: Consumer, exactly: bool, is_sure: bool) -> Certificate | None:

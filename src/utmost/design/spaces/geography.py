@@ -264,9 +264,10 @@ def places(
     a level along them is a level along the true ones.
 
     Args:
-        table: a CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a dict
-            from names to (latitude, longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column
-            ``name``, or its index); a list of H3 cells; a graph of networkx or osmnx.
+        table: a CSV or Parquet file, or any dataframe, with a column of names, of latitudes and of longitudes; a file
+            of points that ends in .geojson, whose properties are its columns; a dict from names to (latitude,
+            longitude); a GeoSeries (labels from its index) or a GeoDataFrame (from its column ``name``, or its index);
+            a list of H3 cells; a graph of networkx or osmnx.
         name, latitude, longitude: the columns. With metric="metres" the last two are northing and easting.
         metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left

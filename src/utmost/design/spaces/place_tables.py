@@ -265,6 +265,8 @@ def check_on_earth(labels: Sequence[Hashable], positions: Sequence[Position]) ->
 
 def _file_columns(path: Path) -> Any:
     """The columns of a file: text as it stands in CSV, so that a postal code keeps its zeros."""
+    if path.suffix.lower() == ".geojson":
+        return _features(path)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return provided("table_files").read(path)
     rows = [record for _, record in provided("text_records")(path)]
@@ -272,6 +274,38 @@ def _file_columns(path: Path) -> Any:
     if len(rows) < 2 or any(len(row) != len(header) for row in rows):
         raise BadTable("a file of places must be a header and rows of its width", came="another", where=str(path))
     return {column: [row[at].strip() for row in rows[1:]] for at, column in enumerate(header)}
+
+
+def _features(path: Path) -> dict[str, list[Any]]:
+    """The points of a GeoJSON file as columns: the members of their properties, ``id``, latitude and longitude.
+
+    Source: RFC 7946: a position is longitude, latitude and perhaps a height, in degrees on WGS84.
+    """
+    collection = provided("json_file")(path, "a file of places must")
+    features = collection.get("features") if isinstance(collection, dict) else None
+    if not isinstance(features, list) or not features or "crs" in collection:
+        came = "another" if isinstance(features, list) else "no FeatureCollection"
+        raise BadTable(
+            "GeoJSON must be a collection of features, in degrees and without a crs", came=came, where=str(path)
+        )
+    rows = [_feature(feature, f"{path}, feature {at}") for at, feature in enumerate(features)]
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return {column: [row.get(column) for row in rows] for column in columns}
+
+
+def _feature(feature: Any, where: str) -> dict[str, Any]:
+    geometry = feature.get("geometry") if isinstance(feature, dict) else None
+    position = geometry.get("coordinates") if isinstance(geometry, dict) and geometry.get("type") == "Point" else None
+    if not isinstance(position, list) or not all(isinstance(number, int | float) for number in position[:2]):
+        remedy = "Of areas, geopandas takes a point in each: places(geopandas.read_file(...))."
+        raise BadTable("every feature must be a point", came="another", where=where, remedy=remedy)
+    if len(position) < 2:
+        raise BadTable("a point must have a longitude and a latitude", came=len(position), where=where)
+    about = feature.get("properties") or {}
+    if not isinstance(about, dict):
+        raise BadTable("properties must have names", came=type(about).__name__, where=where)
+    own = {"id": feature["id"]} if "id" in feature else {}
+    return {**own, **about, "latitude": position[1], "longitude": position[0]}
 
 
 def _plain(column: Any) -> list[Any]:

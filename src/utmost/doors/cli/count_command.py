@@ -87,6 +87,8 @@ def count(
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
     made = people.counted(events, read_domain(domain), neighbours, part, together)
+    if people.measures is not None:
+        return _give_measures(made, out, as_json=as_json, dry_run=dry_run)
     if part is not None:
         return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
     if dry_run:
@@ -128,7 +130,7 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
     rows = {
         "parts": f"{len(made)}, by {part}; each person is in one of them",
         "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.cells} of one part, each by at most {first.unit.sensitivity}",
+        "one person": f"changes at most {first.unit.many('atom')} of one part, each by at most {first.unit.most}",
     }
     if written:
         rows["written"] = ", ".join(written.values())
@@ -137,6 +139,35 @@ def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, a
         )
     headline = "Counted." if written else "Nothing was written. This is what releases would protect."
     screen().print(Text(headline, style="bold"), facts(rows))
+    screen(stderr=True).print(Text(WARNING, style="bold"))
+
+
+def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+    """A file for each measure, and for each part of it, all or none."""
+    if out is None and not dry_run:
+        remedy = "With --out counted.json there is counted-NAME.json for each measure."
+        raise OutOfRange("measures are counted into files", came="no --out", where="--measures", remedy=remedy)
+    tables: dict[str, CountedTable] = {}
+    for name, table in measured.items():
+        inner = {f"{name}-{of}": part for of, part in table.items()} if isinstance(table, dict) else {str(name): table}
+        tables |= inner
+    paths = {} if out is None else {name: _path_of(out, name) for name in tables}
+    if len(set(paths.values())) < len(paths):
+        raise OutOfRange("measures must give names of files that differ", came="two alike", where="--measures")
+    if not dry_run:
+        write_together({path: _writer(tables[name], path) for name, path in paths.items()}, owner_only=True)
+    written = {} if dry_run else {name: str(path) for name, path in paths.items()}
+    if as_json:
+        return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
+    rows = {
+        name: f"one person changes at most {table.unit.cells} of {table.domain.size} atoms, each by at most "
+        f"{table.unit.most}"
+        for name, table in tables.items()
+    }
+    if written:
+        rows["written"] = ", ".join(written.values())
+        rows["release them"] = "each at a level of its own; their levels add up"
+    screen().print(Text("Counted." if written else _DRY, style="bold"), facts(rows))
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
@@ -157,9 +188,8 @@ def _write(made: CountedTable, file: Any, out: Path) -> None:
 
 
 def _columns(made: CountedTable) -> dict[str, Any]:
-    finest = made.domain.finest
-    sums = made.domain.sums(made.atoms, finest).ravel()
-    return {**made.domain.group_labels(finest), "count": sums}
+    columns: dict[str, Any] = files.columns(made.table(made.domain.finest))
+    return columns
 
 
 def _tell(made: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str) -> None:
@@ -177,12 +207,14 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
             }
         )
     said = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
+    changed = unit.many("atom") if unit.is_shared else f"{unit.cells} of them"
     rows = {
         "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
-        "one person": f"changes at most {unit.cells} of them, each by at most {unit.sensitivity}{said}",
+        "one person": f"changes at most {changed}, each by at most {unit.most}{said}",
         "neighbours": unit.neighbours,
     }
-    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None]
+    own = unit.amount.name if unit.amount is not None and unit.is_shared else None
+    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
         rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
@@ -191,8 +223,12 @@ def _tell(made: CountedTable, out: Path | None, people: people_options.People, *
         rows["together"] = f"these are the atoms of {lines}, both or neither"
     if out is not None:
         rows["written"] = str(out)
-        if out.suffix.lower() == ".json":
+        if unit.is_shared:
+            rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
+        elif out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"
+        elif unit.step != 1:
+            rows["release it"] = "from a .json file: only that keeps the steps of amounts"
         else:
             rows["release it"] = f"with --sensitivity {unit.sensitivity} --cells {unit.cells}"
     screen().print(Text(headline, style="bold"), facts(rows))

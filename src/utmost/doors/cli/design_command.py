@@ -20,9 +20,8 @@ from utmost.doors.documents import designs
 from utmost.doors.documents.consumer_files import consumer_of, is_file
 from utmost.doors.documents.labelled_answers import labelled_answers
 from utmost.doors.documents.reports import attack_facts, design_report
+from utmost.doors.documents.saved_designs import design_writer
 from utmost.errors import NotMonotone, OutOfRange
-from utmost.publish.statements import codec
-from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, write_together
 
 _SHOWN = 24
@@ -198,9 +197,10 @@ def design(
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
     found = _optimum(ptype, consumer, theorem=theorem, program=program)
-    written = designs.document(found, None if is_file(loss) else loss.strip().lower())
+    name = None if is_file(loss) else loss.strip().lower()
+    written = designs.document(found, name)
     path = file_options.file_of(out)
-    _write(found, written, path, plot)
+    _write(found, name, path, plot)
     report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
     named = labelled_answers(found)
     report |= named
@@ -234,19 +234,10 @@ def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: 
         raise
 
 
-def _write(found: Optimum, written: dict[str, object], out: Path | None, plot: Path | None) -> None:
+def _write(found: Optimum, loss: str | None, out: Path | None, plot: Path | None) -> None:
     writers: dict[Path, Writer] = {}
-    if out is not None and out.suffix.lower() == ".json":
-        writers[out] = lambda file: codec.write(written, file)
-    elif out is not None:
-        if out.suffix.lower() not in files.TEXT:
-            raise OutOfRange("a design is written as .json, its mechanism as .csv", came=out.name, where="--out")
-        channel = found.channel
-        answers = range(found.certificate.consumer.actions) if channel.outcomes is None else channel.outcomes
-        names = ["secret", *map(str, answers)]
-        secrets = range(channel.shape[0]) if channel.secrets is None else channel.secrets
-        rows = ([str(x), *map(str, row)] for x, row in zip(secrets, channel.matrix.tolist(), strict=True))
-        writers[out] = lambda file: files.write_rows(names, rows, file, out)
+    if out is not None:
+        writers[out] = design_writer(found, out, loss)
     if plot is not None:
         writers[plot] = _places(found, plot)
     if writers:

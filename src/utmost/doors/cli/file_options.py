@@ -1,9 +1,11 @@
 """Options that name files: tables, domains, statements, and the pipe, which stands wherever a file does."""
 
+import atexit
 import io
 import sys
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -63,6 +65,23 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
+def published(text: str) -> Path:
+    """The published file of this name, or at this address: then it is fetched, with the statement beside it."""
+    if text.lower().startswith(("http://", "https://")):
+        from utmost.publish.statements.published_files import fetched
+
+        return fetched(text, _folder())
+    return readable(text)
+
+
+@cache
+def _folder() -> Path:
+    """A folder for what is fetched, until this process ends."""
+    folder = TemporaryDirectory(prefix="utmost-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def lake(text: str) -> Path:
     """The file of this name, or the directory; ``-`` is standard input."""
     return Path(text) if text != PIPE and Path(text).is_dir() else readable(text)
@@ -84,6 +103,14 @@ def file_of(out: Path | None) -> Path | None:
     return None if out is None or str(out) == PIPE else out
 
 
+Published = Annotated[
+    File,
+    typer.Argument(
+        metavar="RELEASE",
+        parser=published,
+        help="A released table, a release by a plan, or a table of it; or its https:// address; - for the pipe.",
+    ),
+]
 TableFile = Annotated[
     File,
     typer.Argument(

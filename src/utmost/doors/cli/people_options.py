@@ -1,7 +1,7 @@
 """Options that say how events of people are counted, and how tables that were counted elsewhere are read."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,11 +34,44 @@ class People:
         int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
     ] = None
     per_atom: Annotated[
-        str,
-        typer.Option("--per-atom", metavar="S", help="The most by which one may change an atom; or LOW,HIGH for sums."),
-    ] = "1"
+        str | None,
+        typer.Option(
+            "--per-atom",
+            metavar="S",
+            help="The most by which one may change an atom; or LOW,HIGH for sums. 1 for counts.",
+        ),
+    ] = None
     values: Annotated[
-        str | None, typer.Option("--values", metavar="COLUMN", help="Integers to be summed; else events are counted.")
+        str | None,
+        typer.Option(
+            "--values", metavar="COLUMN", help="Amounts to be summed, integers without --step; else events are counted."
+        ),
+    ] = None
+    step: Annotated[
+        str | None,
+        typer.Option("--step", metavar="STEP", help="Round amounts to its multiples, such as 0.01, half to even."),
+    ] = None
+    each: Annotated[
+        str | None,
+        typer.Option("--each", metavar="HIGH", help="Move the amount of each event into 0,HIGH; or LOW,HIGH."),
+    ] = None
+    most_events: Annotated[
+        int | None,
+        typer.Option(
+            "--most-events",
+            metavar="M",
+            help="Count events beside their amounts, at most M of one in an atom; in place of --per-atom.",
+        ),
+    ] = None
+    measures: Annotated[
+        Path | None,
+        typer.Option(
+            "--measures",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Instead of the last five: several things to count in one pass, by name, as JSON.",
+        ),
     ] = None
     count_key: Annotated[
         Path | None,
@@ -102,7 +135,8 @@ class People:
                 )
         split: Any = part
         with counted(f"Counting {events.name}") as progress:
-            tables = count_table(
+            count: Any = count_table
+            tables = count(
                 events,
                 person=self.person,
                 each_row=self.each_row,
@@ -110,21 +144,22 @@ class People:
                 by=None if self.by is None else names_in(self.by),
                 together=together,
                 at_most=self.at_most,
-                per_atom=self.bounds,
+                per_atom=_ends(self.per_atom),
                 values=self.values,
+                step=self.step,
+                each=_ends(self.each),
+                most_events=self.most_events,
+                measures=None if self.measures is None else _measures(self.measures),
                 part=split,
                 key=self.key,
                 neighbours=neighbours,
                 progress=progress,
             )
-        show_account(next(iter(tables.values())) if isinstance(tables, dict) else tables)
+        first: Any = tables
+        while isinstance(first, dict):
+            first = next(iter(first.values()))
+        show_account(first)
         return tables
-
-    @property
-    def bounds(self) -> Any:
-        """The most by which one person may change an atom, or both ends."""
-        ends = self.per_atom.split(",")
-        return ends if len(ends) > 1 else self.per_atom
 
     @property
     def key(self) -> bytes | None:
@@ -144,7 +179,9 @@ class People:
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
         if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values and --count-key are for events", came="--count-column or --nested"
+                "--person, --each-row, --by, --values, --step, --each, --most-events, --measures and --count-key are "
+                "for events",
+                came="--count-column or --nested",
             )
         nested = None
         if self.nested is not None:
@@ -153,8 +190,33 @@ class People:
                 remedy = "Say outcome=admitted,applicants."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): names_in([columns])}
-        unit = Unit(self.per_atom, min(self.at_most, domain.size), neighbours)
+        unit = Unit(self.per_atom or 1, min(self.at_most, domain.size), neighbours)
         return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+
+
+def _ends(text: str | None) -> Any:
+    """The most that is allowed, or both ends."""
+    return text if text is None or "," not in text else text.split(",")
+
+
+def _measures(path: Path) -> dict[str, Any]:
+    """The measures in a JSON file: by name the words of each.
+
+    Raises:
+        BadTable: for what is no JSON.
+        WrongKind: for another word.
+    """
+    from utmost.laws.exact import wrong_kind
+    from utmost.publish.counting.counted_measures import MeasureWords
+    from utmost.publish.statements.codec import read_json
+
+    facts = read_json(path, "measures must")
+    known = {field.name for field in fields(MeasureWords)}
+    if not isinstance(facts, dict) or not all(
+        isinstance(words, dict) and set(words) <= known for words in facts.values()
+    ):
+        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_atom": 100}}', facts)
+    return {name: MeasureWords(**words) for name, words in facts.items()}
 
 
 def show_account(counted: "CountedTable") -> None:

@@ -16,7 +16,7 @@ from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy import Unit
+from utmost.laws.privacy import Amount, Unit
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -60,6 +60,12 @@ AtMost = Annotated[
 PerAtom = Annotated[
     str | None, typer.Option("--per-atom", metavar="S", help="For a domain: the most by which one changes an atom; 1.")
 ]
+PlanValues = Annotated[
+    str | None, typer.Option("--values", metavar="COLUMN", help="For a domain: the amounts that are summed.")
+]
+PlanStep = Annotated[
+    str | None, typer.Option("--step", metavar="STEP", help="For a domain: the step of these amounts; 1.")
+]
 PlanNeighbours = Annotated[
     str | None,
     typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
@@ -98,6 +104,8 @@ def plan(
     choose: Choose = None,
     at_most: AtMost = None,
     per_atom: PerAtom = None,
+    values: PlanValues = None,
+    step: PlanStep = None,
     neighbours: PlanNeighbours = None,
     nonnegative: Nonnegative = False,
     together: Together = None,
@@ -111,7 +119,8 @@ def plan(
     No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
-    domain, unit, along = _asked(source, at_most, per_atom, neighbours, together, nonnegative=nonnegative)
+    bounds = {"--at-most": at_most, "--per-atom": per_atom, "--values": values, "--step": step}
+    domain, unit, along = _asked(source, bounds, neighbours, together, nonnegative=nonnegative)
     workload, at, sure = (
         read_wanted(domain, want or [], per_answer=per_answer),
         level.read(),
@@ -133,13 +142,7 @@ def plan(
 
 
 def _asked(
-    source: Path,
-    at_most: int | None,
-    per_atom: str | None,
-    neighbours: str | None,
-    together: str | None,
-    *,
-    nonnegative: bool,
+    source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, *, nonnegative: bool
 ) -> tuple[Domain, Unit, str | None]:
     """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
     if source.suffix.lower() != ".json":
@@ -148,25 +151,25 @@ def _asked(
     document = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(document, str(source))
-        options_said = {
-            "--at-most": at_most,
-            "--per-atom": per_atom,
-            "--neighbours": neighbours,
-            "--together": together,
-        }
-        for name, value in (options_said | {"--nonnegative": nonnegative or None}).items():
+        stated = {**bounds, "--neighbours": neighbours, "--together": together, "--nonnegative": nonnegative or None}
+        for name, value in stated.items():
             if value is not None:
                 remedy = "Leave it out; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
-    domain = Domain.of_facts(document)
+    domain, at_most = Domain.of_facts(document), bounds["--at-most"]
     if at_most is None:
         remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
+    values, most, step = bounds["--values"], exact(bounds["--per-atom"] or "1", "per_atom"), bounds["--step"]
+    if values is None and step is not None:
+        raise OutOfRange("--step is of amounts", came="no --values", remedy="Name their column: --values amount.")
+    amount = None if values is None else Amount(values, step or 1)
+    wide = most if amount is None else amount.steps(most, "per_atom")
     relation = neighbours or "add-remove"
-    unit = Unit(exact(per_atom or "1", "per_atom"), min(at_most, domain.size), relation, nonnegative)
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, nonnegative=nonnegative)
     return domain, unit, together
 
 
@@ -249,8 +252,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
-        "one person": f"changes at most {unit['cells']} of {report['atoms']} atoms, each by at most "
-        f"{unit['sensitivity']} ({unit['neighbours']})",
+        "one person": f"changes at most {Unit.of_facts(unit).many('atom')} of {report['atoms']}, each by at most "
+        f"{Unit.of_facts(unit).most} ({unit['neighbours']})",
     }
     if report["together"] is not None:
         times = number(report["independent_noise_times"], 4)

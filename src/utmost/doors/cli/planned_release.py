@@ -8,7 +8,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.counting import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads import Strategy
+from utmost.publish.workloads import Axis, Domain, Strategy
 
 
 def read_plan(plan: Path) -> Strategy:
@@ -20,6 +20,10 @@ def read_plan(plan: Path) -> Strategy:
     return PLAN_FORM.read(plan)
 
 
+def _axes(domain: Domain) -> dict[str, Axis]:
+    return dict(zip(domain.columns, domain.axes, strict=True))
+
+
 def planned_table(
     table: Path, people: people_options.People, domain: Path | None, neighbours: str, strategy: Strategy
 ) -> CountedTable:
@@ -28,11 +32,22 @@ def planned_table(
     Raises:
         OutOfRange: for a file that is no counted table, where nothing says how to count it.
     """
+    if people.measures is not None:
+        raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
     if people.are_given:
         declared = strategy.domain if domain is None else read_domain(domain)
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
-            people = replace(people, at_most=unit.cells, per_atom=str(unit.sensitivity))
+            if unit.amount is None or unit.amount.between is None:
+                people = replace(people, per_atom=people.per_atom or unit.most)
+            else:
+                declared = Domain({name: axis for name, axis in _axes(declared).items() if name != unit.amount.name})
+                low, high = unit.amount.ends
+                ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
+                people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
+            people = replace(people, at_most=unit.cells)
+            if unit.amount is not None and people.values is None:
+                people = replace(people, values=unit.amount.name, step=unit.text(1))
             neighbours = unit.neighbours
         found: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
         return found

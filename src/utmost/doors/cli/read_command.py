@@ -63,7 +63,9 @@ Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One respo
 Responses = Annotated[
     file_options.File | None,
     typer.Argument(
-        metavar="FILE", parser=file_options.readable, help="A released table, or a release by a plan; - for the pipe."
+        metavar="FILE",
+        parser=file_options.published,
+        help="A released table, a release by a plan or a table of it, or its https:// address; - for the pipe.",
     ),
 ]
 Prior = Annotated[
@@ -111,7 +113,8 @@ def read(
 
     FILE alone: each released cell, and all of them at once, with a flat prior: nothing is believed beforehand. --where
     asks for a sum of cells, --minus for a difference, --over for a ratio, --mean for a mean; --at says what another
-    level would buy, before it is bought. FILE is a released table with its statement beside it, or a release by a plan.
+    level would buy, before it is bought. FILE is a released table with its statement beside it, a release by a plan, or
+    a table of one. Points, named keys, clean tables and those with withheld cells are shown with what is said of them.
 
     --response, or FILE with --prior or --n, for counts from 0 to n: the response is a count with geometric noise,
     clamped to 0..n or not; or, by its statement, one with staircase noise that was not clamped. The answer is the one

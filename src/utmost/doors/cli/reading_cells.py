@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import table_options
+from utmost.doors.cli.published_screen import show_published
 from utmost.doors.cli.screen import facts, grid, percent, screen
 from utmost.doors.documents.reports import print_json
 from utmost.doors.figures import canvas
@@ -22,8 +23,8 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.workload_files import check_workload, is_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import write_together
 from utmost.publish.workloads.sums_in_words import read_selection, selected
@@ -134,15 +135,13 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if plot is not None:
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
-    release: ReleasedTable | WorkloadRelease
-    if is_workload(file):
-        from utmost.publish.statements import codec
-
-        release = check_workload(codec.read_json(file, "a release must"))
-        reader: _Table | _Plan = _Plan(release, sure)
-    else:
-        release = ReleasedTable.read(file, statement, separator=spelling.separator, encoding=spelling.encoding)
-        reader = _Table(release, sure, column)
+    release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
+    if not isinstance(release, ReleasedTable | WorkloadRelease):
+        _check_whole(plot is None and path is None and not (asked.ask_a_sum or asked.at))
+        return show_published(release, as_json=as_json)
+    reader: _Table | _Plan = (
+        _Plan(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
+    )
     report = reader.sum(asked) if asked.ask_a_sum else reader.whole(asked)
     report["levels"] = (
         [reader.bought(at) for at in _levels(asked, reader.level)] if not asked.ask_a_sum or asked.at else []
@@ -163,6 +162,18 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     if as_json or (to_pipe and path is None):
         return print_json(report)
     _show(report, path)
+
+
+def _check_whole(is_whole: bool) -> None:
+    """Check that no more is asked than what a table shows.
+
+    Raises:
+        OutOfRange: where a sum, a level, a picture or a file is.
+    """
+    if not is_whole:
+        remedy = "Ask the whole release, or leave out all but FILE: the table is shown, with what is said of it."
+        required = "sums, levels and pictures are of a released table, or of a release by a plan"
+        raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)
 
 
 def _levels(asked: Cells, own: Level) -> list[Level]:

@@ -28,7 +28,7 @@ def relax(
             planned = asked.planned(opened)
             asked.check_kind(planned=planned)
             columns = [release.columns[0] for release in opened.releases if release.name == asked.name]
-            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else "count")
+            brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
         if dry_run:
             return show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, version=asked.version))
         with options.protected(yes), counted("Relaxing") as progress:

@@ -130,7 +130,7 @@ def table_of_columns(asked: Asked) -> None:
     promise = _some(
         asked, "public", "drop", "rows", "id_column", "grid", "sensitivity", "cells", "neighbours", "numbers"
     )
-    promise |= {"columns": asked.columns or ["count"], "epsilon": asked.level}
+    promise |= {"columns": asked.columns or [counted.column], "epsilon": asked.level}
     if asked.ledger is not None:
         return keep(asked, promise, counted)
     check_unused(asked, "needs --ledger", *_IN_LEDGER)
@@ -189,6 +189,9 @@ def _check_key(asked: Asked) -> None:
 
 def _counted(table: Path, people: people_options.People, domain: Path | None, neighbours: str) -> Any:
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
+    if people.measures is not None:
+        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
+        raise OutOfRange("a release is of one table", came="several measures", where="--measures", remedy=remedy)
     if people.are_given:
         from utmost.doors.cli.count_command import DOMAIN_REMEDY
         from utmost.publish.statements.counted_files import read_domain
@@ -200,7 +203,8 @@ def _counted(table: Path, people: people_options.People, domain: Path | None, ne
         return people.counted(table, read_domain(domain), neighbours)
     if people != people_options.People():
         raise OutOfRange(
-            "--by, --at-most, --per-atom, --values and --count-key need --person, --count-column or --nested"
+            "--by, --at-most, --per-atom, --values, --step, --each, --most-events and --count-key need --person, "
+            "--count-column or --nested"
         )
     if domain is not None:
         raise OutOfRange("--domain needs --person, --count-column or --nested: a counted table has its domain")

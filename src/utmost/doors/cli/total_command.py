@@ -1,5 +1,6 @@
-"""`utmost total`: a sum, a ratio or a mean from a release by a plan, with an error bar that is certified."""
+"""`utmost total`: a sum, a ratio or a mean from what was released, with an error bar that is certified."""
 
+from datetime import datetime
 from math import isfinite
 from typing import Annotated, Any
 
@@ -8,10 +9,13 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.screen import facts, number, percent, screen
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
-from utmost.publish.releases import QuantileBar, WorkloadRelease
+from utmost.publish.releases import Answer, QuantileBar, SumsAndCounts, WorkloadRelease
+from utmost.publish.statements.comparisons import change
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 
@@ -19,8 +23,8 @@ ReleaseFile = Annotated[
     file_options.File,
     typer.Argument(
         metavar="RELEASE",
-        parser=file_options.readable,
-        help="The .json that utmost release --plan wrote; - for the pipe.",
+        parser=file_options.published,
+        help="A release by a plan, a table of it, or a released table; or its https:// address; - for the pipe.",
     ),
 ]
 Where = Annotated[
@@ -52,8 +56,22 @@ Values = Annotated[
 
 
 Median = Annotated[str | None, typer.Option(metavar="LEVEL", help="Which bins of a level can hold the median.")]
+Events = Annotated[
+    bool, typer.Option("--events", help="How many events, of a table that was counted with --most-events.")
+]
 Quantile = Annotated[
     str | None, typer.Option(metavar="LEVEL=Q", help="Which bins of a level can hold a quantile: age=1/4, age=0.9.")
+]
+
+
+Since = Annotated[
+    file_options.File | None,
+    typer.Option(
+        "--since",
+        metavar="FILE",
+        parser=file_options.published,
+        help="How much more the sum is than in this other release, last year's: the bar is of both noises.",
+    ),
 ]
 
 
@@ -66,8 +84,10 @@ def total(
     mean: Mean = None,
     values: Values = None,
     sums: Sums = None,
+    events: Events = False,
     median: Median = None,
     quantile: Quantile = None,
+    since: Since = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -75,20 +95,39 @@ def total(
 
     It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
     a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
-    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie.
+    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --since FILE
+    how much more the sum is than in another release.
+
+    Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
+    --mean with the name of the column for their mean.
     """
-    read = read_workload(release)
+    read = read_release(release)
+    if since is not None:
+        unused = {"--ratio": ratio or None, "--over": over, "--mean": mean, "--median": median, "--quantile": quantile}
+        _check_sum_alone({**unused, "--sums": sums, "--values": values})
+        report = _change(read, read_release(since), where or [], f"{_question(where)}, since {since.name}", confidence)
+        return answer.give(report, lambda: _show(report))
+    if isinstance(read, ReleasedTable):
+        other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile}
+        report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
+        return answer.give(report, lambda: _show(report))
+    if not isinstance(read, WorkloadRelease):
+        remedy = "Ask the whole release; utmost read shows this one."
+        raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
     chosen = read_selection(read.domain, where or [])
     asked = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
-    asked.update({"--median": median is not None, "--quantile": quantile is not None})
+    asked.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
     given = [name for name, one in asked.items() if one]
     if len(given) > 1:
         raise OutOfRange("one question is asked at a time", came=" and ".join(given))
     if values is not None and mean is None:
         raise OutOfRange("--values needs --mean")
     question = _question(where)
-    if not given:
-        report = _sum(read, chosen, question, confidence)
+    if events or (read.unit.is_shared and not given):
+        both = SumsAndCounts(read)
+        report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
+    elif not given:
+        report = _answered(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
         report = _bar(bar, f"{question} over {_question(over)}", "ratio")
@@ -107,8 +146,51 @@ def total(
     answer.give(report, lambda: _show(report))
 
 
-def _sum(read: WorkloadRelease, chosen: dict[str, Any], question: str, confidence: str) -> dict[str, Any]:
-    answer = read.total(chosen, confidence=confidence)
+def _check_sum_alone(other: dict[str, Any]) -> None:
+    for name, value in other.items():
+        if value is not None:
+            raise OutOfRange("a change is of a sum", came=f"{name} and --since")
+
+
+def _change(later: Any, earlier: Any, where: list[str], question: str, sure: str) -> dict[str, Any]:
+    """How much more a sum is than in another release."""
+    selections = []
+    for release in (later, earlier):
+        if isinstance(release, WorkloadRelease):
+            selections.append(read_selection(release.domain, where))
+        else:
+            pairs = (text.partition("=") for text in where)
+            selections.append({name.strip(): listed.split(",") for name, _, listed in pairs})
+    return _answered(change(later, earlier, selections[0], earlier_where=selections[1], confidence=sure), question)
+
+
+def _of_cells(
+    read: ReleasedTable, where: list[str], over: list[str], other: dict[str, Any], *, is_ratio: bool, sure: str
+) -> dict[str, Any]:
+    """A sum or a ratio of the cells of a released table."""
+    unknown = [name for name, value in other.items() if value is not None]
+    if unknown:
+        remedy = "Means of cells are utmost read --mean; quantiles need a release by a plan."
+        raise OutOfRange("a released table has sums and ratios here", came=unknown[0], remedy=remedy)
+    rows, question = read.chosen(where), _question(where)
+    if is_ratio:
+        bar = read.ratio(rows, read.chosen(over), confidence=sure)
+        return _bar(bar, f"{question} over {_question(over)}", "ratio")
+    total_of_cells = read.total(rows, confidence=sure)
+    value = int(total_of_cells.value) if total_of_cells.value.denominator == 1 else float(total_of_cells.value)
+    return {
+        "question": question,
+        "kind": "sum",
+        "value": value,
+        "radius": total_of_cells.radius,
+        "interval": [value - total_of_cells.radius, value + total_of_cells.radius],
+        "cells": total_of_cells.cells,
+        "confidence": float(total_of_cells.confidence),
+        "determined": True,
+    }
+
+
+def _answered(answer: Answer, question: str) -> dict[str, Any]:
     return {
         "question": question,
         "kind": "sum",
@@ -130,7 +212,9 @@ def _of_level(text: str) -> tuple[str, str]:
 
 
 def _quantile(lies: QuantileBar, question: str) -> dict[str, Any]:
-    ends = [float(end) if isfinite(end) else None for end in lies.interval]
+    ends = [
+        end.isoformat() if isinstance(end, datetime) else float(end) if isfinite(end) else None for end in lies.interval
+    ]
     return {
         "question": question,
         "kind": "quantile",

@@ -88,7 +88,8 @@ class UnknownKeys:
         plain = people_options.People(people.person, at_most=people.at_most, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
-                "--by, --values, --per-atom, --count-column and --nested have no meaning with --unknown-keys"
+                "--by, --values, --step, --each, --most-events, --per-atom, --count-column and --nested have no "
+                "meaning with --unknown-keys"
             )
         at = level.read()
         axes = {} if domain is None else dict(read_domain(domain).facts())

@@ -11,20 +11,24 @@ from rich.text import Text
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.screen import facts, screen
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.releases import together
+from utmost.publish.releases import WorkloadRelease, together
 from utmost.publish.releases.clean_release import CLEAN_KIND
 from utmost.publish.releases.keys import KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.releases.table_statements import KIND, guarantee
+from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, check_places
+from utmost.publish.statements.published_files import read_release
+from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.stated_choices import check_keys_file
 from utmost.publish.statements.stated_words import stated_release
 from utmost.publish.statements.statement_check import ON_TRUST, check_statement, stated_plan
 from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, check_workload_table, is_workload
 from utmost.publish.tables import files
 
@@ -43,7 +47,11 @@ PublicKey = Annotated[
 Of = Annotated[
     Path | None,
     typer.Option(
-        "--release", metavar="FILE", exists=True, dir_okay=False, help="Of a clean table: the release it is made of."
+        "--release",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Of a clean table, or one with withheld cells: the whole release that it is made of.",
     ),
 ]
 
@@ -61,7 +69,8 @@ def verify(
 
     The level, the noise, the error bar and the sentences of the statement are computed again and compared. What no
     check can show, such as how many cells one individual changes, is listed as taken on trust. A release by a plan is
-    one file, which holds its statement. A clean table is made again from its release and compared.
+    one file, which holds its statement. A clean table is made again from its release and compared. Of a table with
+    withheld cells no shown one may break the rule; beside the release just the right ones must be missing.
     """
     if is_workload(release):
         if of is not None:
@@ -73,6 +82,10 @@ def verify(
     path = statement or statement_files.statement_beside(release)
     said = statement_files.read(path)
     kind = said["kind"]
+    if kind == WITHHELD_KIND:
+        statement_files.check_unchanged(release, said)
+        report = _withheld_report(release, spelling.of(release), path, said, of, public_key)
+        return answer.give(report, lambda: _show(report))
     if (kind == CLEAN_KIND) != (of is not None):
         raise OutOfRange("a clean table is compared with its release", came=str(of or "none"), where="--release")
     if of is not None:
@@ -98,7 +111,8 @@ def verify(
     statement_files.check_unchanged(release, said)
     check_statement(said, files.read(spelling.of(release)), digested=False)
     assert said["guarantee"].startswith(guarantee(plan)), "compared"
-    report = _report(release, said, path, public_key, repr(plan.law))
+    steps = "" if plan.unit.step == 1 else f" in steps of {plan.unit.text(1)}"
+    report = _report(release, said, path, public_key, f"{plan.law!r}{steps}")
     return answer.give(report, lambda: _show(report))
 
 
@@ -132,6 +146,23 @@ def _clean_report(
     }
 
 
+def _withheld_report(
+    table: Path, spelled: Path, path: Path, statement: dict[str, Any], of: Path | None, public_key: Path | None
+) -> dict[str, Any]:
+    """What was found of a table with withheld cells, beside the whole release where it is at hand."""
+    whole = None if of is None else read_release(of)
+    if whole is not None and not isinstance(whole, ReleasedTable | WorkloadRelease):
+        raise OutOfRange("withheld cells are compared with a release", came=type(whole).__name__, where="--release")
+    described = check_withheld(statement, files.read(spelled), whole)
+    stated = stated_release(statement)
+    verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
+    return {
+        **_report(table, statement, path, public_key, "; ".join(noise.law for noise in stated.noises)),
+        "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
+        "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
+    }
+
+
 def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
     """What was found, once all of it was."""
     return {
@@ -154,6 +185,7 @@ def _show(report: dict[str, Any]) -> None:
         "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
         "signature": report["signature"],
         "noise": report["law"],
+        **({"rule": report["rule"]} if "rule" in report else {}),
         "on trust": "; ".join(report["on_trust"]),
     }
     headline = Text(f"{report['release']} is what its statement says.", style="bold")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease, release_workload
 from utmost.publish.releases.table_statements import assumed_line, promise_line
 from utmost.publish.releases.workload_release import checked_workload
+from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import codec
-from utmost.publish.statements.statement_files import Signer, signature_path
+from utmost.publish.statements.statement_files import Signer, signature_path, table_writers
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
 from utmost.publish.workloads import Strategy
@@ -82,19 +84,25 @@ def check_document(out: Path | None, sign: Path | None, tables: Mapping[Path, An
 
 
 def table_files(strategy: Strategy, folder: Path | None) -> dict[Path, tuple[Any, ...]]:
-    """A CSV file for each wanted table in a folder, with the words that name the table."""
+    """A CSV file for each wanted table in a folder, with the words that name it; a statement goes beside each."""
     if folder is None:
         return {}
     if folder.exists() and not folder.is_dir():
         raise OutOfRange("tables are written into a folder", came=folder.name, where="--tables")
-    found: dict[Path, tuple[Any, ...]] = {}
-    for name, words in wanted_tables(strategy).items():
+    wanted = wanted_tables(strategy)
+    return dict(zip(file_names(folder, wanted), wanted.values(), strict=True))
+
+
+def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
+    """A CSV file in a folder for each table of some names, no two alike."""
+    paths: list[Path] = []
+    for name in names:
         stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
         path = folder / f"{stem}.csv"
-        while path in found:
-            path = path.with_name(f"{path.stem}-{len(found)}.csv")
-        found[path] = words
-    return found
+        while path in paths:
+            path = path.with_name(f"{path.stem}-{len(paths)}.csv")
+        paths.append(path)
+    return paths
 
 
 def release_by_plan(
@@ -136,7 +144,9 @@ def give_workload(
         more: rows of the screen beside those of the release.
     """
     text = codec.encoded(release.facts())
-    writers: dict[Path, Writer] = {path: _writer(release, words, path) for path, words in (tables or {}).items()}
+    writers: dict[Path, Writer] = {}
+    for path, words in (tables or {}).items():
+        writers |= _table_writers(release, words, path, signer)
     if out is not None:
         writers[out] = lambda file: _put(file, text)
         if signer is not None:
@@ -211,11 +221,13 @@ def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
         yield grid([*labels, "estimate" if labels else TOTAL], rows, left=len(labels))
 
 
-def _writer(release: WorkloadRelease, words: tuple[Any, ...], path: Path) -> Writer:
-    table = files.columns(release[words])
-    return lambda file: files.write(
-        {name: np.array(column, dtype=object) for name, column in table.items()}, file, path
-    )
+def _table_writers(
+    release: WorkloadRelease, words: tuple[Any, ...], path: Path, signer: Signer | None
+) -> dict[Path, Writer]:
+    """What writes one table, and beside it the release, by which every sum of it is answered."""
+    columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
+    said = partial(workload_table_statement, release, words)
+    return table_writers(columns, said, path, signer=signer)[0]
 
 
 def _named(name: str) -> str:

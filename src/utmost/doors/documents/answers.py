@@ -13,8 +13,8 @@ from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.optima import Optimum
 from utmost.design.spaces import Space
 from utmost.design.types import smallest_epsilon
-from utmost.doors.documents import channel_files, designs
 from utmost.doors.documents.answer_words import EACH_ROW, answers_guarantee
+from utmost.doors.documents.saved_designs import read_design
 from utmost.doors.documents.space_names import secret_names, space_facts
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.written_levels import level_facts
@@ -128,32 +128,24 @@ def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
         Unsupported: for a channel of floats, which keeps no level exactly.
     """
     digest = sha256(path.read_bytes()).hexdigest()
-    if path.suffix.lower() == ".json" and _is_design(path):
+    mechanism = read_design(path)
+    if isinstance(mechanism, Optimum):
         if space is not None:
             raise OutOfRange("a design names its own space", came="another", where="--space")
-        return _of_design(path, digest)
-    channel = channel_files.read(path)
+        return _of_design(mechanism, digest)
     if space is None:
         raise OutOfRange("a channel says nothing of distances: name its space", came="none", where="--space")
-    if channel.shape[0] != space.size:
-        raise OutOfRange(f"the space must have {channel.shape[0]} secrets", came=space.size, where="--space")
-    return _of_channel(channel, space, digest)
+    if mechanism.shape[0] != space.size:
+        raise OutOfRange(f"the space must have {mechanism.shape[0]} secrets", came=space.size, where="--space")
+    return _of_channel(mechanism, space, digest)
 
 
-def _is_design(path: Path) -> bool:
-    found = codec.read_json(path, "a mechanism must")
-    return isinstance(found, dict) and found.get("kind") == designs.KIND
-
-
-def _of_design(path: Path, digest: str) -> SavedMechanism:
-    certificate = designs.read(path)
-    if not certificate.verify():
-        raise PromiseBroken("a design must prove what it states", where=str(path))
+def _of_design(design: Optimum, digest: str) -> SavedMechanism:
+    certificate = design.certificate
     space, actions = certificate.ptype.space, certificate.consumer.actions
     names = secret_names(space) if actions == space.size else list(map(str, range(actions)))
     facts = level_facts(certificate.ptype.level)
-    optimum = Optimum(certificate, designs.method_of(certificate))
-    return SavedMechanism(optimum, space, tuple(names), facts, "primal and dual prove the design", digest)
+    return SavedMechanism(design, space, tuple(names), facts, "primal and dual prove the design", digest)
 
 
 def _of_channel(channel: Channel, space: Space, digest: str) -> SavedMechanism:

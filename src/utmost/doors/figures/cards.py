@@ -82,7 +82,7 @@ def table_part(table: Any) -> list[str]:
 
 def promise_line(spent: Any, unit: Any) -> str:
     """The promise in one line."""
-    each = f"one individual changes at most {unit.cells} cell{'s' * (unit.cells != 1)}, by at most {unit.sensitivity}"
+    each = f"one individual changes at most {unit.many('cell')}, by at most {unit.most}"
     return f"{spent} for each individual ({unit.neighbours}): {each}"
 
 
@@ -322,7 +322,7 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
     unit, account = counted.unit, counted.account
     facts = [
         ("atoms", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
-        ("one person", f"changes at most {unit.cells} of them, each by at most {unit.sensitivity} ({unit.neighbours})"),
+        ("one person", f"changes at most {unit.many('atom')}, each by at most {unit.most} ({unit.neighbours})"),
     ]
     shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
     return "true counts: not to be published", [markup.facts_table(facts), *shown]

@@ -11,6 +11,7 @@ from utmost.doors.service.problems import printable
 from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level
+from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -104,10 +105,9 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
     try:
         facts = json.loads(text)
         unit, shares = facts["unit"], facts["shares"]
+        proved = Unit.of_facts(unit)
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        lines.append(
-            ("one individual", f"changes at most {unit['cells']} atoms, each by at most {unit['sensitivity']}")
-        )
+        lines.append(("one individual", f"changes at most {proved.many('atom')}, each by at most {proved.most}"))
         lines.append(("neighbours", str(unit["neighbours"])))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]

@@ -141,6 +141,13 @@ class NewToken(Asked):
     ] = None
 
 
+class AmountShape(Asked):
+    """What is summed: a column, and the step of which its amounts are whole multiples."""
+
+    name: Word
+    step: Exact
+
+
 class TermsShape(Asked):
     """What is promised of a table, as the arguments of `Ledger.publish`."""
 
@@ -151,6 +158,7 @@ class TermsShape(Asked):
     sensitivity: Exact | None = None
     cells: Exact | None = None
     neighbours: Literal["add-remove", "change-one"] | None = None
+    amount: AmountShape | None = None
     numbers: Literal["integers", "reals"] = "integers"
     grid: Exact | None = None
     largest: Exact | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from math import lcm
 from operator import attrgetter
 
@@ -236,16 +237,16 @@ def _eliminate(work: list[_Row], sides: list[fmpq]) -> list[tuple[int, int]]:
     for i, row in enumerate(work):
         for j in row:
             holders[j].add(i)
-    buckets = _Buckets(work)
+    unused = _Shortest(work)
     order = []
     for _ in range(len(work)):
-        i = buckets.shortest()
+        i = unused.taken()
         j = min(work[i], key=lambda column: (len(holders[column]), column))
         for k in work[i]:
             holders[k].discard(i)
         for other in sorted(holders[j]):
             _subtract(work, sides, holders, other, i, j)
-            buckets.moved(other)
+            unused.moved(other)
         order.append((i, j))
     return order
 
@@ -264,32 +265,31 @@ def _subtract(work: list[_Row], sides: list[fmpq], holders: dict[int, set[int]],
     sides[other] -= factor * sides[i]
 
 
-class _Buckets:
-    """Rows not yet used, by length."""
+class _Shortest:
+    """Rows not yet used, the shortest first, and of these the first; where a row has changed, it stands there anew."""
 
     def __init__(self, work: list[_Row]) -> None:
         self.work = work
-        self.length = [len(row) for row in work]
-        self.rows: dict[int, set[int]] = {}
-        for i, size in enumerate(self.length):
-            self.rows.setdefault(size, set()).add(i)
+        self.lengths: list[int | None] = [len(row) for row in work]
+        self.heap = [(len(row), i) for i, row in enumerate(work)]
+        heapify(self.heap)
 
-    def shortest(self) -> int:
+    def taken(self) -> int:
         """Take the row with the fewest entries (the first of them) out, for use as a pivot row."""
-        size = min(size for size, rows in self.rows.items() if rows)
+        size, i = heappop(self.heap)
+        while self.lengths[i] != size:
+            size, i = heappop(self.heap)
         if size == 0:
             raise SolverFailed("the basis of a linear program must be nonsingular")
-        i = min(self.rows[size])
-        self.rows[size].discard(i)
+        self.lengths[i] = None
         return i
 
     def moved(self, i: int) -> None:
         """Note that row i has changed its length."""
         size = len(self.work[i])
-        if size != self.length[i]:
-            self.rows[self.length[i]].discard(i)
-            self.rows.setdefault(size, set()).add(i)
-            self.length[i] = size
+        if size != self.lengths[i]:
+            self.lengths[i] = size
+            heappush(self.heap, (size, i))
 
 
 def _fmpq(value: Fraction) -> fmpq:

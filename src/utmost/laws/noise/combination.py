@@ -145,6 +145,15 @@ class Combination(Shown):
         chance, r = round_down(_chance(miss)), exact(radius, "radius")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
+    def leaves_out(self, value: Number, miss: Number) -> bool:
+        """Whether P(|S| >= |value|) <= miss is certified: S is not to be thought of that size; 0 is never left out.
+
+        >>> [Combination([1], 1).leaves_out(value, "0.05") for value in (0, 3, -4)]
+        [False, False, True]
+        """
+        size = abs(exact(value, "value"))
+        return size > 0 and self.is_kept(size - size / (1 << 60), miss)
+
     def coverage(self, radius: Number) -> float:
         """At most P(|S| <= radius): a certified lower bound.
 

@@ -42,6 +42,7 @@ _NOTHING = 45.0
 _SECTIONS = 80
 # So many numbers are computed at once.
 _AT_ONCE = 1 << 18
+_GROUPS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +77,24 @@ class Groups:
         return _ULPS + np.minimum(self.epsilons, _LARGEST_EPSILON)
 
     def log_characteristics(self, t: Floats) -> tuple[Floats, Floats]:
-        """-log phi of all groups at these frequencies, and by how much rounding may have moved it."""
+        """-log phi of all groups at these frequencies, and by how much rounding may have moved it.
+
+        Where some groups alone make it more than 45, the others are left out: their factors are at most 1.
+        """
         logs, moved = np.zeros(t.size), np.zeros(t.size)
         steepest = 4 * self.counts / np.maximum(self.half_sinh * np.hypot(1.0, self.half_sinh), 1e-300)
-        step = max(1, _AT_ONCE // t.size)
+        step = max(1, min(_GROUPS_AT_ONCE, _AT_ONCE // t.size))
+        here = np.arange(t.size)
         for start in range(0, len(self.sizes), step):
             chosen = slice(start, start + step)
-            angles = (self.sizes[chosen] / 2)[:, None] * t
-            found = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
+            angles = (self.sizes[chosen] / 2)[:, None] * t[here]
+            factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
-            logs += found.sum(axis=0)
-            moved += self.slack[chosen] @ found + shaken.sum(axis=0)
+            logs[here] += factors.sum(axis=0)
+            moved[here] += self.slack[chosen] @ factors + shaken.sum(axis=0)
+            here = here[logs[here] < _NOTHING]
+            if not here.size:
+                break
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def frequency_beyond(self, last: float) -> float:
@@ -221,8 +229,8 @@ class Smoothed:
     chernoff: Chernoff
 
     @classmethod
-    def of(cls, groups: Groups, chernoff: Chernoff) -> "Smoothed":
-        """The inversion, as fine as its size allows."""
+    def of(cls, groups: Groups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
+        """The inversion, as fine as its size allows; with fewer frequencies than it takes it is a guess."""
         reach = chernoff.radius(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
@@ -230,7 +238,8 @@ class Smoothed:
         period = 2 * (reach + _CUT * tau)
         nodes = math.ceil(period * _CUT / (2 * math.pi * tau))
         last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
-        t = np.arange(1, min(nodes, math.ceil(last * period / (2 * math.pi))) + 1) * (2 * math.pi / period)
+        nodes = min(nodes, math.ceil(last * period / (2 * math.pi)), most)
+        t = np.arange(1, nodes + 1) * (2 * math.pi / period)
         found, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
         logs = (t * tau) ** 2 / 2 + found
         moved = 4 * _UNIT * (t * tau) ** 2 + rounding

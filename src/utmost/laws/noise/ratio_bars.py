@@ -1,16 +1,20 @@
 """Error bars of ratios U/V of two noisy sums that may share noises: Fieller's set with the exact laws of the noise."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact, round_down, round_up
+from utmost.laws.exact import Floats, Level, Number, exact, round_down, round_up
 from utmost.laws.noise.combination import Combination
-from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.inversion import Chernoff, Groups, Smoothed
+from utmost.laws.noise.law import law_level, read_confidence
 
 # An end is found to this part of its distance from the estimate.
 _HALVINGS = 14
@@ -18,6 +22,9 @@ _FARTHEST = 120
 # Digits of an end in print, which are rounded outward like the end itself.
 _SHOWN = 4
 _HARDLY = Fraction(1, 1 << 50)
+# From so many noises on, ends are searched by guesses from so many frequencies.
+_MANY, _GUESSING = 16, 1 << 10
+_ALIKE = 2.0**44
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +103,14 @@ def fieller(
     lost = Fraction(noises.of_ratio(None).tail(_just_below(abs(bottom))))
     if estimate is None or 2 * lost > miss:
         return RatioBar(shown, -math.inf, math.inf, 1 - miss)
-    lower, upper = (_end(noises, top, bottom, estimate, way, miss - lost) for way in (-1, 1))
+    width = _width(noises, bottom, estimate, miss - lost)
+    lower, upper = (_end(noises, top, bottom, estimate, way * width, miss - lost) for way in (-1, 1))
     if lower is None or upper is None:
         return RatioBar(shown, -math.inf, math.inf, 1 - miss)
     return RatioBar(shown, round_down(lower), round_up(upper), 1 - miss)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Noises:
     """The noises that two sums share."""
 
@@ -128,27 +136,77 @@ class _Noises:
             return Combination(self.v, self.levels, self.counts)
         return Combination([a - ratio * b for a, b in zip(self.u, self.v, strict=True)], self.levels, self.counts)
 
+    @cached_property
+    def are_many(self) -> bool:
+        """Whether a guess costs much less than a proof."""
+        return len(self.u) >= _MANY
+
+    @cached_property
+    def _floats(self) -> tuple[Floats, ...]:
+        """u, v, levels and counts, in an order that brings equal noises together."""
+        size = len(self.u)
+        levels = self.levels if np.ndim(self.levels) else [self.levels]
+        epsilons = [law_level(of, None, "fieller").epsilon_float for of in levels]
+        counts = np.broadcast_to(np.asarray(self.counts, dtype=np.float64), size)
+        columns = np.array([self.u, self.v, np.broadcast_to(epsilons, size)], dtype=np.float64)
+        alike, group = np.unique(columns, axis=1, return_inverse=True)
+        return *alike, np.bincount(group, counts)
+
+    def guess(self, ratio: Fraction, radius: float, miss: float) -> float:
+        """About P(|noise of U - ratio V| > radius): as for `Combination`, but that a thousand frequencies must do."""
+        u, v, epsilons, counts = self._floats
+        sizes = np.abs(u - float(ratio) * v)
+        unit = float(sizes.max())
+        # A sum and its like of the other sign are equal but for rounding; how fine a law is depends on their number.
+        alike = np.array([np.rint(sizes / unit * _ALIKE), epsilons])
+        (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
+        there, many = whole > 0, np.bincount(group, counts)
+        groups = Groups(whole[there] / _ALIKE, levels[there], many[there], None)
+        return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(radius / unit, miss)
+
+
+def _width(noises: _Noises, bottom: Fraction, estimate: Fraction, miss: Fraction) -> Fraction:
+    """About how far the ends are from the estimate."""
+    near = noises.of_ratio(_dyadic(estimate)).radius_missed(miss)
+    # Without a width the noise is hardly ever there at all.
+    return _dyadic(Fraction(near) / abs(bottom)) or max(_dyadic(abs(estimate)), Fraction(1)) * _HARDLY
+
 
 def _end(
-    noises: _Noises, top: Fraction, bottom: Fraction, estimate: Fraction, way: int, miss: Fraction
+    noises: _Noises, top: Fraction, bottom: Fraction, estimate: Fraction, width: Fraction, miss: Fraction
 ) -> Fraction | None:
-    """A point on this side of the estimate beyond which no ratio is in the set, near to the least such point."""
+    """A point on the width's side of the estimate beyond which no ratio is in the set, near to the least such point.
+
+    Of many noises it is searched by guesses, and proven at the end: the point is out, and the one before it is not.
+    Where that is not so, each point is tried by a proof.
+    """
+    chance = round_down(miss)
 
     def is_out(ratio: Fraction) -> bool:
-        return noises.of_ratio(ratio).is_kept(_just_below(abs(top - ratio * bottom)), miss)
+        return noises.of_ratio(ratio).leaves_out(top - ratio * bottom, miss)
 
-    near = noises.of_ratio(_dyadic(estimate)).radius_missed(miss)
-    width = _dyadic(Fraction(near) / abs(bottom))
-    if width == 0:  # the noise is hardly ever there at all
-        width = max(_dyadic(abs(estimate)), Fraction(1)) * _HARDLY
-    far = next((2**k for k in range(_FARTHEST) if is_out(estimate + way * 2**k * width)), None)
+    def seems_out(ratio: Fraction) -> bool:
+        return noises.guess(ratio, float(abs(top - ratio * bottom)), chance) <= chance
+
+    if noises.are_many:
+        before, end = _nearest(seems_out, estimate, width)
+        if end is not None and is_out(end) and not is_out(before):
+            return end
+    return _nearest(is_out, estimate, width)[1]
+
+
+def _nearest(
+    is_out: Callable[[Fraction], bool], estimate: Fraction, width: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """A point that is not out, and near it one that is: by doubling the width, then by halving what is between."""
+    far = next((2**k for k in range(_FARTHEST) if is_out(estimate + 2**k * width)), None)
     if far is None:
-        return None
+        return estimate, None
     below, above = Fraction(0), Fraction(far)
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
-        below, above = (below, middle) if is_out(estimate + way * middle * width) else (middle, above)
-    return estimate + way * above * width
+        below, above = (below, middle) if is_out(estimate + middle * width) else (middle, above)
+    return estimate + below * width, estimate + above * width
 
 
 def _just_below(x: Fraction) -> Fraction:

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from utmost.errors import NotANumber, OutOfRange
+from numpy.typing import NDArray
+
+from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.privacy.amount import Amount
 
 Neighbours = Literal["add-remove", "change-one"]
 """Which two data sets are neighbours: one individual is added or removed, or one individual's record is replaced."""
@@ -17,7 +20,7 @@ _LARGEST = 10**100  # the laws take no larger sensitivity either: no query has o
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Unit(Rebuilt):
     """One individual, as a table sees it: at most ``cells`` cells, each changed by at most ``sensitivity``.
 
@@ -27,9 +30,10 @@ class Unit(Rebuilt):
     twice the cells. Nothing is halved in silence and nobody has to double by hand.
 
     Args:
-        sensitivity: the most by which one individual's presence changes one cell, > 0.
+        sensitivity: the most by which one individual's presence changes one cell, > 0; of amounts, in steps.
         cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
+        amount: of sums what is summed, and in which steps; None for counts, and for numbers that have no name.
         nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
             and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
             and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
@@ -39,6 +43,8 @@ class Unit(Rebuilt):
 
     >>> Unit(1, 2).charged, Unit(1, 2, "change-one").charged
     (2, 4)
+    >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most
+    '5000'
     >>> Unit(1, 2, "change-one", nonnegative=True)
     Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='change-one', nonnegative=True)
     """
@@ -46,38 +52,115 @@ class Unit(Rebuilt):
     sensitivity: Fraction
     cells: int
     neighbours: Neighbours
+    amount: Amount | None
     nonnegative: bool
 
     def __init__(
-        self, sensitivity: Number, cells: Number, neighbours: str = "add-remove", nonnegative: bool = False
+        self,
+        sensitivity: Number,
+        cells: Number,
+        neighbours: str = "add-remove",
+        amount: Any = None,
+        nonnegative: bool = False,
     ) -> None:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
+        object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
 
     def __repr__(self) -> str:
-        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells}, neighbours={self.neighbours!r}"
-        return f"Unit({numbers}, nonnegative=True)" if self.nonnegative else f"Unit({numbers})"
-
-    def facts(self) -> dict[str, Any]:
-        """The unit as JSON values, which `of_facts` reads; a promise that nobody makes is left out.
-
-        >>> Unit(1, 2).facts()
-        {'sensitivity': '1', 'cells': 2, 'neighbours': 'add-remove'}
-        """
-        facts = {"sensitivity": str(self.sensitivity), "cells": self.cells, "neighbours": self.neighbours}
-        return facts | {"nonnegative": True} if self.nonnegative else facts
+        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
+        amount = "" if self.amount is None else f", amount={self.amount!r}"
+        return f"Unit({numbers}{amount}{', nonnegative=True' if self.nonnegative else ''})"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
-        """The unit that JSON values describe; other values beside them are not looked at.
+        """The unit that `facts` wrote, alone or among other values.
 
-        >>> Unit.of_facts(Unit(3, 2, "change-one", nonnegative=True).facts()).nonnegative
+        Raises:
+            OutOfRange, NotANumber, KeyError, TypeError: for what describes none.
+
+        >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
+        >>> Unit.of_facts(unit.facts()) == unit
         True
         """
         promised = facts.get("nonnegative", False)
-        return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], promised)
+        named = facts.get("amount")
+        return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], named, nonnegative=promised)
+
+    def facts(self) -> dict[str, Any]:
+        """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
+        amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
+        amount |= {"nonnegative": True} if self.nonnegative else {}
+        return {
+            "sensitivity": str(self.sensitivity),
+            "cells": self.cells,
+            "neighbours": self.neighbours,
+            **amount,
+        }
+
+    @property
+    def step(self) -> Fraction:
+        """The step in which the sensitivity is counted; 1 where nothing else was said."""
+        return Fraction(1) if self.amount is None else self.amount.step
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the two atoms along the amount's axis change by no more than the sensitivity in all."""
+        return self.amount is not None and self.amount.between is not None
+
+    @property
+    def most(self) -> str:
+        """The sensitivity in words, in the amount's own unit."""
+        return f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
+
+    def points_along(self, axis: str) -> tuple[Fraction, Fraction] | None:
+        """What the two parts along an axis stand for where sums and counts are noised together; None for another axis.
+
+        Of an amount x between l and h, (x - l) h + (h - x) l = x (h - l): the mean of these points is that of x.
+        """
+        if self.amount is None or self.amount.between is None or axis != self.amount.name:
+            return None
+        low, high = self.amount.between
+        return high, low
+
+    def many(self, cell: str) -> str:
+        """How many cells one individual changes, in words.
+
+        >>> Unit(1, 2).many("atom")
+        '2 atoms'
+        """
+        if not self.is_shared or self.amount is None:
+            return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
+        return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
+
+    def text(self, steps: int | Fraction) -> str:
+        """So many steps in words, in the amount's own unit."""
+        return str(steps) if self.amount is None else self.amount.text(steps)
+
+    def check_plain(self) -> None:
+        """Check that values come as they are noised, and not in steps.
+
+        Raises:
+            Unsupported: for amounts in steps of another width than 1, and sums and counts that are noised together.
+        """
+        if self.is_shared:
+            remedy = "Release the counted table by a strategy."
+            raise Unsupported(
+                "sums and counts noised together come in a counted table", came="their unit", remedy=remedy
+            )
+        if self.step != 1:
+            remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
+            raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+
+    def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Whole steps as numbers, in the amount's own unit."""
+        return steps if self.amount is None else self.amount.numbers(steps)
+
+    def radius(self, steps: int | float) -> int | float:
+        """An error bar of so many steps, in the amount's own unit."""
+        return steps if self.amount is None else self.amount.radius(steps)
 
     @property
     def charged(self) -> int:
@@ -103,24 +186,25 @@ def read_unit(
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,
+    amount: Any = None,
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
     """The unit of privacy, given whole or by its numbers.
 
     Args:
-        unit: the unit; or None, and the other three say it.
-        sensitivity, cells, neighbours: as for `Unit`; where left out 1, 1 and "add-remove".
+        unit: the unit; or None, and the other four say it.
+        sensitivity, cells, neighbours, amount: as for `Unit`; where left out 1, 1, "add-remove" and none.
         needs: which of these must not be left out where no unit is given.
 
     Raises:
-        OutOfRange: for a unit beside any of the three, and for neither.
+        OutOfRange: for a unit beside any of the four, and for neither.
         WrongKind: for a unit that is none.
 
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """
-    given = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
+    given = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in given.items() if value is not None]
         if not isinstance(unit, Unit):
@@ -131,7 +215,7 @@ def read_unit(
                 "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         # What is promised beside the numbers is of use to the strategies of sums alone.
-        return Unit(unit.sensitivity, unit.cells, unit.neighbours)
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount)
     missing = [f"{name}=" for name in needs if given[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
@@ -142,6 +226,7 @@ def read_unit(
         1 if sensitivity is None else sensitivity,
         1 if cells is None else cells,
         "add-remove" if neighbours is None else neighbours,
+        amount,
     )
 
 

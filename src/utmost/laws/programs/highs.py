@@ -66,6 +66,34 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
 
 
+def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
+    """An optimal point and its duals in float64, by HiGHS' interior point method: a vertex only where it is alone.
+
+    For programs of many more variables than rows with ties everywhere, in which simplex methods stall. Its primal is
+    moved between the bounds of the variables; how much it breaks those of the rows, and how far it is from the least,
+    the caller reads off (`LinearProgram.least_by`).
+
+    Raises:
+        SolverFailed: for every other status than optimal.
+
+    >>> program = LinearProgram.of_triplets([1, 1], [0, 0], [0, 1], [1, 1], lower=[1], upper=[np.inf])
+    >>> primal, duals = solve_inside(program)
+    >>> primal.round(6).tolist(), duals.round(6).tolist()
+    ([0.5, 0.5], [1.0])
+    """
+    highs = _loaded(program, {}, TOLERANCE)
+    highs.setOptionValue("solver", "ipm")
+    highs.setOptionValue("run_crossover", "off")
+    highs.run()
+    status, solution = highs.getModelStatus(), highs.getSolution()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise SolverFailed(
+            "the program must be solved to optimality", came=highs.modelStatusToString(status), where="HiGHS"
+        )
+    primal = np.clip(np.array(solution.col_value), _floats(program.column_lower), _floats(program.column_upper))
+    return primal, np.array(solution.row_dual, dtype=np.float64)
+
+
 def last_basis(program: LinearProgram) -> Basis | None:
     """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
     try:

@@ -77,6 +77,20 @@ class LinearProgram(Rebuilt):
         """A' y, shape (variables,)."""
         return self._summed(self.values * np.asarray(y)[self._row_of_entry()], self.columns, self.shape[1])
 
+    def least_by(self, duals: Vector) -> Any:
+        """What no feasible point's value is below, by weak duality: any multipliers of the rows prove a bound.
+
+        >>> LinearProgram.of_triplets([1, 2], [0, 0], [0, 1], [1, 1], lower=[1], upper=[2]).least_by(np.array([1.0]))
+        np.float64(1.0)
+        """
+        y = np.asarray(duals)
+        reduced = self.cost - self.transposed_product(y)
+        pairs = (y, self.lower, self.upper), (reduced, self.column_lower, self.column_upper)
+        return sum(
+            (slope[slope > 0] * low[slope > 0]).sum() + (slope[slope < 0] * high[slope < 0]).sum()
+            for slope, low, high in pairs
+        )
+
     @classmethod
     def of_triplets(
         cls,

@@ -70,6 +70,7 @@ Indices = NDArray[Any]
 # The second stage asks for its law with this many bits more than a word has; so does the first, to evaluate it once.
 _GUARD = 84
 _LARGEST_WORD = (1 << 64) - 1
+_FEW = 1 << 10
 
 
 class Categorical:
@@ -103,7 +104,8 @@ class Categorical:
         self._dtype = np.min_scalar_type(self.count - 1)
         self._word_bits = word_bits
         self._whole = ends[-1]
-        self._bounds = [end for end in ends[:-1] if end < self._whole]
+        bounds = [end for end in ends[:-1] if end < self._whole]
+        self._bounds = np.array(bounds, f"u{word_bits // 8}")[:, None]
         self._table = None
         if lookup:
             self._table = np.zeros(1 << word_bits, self._dtype)
@@ -115,17 +117,20 @@ class Categorical:
         words = randomness.words(count, self._word_bits)
         index: Indices = self._scan(words) if self._table is None else self._table.take(words, mode="clip")
         if self._rest is not None:
-            beyond = np.flatnonzero(words >= self._whole)
+            beyond = (words >= self._whole).nonzero()[0]
             if beyond.size:
                 index[beyond] = self._rest.draw(beyond.size, randomness)
         return index
 
     def _scan(self, words: Indices) -> Indices:
+        if words.size <= _FEW:  # a call of NumPy's takes longer than the comparisons
+            few: Indices = np.add.reduce(words >= self._bounds, axis=0, dtype=self._dtype)
+            return few
         index = np.zeros(words.shape, self._dtype)
-        passed = np.empty(words.shape, np.bool_)
+        passed = np.empty(words.shape, np.uint8)
         for bound in self._bounds:
-            np.greater_equal(words, bound, out=passed)
-            np.add(index, passed.view(np.uint8), out=index)
+            np.greater_equal(words, bound, out=passed.view(np.bool_))
+            np.add(index, passed, out=index)
         return index
 
 

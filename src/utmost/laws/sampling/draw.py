@@ -198,8 +198,8 @@ def sample(  # type: ignore[misc]  # a law's second argument is the shape, by po
     count = prod(map(int, size))
     if count > _MOST:
         raise OutOfRange(f"at most {_MOST} draws can be made at once", came="more", where="sample")
-    lattice, exponent = on_grid(law)
-    parts = draws(lattice, count, randomness=bits, method=method)
+    sampler, exponent = _sampler_of(law, plan_for(method, count))
+    parts = _drawn(sampler, count, bits)
     if exponent is None:
         return joined(parts, count).reshape(size)
     return _floats(parts, count, exponent).reshape(size)
@@ -223,7 +223,10 @@ def _only_shape(first: Any, second: Shape) -> Shape:
 
 def draws(law: IntegerLaw, count: int, *, randomness: Randomness, method: Method | None) -> Iterator[Integers]:
     """``count`` independent draws of a law on the integers, in arrays of a bounded size, of whatever integer type."""
-    sampler = _many(law.profile, plan_for(method, count))
+    return _drawn(_sampler_of(law, plan_for(method, count))[0], count, randomness)
+
+
+def _drawn(sampler: _Many, count: int, randomness: Randomness) -> Iterator[Integers]:
     return (sampler.draw(min(CHUNK, count - start), randomness) for start in range(0, count, CHUNK))
 
 
@@ -277,6 +280,25 @@ def _floats(parts: Iterator[Integers], count: int, exponent: int) -> NDArray[np.
         whole[start : start + part.size] = unsnapped(part, exponent)
         start += part.size
     return whole
+
+
+_samplers: dict[tuple[int, DrawPlan], tuple[Law, _Many, int | None]] = {}
+
+
+def _sampler_of(law: Law, plan: DrawPlan) -> tuple[_Many, int | None]:
+    """What draws the law by the array, and the exponent of its grid; nothing random is kept.
+
+    Found by the identity of the law, since its lattice and a hash take longer than a hundred draws; the entry keeps
+    the law alive, so that no other one is given that identity.
+    """
+    key = id(law), plan
+    entry = _samplers.get(key)
+    if entry is None:
+        lattice, exponent = on_grid(law)
+        if len(_samplers) >= _KEPT:
+            _samplers.clear()
+        entry = _samplers[key] = law, _many(lattice.profile, plan), exponent
+    return entry[1:]
 
 
 @lru_cache(maxsize=_KEPT)

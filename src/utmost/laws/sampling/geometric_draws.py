@@ -183,7 +183,7 @@ class ManyMarked:
         index = self._top.draw(count, randomness)
         mark = index & ((1 << self._mark_bits) - 1)
         q: Integers = index >> self._mark_bits
-        tail = np.flatnonzero(q == self._values)
+        tail = (q == self._values).nonzero()[0]
         if not tail.size:
             return q.astype(smallest_type((self._values - 1).bit_length() + self._shift)), mark
         # Memoryless: beyond the last value the top part starts afresh. The mark stays; the fresh one is not used.

@@ -11,7 +11,7 @@ N items and J blocks the words differ from independent uniform ones by at most t
 (N J)^2 / 2^128: docs/theory/item-noise.md has the proof.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,6 +219,9 @@ def check_unique(tags: Tags, where: str = "identifiers") -> None:
     """
     if not isinstance(tags, np.ndarray) or tags.dtype != np.uint64 or tags.ndim != 2 or tags.shape[1] != 2:
         raise WrongKind("tags must be those of item_tags", came=type(tags).__name__, where=quoted(where))
+    firsts = np.sort(tags[:, 0])
+    if not (firsts[1:] == firsts[:-1]).any():
+        return
     order = np.lexsort((tags[:, 1], tags[:, 0]))
     same = np.flatnonzero((tags[order[1:]] == tags[order[:-1]]).all(axis=1))
     if same.size:
@@ -363,6 +366,8 @@ def _object_row(values: Any) -> NDArray[Any]:
 
 def _of_objects(found: list[Any]) -> Identifiers:
     """Identifiers of one Python type."""
+    if set(map(type, found)) == {str}:
+        return _of_texts(found)
     for row, one in enumerate(found):
         if one is None or (isinstance(one, float) and one != one) or type(one).__name__ in ("NAType", "NaTType"):
             raise BadTable("every item needs an identifier", came="nothing", where=f"row {row + 1}")
@@ -387,6 +392,9 @@ def _kind(one: Any) -> str | None:
 
 
 def _of_texts(texts: list[str]) -> Identifiers:
+    whole = "".join(texts)
+    if whole.isascii():
+        return _of_lengths("text", map(len, texts), len(texts), whole.encode())
     try:
         return _joined("text", [text.encode() for text in texts])
     except UnicodeEncodeError:
@@ -394,9 +402,13 @@ def _of_texts(texts: list[str]) -> Identifiers:
 
 
 def _joined(kind: str, parts: list[bytes]) -> Identifiers:
-    ends = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=ends[1:])
-    return Identifiers(kind, np.frombuffer(b"".join(parts), np.uint8), _kept(ends))
+    return _of_lengths(kind, map(len, parts), len(parts), b"".join(parts))
+
+
+def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> Identifiers:
+    ends = np.zeros(count + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, count), out=ends[1:])
+    return Identifiers(kind, np.frombuffer(data, np.uint8), _kept(ends))
 
 
 def _kept(array: NDArray[Any]) -> NDArray[Any]:

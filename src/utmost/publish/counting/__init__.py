@@ -3,6 +3,7 @@
 from utmost.publish.counting.atom_tables import atoms_table
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import count_table
+from utmost.publish.counting.counted_measures import MeasureWords
 from utmost.publish.counting.key_counts import count_keys
 
-__all__ = ["CountedTable", "atoms_table", "count_keys", "count_table"]
+__all__ = ["CountedTable", "MeasureWords", "atoms_table", "count_keys", "count_table"]

@@ -12,8 +12,8 @@ from utmost.laws.exact import checked
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.tables.adapters import TableAdapter, adapter_of, no_column
+from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.columns import integer_column
-from utmost.publish.tables.event_codes import places_on
 from utmost.publish.workloads import Domain
 
 
@@ -61,7 +61,7 @@ def atoms_table(
         came = "neither" if counts is None else "both"
         raise OutOfRange("one of counts= and nested= says which columns count", came=came)
     axis, columns = (None, [str(counts)]) if nested is None else _nested_axis(nested, declared)
-    read = [name for place, name in enumerate(declared.columns) if place != axis]
+    read = [name for place, keys in enumerate(declared.axes) if place != axis for name in keys.columns]
     for name in (*read, *columns):
         if name not in names:
             raise no_column(name, names)
@@ -118,21 +118,21 @@ def _differences(
 def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
     """Of each row its atom, over all axes but a nested one."""
     cells: Any = 0
-    for place, (name, axis) in enumerate(zip(domain.columns, domain.axes, strict=True)):
+    for place, axis in enumerate(domain.axes):
         if place == nested:
             continue
-        rows = places_on(axis, name)(adapter.column(table, name))
+        rows = reader_of(axis)({name: adapter.column(table, name) for name in axis.columns})
         if len(rows) and rows.min() < 0:
             raise BadTable(
                 "every row must lie in the domain",
                 came="another value",
-                where=f"{adapter.place(table, int(rows.argmin()))}, column {name!r}",
+                where=f"{adapter.place(table, int(rows.argmin()))}, column {axis.columns[-1]!r}",
                 remedy="Declare the value, or an other= on the axis, which takes in what is not declared.",
             )
         cells = cells * axis.size + rows
     rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     ordered = np.sort(rows)
-    if all(axis.other is None for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
+    if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
         raise BadTable("every atom must have one row", came="two rows for one atom", remedy="Add them up first.")
     return rows
 

@@ -1,6 +1,6 @@
 """A table that was counted from people: its atoms, and the unit of privacy that the counting proved."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class CountedTable(Shown):
 
     Args:
         domain: the declared domain.
-        atoms: an integer for each atom, of the domain's shape.
+        atoms: an integer for each atom, of the domain's shape; of amounts in steps.
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
@@ -94,6 +94,10 @@ class CountedTable(Shown):
                 remedy=f'Count with together="{strategy.together}", or plan with noise="independent".',
             )
 
+    def in_unit(self, sensitivity: Number) -> Number:
+        """A sensitivity that is said of this table, of amounts in their own unit, as the one of `Unit`."""
+        return sensitivity if self.unit.amount is None else self.unit.amount.steps(sensitivity, "sensitivity")
+
     def check_covered(self, unit: Unit) -> None:
         """Check that a unit of privacy is no smaller than the one that was proved.
 
@@ -101,6 +105,17 @@ class CountedTable(Shown):
             OutOfRange: for a smaller one.
         """
         proved = self.unit
+        ends = [None if of.amount is None else of.amount.between for of in (unit, proved)]
+        if ends[0] != ends[1]:
+            remedy = "Pass the table's own unit."
+            raise OutOfRange("sums and counts are noised together, or neither", came="another unit", remedy=remedy)
+        if unit.step != proved.step:
+            remedy = "Pass the table's own unit, or leave it out."
+            raise OutOfRange(
+                f"amounts that were counted in steps of {proved.step} are released in such steps",
+                came=f"steps of {unit.step}",
+                remedy=remedy,
+            )
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         if replaced or promised or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
@@ -110,14 +125,33 @@ class CountedTable(Shown):
                 remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
             )
 
-    def table(self, family: str | Sequence[str] | Family = (), column: str = "count") -> Any:
-        """The true sums over one family as a table: its labels, and the sums in one column; by default the total."""
-        chosen = self.domain.family(family)
-        if column in self.domain.level_names(chosen):
-            raise OutOfRange("the column of counts must have a name of its own", came=repr(column))
+    @property
+    def column(self) -> str:
+        """The name of the column: that of the amounts which are summed, "sum" where an axis has it, or "count"."""
+        if self.unit.amount is None:
+            return "count"
+        return "sum" if self.unit.is_shared else self.unit.amount.name
+
+    def table(self, family: str | Sequence[str] | Family = (), column: str | None = None) -> Any:
+        """The true sums over one family as a table: its labels, and the sums in one column; by default the total.
+
+        Args:
+            family: the levels; none for the total.
+            column: its name, in place of `column`.
+        """
+        return self._laid(family, column, self.unit.numbers)
+
+    def in_steps(self, column: str | None = None) -> Any:
+        """The atoms as a table of integers, as they are noised: of amounts the steps."""
+        return self._laid(self.domain.finest, column, lambda steps: steps)
+
+    def _laid(self, family: Any, column: str | None, shown: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
+        chosen, name = self.domain.family(family), self.column if column is None else column
+        if name in self.domain.label_columns(chosen):
+            raise OutOfRange("the column of counts must have a name of its own", came=repr(name))
         labels = self.domain.group_labels(chosen)
-        sums = self.domain.sums(self.summable, chosen).ravel()
-        columns = {**{name: np.array(values) for name, values in labels.items()}, column: sums}
+        sums = shown(self.domain.sums(self.summable, chosen).ravel())
+        columns = {**{label: np.array(values) for label, values in labels.items()}, name: sums}
         marks = "a" * len(columns)
         return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{marks}", columns)
 
@@ -155,12 +189,11 @@ class CountedTable(Shown):
         return saved(publication, path, format=format, overwrite=overwrite)
 
     def _said(self, digest: Digest | None) -> dict[str, Any]:
-        unit = self.unit
         return {
             "kind": "utmost true counts",
             "format": 1,
             "warning": "True counts: not to be published. They are for a release, and for their owner alone.",
-            "unit": unit.facts(),
+            "unit": self.unit.facts(),
             "part": None if self.part is None else list(self.part),
             "together": self.together,
             "domain": self.domain.facts(),
@@ -206,27 +239,29 @@ class Laid:
         """
         if not isinstance(table, CountedTable):
             said = read_unit(unit, sensitivity, cells, neighbours)
+            said.check_plain()
             return cls(brought(table), () if columns is None else columns, public, (), said)
-        names = ("count",) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        names = (table.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
         proved = table.unit
         if unit is None and not (sensitivity is None and cells is None and neighbours is None):
             unit = Unit(
-                proved.sensitivity if sensitivity is None else sensitivity,
+                proved.sensitivity if sensitivity is None else table.in_unit(sensitivity),
                 proved.cells if cells is None else cells,
                 proved.neighbours if neighbours is None else neighbours,
+                proved.amount,
             )
         said = proved if unit is None else read_unit(unit)
         table.check_covered(said)
         domain = table.domain
-        labels = domain.level_names(domain.finest)
+        labels = domain.label_columns(domain.finest)
         listed = {*((public,) if isinstance(public, str) else public)}
         dropped = {*((drop,) if isinstance(drop, str) else drop)}
         kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-        return cls(table.table(domain.finest, names[0]), names, kept, labels, said, table.part)
+        return cls(table.in_steps(names[0]), names, kept, labels, said, table.part)
 
 
 def _in_words(unit: Unit) -> str:
     promised = ", nothing negative" if unit.nonnegative else ""
-    return f"sensitivity {unit.sensitivity} in {unit.cells} cells under {unit.neighbours}{promised}"
+    return f"sensitivity {unit.most} in {unit.cells} cells under {unit.neighbours}{promised}"

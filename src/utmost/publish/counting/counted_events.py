@@ -5,28 +5,31 @@ and of that person's own rows, so that without the person all others stand as th
 docs/theory/counting.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from secrets import token_bytes, token_hex
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotDeclared, NothingCounted, OutOfRange
-from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
+from utmost.errors import NothingCounted, OutOfRange
+from utmost.laws.exact import Number, checked
 from utmost.laws.privacy import Unit
+from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.kept_pairs import in_one_part, in_rows
+from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
+from utmost.publish.counting.declared_axes import chosen_axes, declared_domain, part_axis
+from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
+from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.bounding import Pairs, Progress, Tally, added_by_cell, least_hashed, totals
-from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, Events, read_events
-from utmost.publish.tables.event_codes import Persons, Places, amounts_in, check_type, places_on
+from utmost.publish.tables.event_codes import Persons, amounts_in, check_type
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, take_events, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, row_pairs
 from utmost.publish.workloads import Axis, Domain
@@ -36,46 +39,52 @@ from utmost.publish.workloads.sums_and_differences import PairAxis
 KEY_BYTES = 32
 _LARGEST_DOMAIN = 1 << 62
 
-Bounds = Number | Sequence[Number]
-"""What one person may add to one atom: at most so much from 0 on, or between two ends."""
+
+class CountWords(TypedDict, total=False):
+    """The words that say how events are counted, see `count_table`."""
+
+    person: str | None
+    each_row: bool
+    domain: Domain | Mapping[str, Any] | None
+    by: str | Sequence[str] | None
+    at_most: int | None
+    per_atom: Bounds | None
+    values: str | None
+    step: Number | None
+    each: Bounds | None
+    most_events: int | None
+    together: str | None
+    key: bytes | None
+    neighbours: str
+    progress: Progress | None
+
+
+Parts = str | Mapping[str, Sequence[Label]]
+"""The axis whose labels are parts that share nobody, or a column with its labels."""
 
 
 @overload
 def count_table(
-    events: Any,
-    *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
-    by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_atom: Bounds = ...,
-    values: str | None = ...,
-    part: None = ...,
-    together: str | None = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
-    progress: Progress | None = ...,
+    events: Any, *, part: None = ..., measures: None = ..., **words: Unpack[CountWords]
 ) -> CountedTable: ...
 
 
 @overload
 def count_table(
-    events: Any,
-    *,
-    person: str | None = ...,
-    each_row: bool = ...,
-    domain: Domain | Mapping[str, Any] | None = ...,
-    by: str | Sequence[str] | None = ...,
-    at_most: int | None = ...,
-    per_atom: Bounds = ...,
-    values: str | None = ...,
-    part: str | Mapping[str, Sequence[Label]],
-    together: str | None = ...,
-    key: bytes | None = ...,
-    neighbours: str = ...,
-    progress: Progress | None = ...,
+    events: Any, *, part: Parts, measures: None = ..., **words: Unpack[CountWords]
 ) -> dict[Label, CountedTable]: ...
+
+
+@overload
+def count_table(
+    events: Any, *, part: None = ..., measures: Mapping[str, MeasureWords], **words: Unpack[CountWords]
+) -> dict[str, CountedTable]: ...
+
+
+@overload
+def count_table(
+    events: Any, *, part: Parts, measures: Mapping[str, MeasureWords], **words: Unpack[CountWords]
+) -> dict[Label, dict[str, CountedTable]]: ...
 
 
 @checked
@@ -87,14 +96,18 @@ def count_table(
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
     at_most: int | None = None,
-    per_atom: Any = 1,
+    per_atom: Any = None,
     values: str | None = None,
+    step: Number | None = None,
+    each: Any = None,
+    most_events: int | None = None,
+    measures: Any = None,
     part: Any = None,
     together: str | None = None,
     key: bytes | None = None,
     neighbours: str = "add-remove",
     progress: Progress | None = None,
-) -> CountedTable | dict[Label, CountedTable]:
+) -> Any:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
     Of each person and atom the events are counted, or their values summed, and the sum is moved into ``per_atom``; of a
@@ -113,9 +126,16 @@ def count_table(
             to an axis's ``other``, and is never published.
         by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
         at_most: how many atoms one person may change, >= 1; of each row 1.
-        per_atom: by how much one person may change one atom, an integer s for sums within [0, s], or the pair of the
-            lowest and the highest sum.
-        values: a column of integers to be summed; None, and events are counted.
+        per_atom: by how much one person may change one atom, a number s for sums within [0, s], or the pair of the
+            lowest and the highest sum; 1 where nothing is said of it, ``step`` or ``each``, and of rows as ``each``.
+        values: a column of amounts to be summed, integers unless a step is said; None, and events are counted.
+        step: to the multiples of which amounts are rounded, half to even, as exactly what they are: a float is its
+            binary value, a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
+        each: into what the amount of each event is moved first, like ``per_atom``.
+        most_events: count events beside their amounts, at most so many of a person in an atom, which costs nothing: the
+            domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
+        measures: instead of these five, several things to be counted in one pass, by name: `count` and `sum` with words
+            of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
         together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
@@ -126,16 +146,18 @@ def count_table(
         progress: called as ``progress(done, rows)`` after every batch.
 
     Returns:
-        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|), and ``at_most`` cells,
-        or as many as there are atoms; under "change-one" also that nothing is negative, where no sum is below 0. With
-        ``part`` a dict of such tables by the label of the part, each over the other axes, with ``CountedTable.part``
-        saying that they share nobody. Their ``account`` says, to the curator alone, what became of the events; that of
-        parts is of them all.
+        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_atom``, of
+        amounts in steps, and ``at_most`` cells, or as many as there are atoms; under "change-one" also that nothing is
+        negative, where no sum is below 0. With ``part`` a dict of such tables by
+        the label of the part, each over the other axes, with ``CountedTable.part`` saying that they share nobody; with
+        ``measures`` a dict of tables by name, for each part one. Releases of several measures add up. Their ``account``
+        says, to the curator alone, what became of the events; that of parts and measures is of them all.
 
     Raises:
         NotDeclared: without a domain, or for a column that is no axis of it.
         BadTable: for an event without a person, persons or values of listed axes that are neither text nor integers,
-            values of bins that are no numbers, amounts that are no integers, and columns that are not there.
+            values of bins that are no numbers, amounts that are no finite numbers, or without a step no integers, and
+            columns that are not there.
         OutOfRange: for bounds that leave nothing, and where nothing or two things say whose events these are.
         Unsupported: where a frame needs a package that is missing.
 
@@ -151,29 +173,45 @@ def count_table(
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
     """
-    low, high = _bounds(per_atom)
-    most = _most(person, at_most, together, each_row=each_row)
-    plan = _Counting.of(_declared(domain, by), by, part, person, values)
+    most = most_atoms(person, at_most, together, each_row=each_row)
+    named = read_measures(measures, MeasureWords(values, step, each, per_atom, most_events), each_row=each_row)
+    plan = _Counting.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
     pair = None if together is None else _pair_axis(plan, together, most)
-    rule = _Kept(plan, low, high, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
-    promised = neighbours == "change-one" and low >= 0 and plan.part is None
-    unit = Unit(rule.bound, min(most, plan.atoms), neighbours, promised)
+    if pair is not None and any(measure.most_events is not None for measure in plan.measures):
+        raise OutOfRange(
+            "sums and counts together are kept atom by atom", came="together=", remedy="Leave one of them out."
+        )
+    rule = _Kept(plan, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind = _counted_by_engine(events, rule) if is_engine_frame(events) else _counted_here(events, rule, progress)
-    atoms, account = flat.reshape(plan.parts, *plan.shape), rule.tally.account()
+    account = rule.tally.account()
     if account.left_out == account.events > 0:
         axes = ", ".join(repr(name) for name in account.outside if account.outside[name] or account.missing[name])
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
         warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=3)
+    tables, identity = dict[str, Any](), token_hex(16)
+    start = 0
+    for name, measure in named.items():
+        named_axes, end = plan.axes_of(measure), start + measure.tables * rule.each_size
+        atoms, start = flat[start:end], end
+        cells = _atoms(atoms if measures is None else narrowed(atoms), measure, plan)
+        promised = (
+            neighbours == "change-one" and measure.ends[0] >= 0 and measure.most_events is None and plan.part is None
+        )
+        unit = Unit(measure.bound, min(most, plan.atoms), neighbours, measure.amount, nonnegative=promised)
+        whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
+        tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
+    if measures is None:
+        return next(iter(tables.values()))
     if plan.part is None:
-        return CountedTable(Domain(plan.named), atoms[0], unit, kind, together=together, account=account)
-    return _split(plan, plan.part, atoms, unit, kind, together, account)
+        return tables
+    return {label: {name: of[label] for name, of in tables.items()} for label in plan.part.labels[0]}
 
 
 def _counted_here(events: Any, rule: "_Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
     """The sum of each cell, and of what kind tables made of it are."""
-    read = read_events(events, rule.plan.columns, rule.plan.values)
+    read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
         read.folders.check_labels(rule.plan.read)
     gathered = _of_rows if rule.plan.person is None else _of_persons
@@ -210,13 +248,16 @@ def _counted_by_engine(events: Any, rule: "_Kept") -> tuple[NDArray[Any], str]:
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
     check_there(plan.columns, schema.names)
-    for name in (*plan.who, *(axis.levels[0] for axis in plan.read)):
+    for name in plan.who:
         check_type(schema.field(name), name)
+    for axis in plan.read:
+        for name in axis.columns:
+            check_type(schema.field(name), name, axis)
     read = frame.select(plan.columns)
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
-        batches = read.kept(rule, totals_schema(CELL), is_weighed=plan.values is not None)
+        batches = read.kept(rule, totals_schema(CELL), is_weighed=bool(plan.summed) or len(plan.measures) > 1)
     return gathered_totals(rule.tally.taken_from(batches), rule.size), frame.kind
 
 
@@ -225,17 +266,17 @@ class _Counting:
     """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
 
     person: str | None
-    values: str | None
+    measures: tuple[Measure, ...]
     axes: tuple[Axis, ...]
     part: Axis | None
 
     @classmethod
-    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, values: str | None) -> "_Counting":
-        axis = None if part is None else _part_axis(domain, part)
+    def of(cls, domain: Domain, by: Any, part: Any, person: str | None, measures: tuple[Measure, ...]) -> "_Counting":
+        axis = None if part is None else part_axis(domain, part)
         axes = tuple(
-            by_axis for by_axis in _chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
+            by_axis for by_axis in chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
         )
-        counting = cls(person, values, axes, axis)
+        counting = cls(person, measures, axes, axis)
         if len(set(counting.columns)) < len(counting.columns):
             raise OutOfRange(
                 "persons, values and each axis must be columns of their own",
@@ -246,7 +287,9 @@ class _Counting:
         if not counting.columns:
             remedy = "Declare an axis; or name a column of persons, or of values."
             raise OutOfRange("rows must have a column to be counted by", came="none", where="domain", remedy=remedy)
-        if counting.parts * counting.atoms >= _LARGEST_DOMAIN:
+        for measure in measures:
+            counting.axes_of(measure)  # refuses a name that an axis has
+        if sum(measure.tables for measure in measures) * counting.parts * counting.atoms >= _LARGEST_DOMAIN:
             raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
         return counting
 
@@ -254,6 +297,18 @@ class _Counting:
     def named(self) -> dict[str, Axis]:
         """The axes by the columns that hold their values."""
         return {axis.levels[0]: axis for axis in self.axes}
+
+    def axes_of(self, measure: Measure) -> dict[str, Any]:
+        """The axes of what a measure counts: of sums and counts together one more.
+
+        Raises:
+            OutOfRange: where an axis has its name.
+        """
+        if measure.amount is None or measure.most_events is None:
+            return self.named
+        if measure.amount.name in self.named:
+            raise OutOfRange("the axis of sums and counts must have a name of its own", came=repr(measure.amount.name))
+        return {**self.named, measure.amount.name: measure.amount.labels}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -273,8 +328,13 @@ class _Counting:
     @property
     def columns(self) -> list[str]:
         """The columns that are read."""
-        split = [] if self.part is None else [self.part.levels[0]]
-        return [*self.who, *split, *self.named, *([] if self.values is None else [self.values])]
+        keys = [name for axis in self.read for name in axis.columns]
+        return [*self.who, *keys, *self.summed]
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns of amounts, each once."""
+        return list(dict.fromkeys(measure.column for measure in self.measures if measure.column is not None))
 
     @property
     def who(self) -> list[str]:
@@ -292,29 +352,39 @@ class _Kept:
     """How events are read, and what is kept of a person: pure functions of the key and the person's own events."""
 
     plan: _Counting
-    low: int
-    high: int
     at_most: int
     pair: PairAxis | None
     key: bytes
     tally: AccountTally = field(init=False)
-    _readers: list[tuple[str, int, Places]] = field(default_factory=list)
+    _readers: list[tuple[int, Callable[[Batch], NDArray[np.int64]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tally", AccountTally(tuple(axis.levels[0] for axis in self.plan.read)))
+        object.__setattr__(
+            self,
+            "tally",
+            AccountTally(
+                tuple(axis.levels[0] for axis in self.plan.read),
+                has_each=any(measure.each is not None for measure in self.plan.measures),
+            ),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Kept, (self.plan, self.low, self.high, self.at_most, self.pair, self.key)
+        return _Kept, (self.plan, self.at_most, self.pair, self.key)
 
     @property
     def size(self) -> int:
-        """How many cells there are, in all parts."""
+        """How many cells there are, of all measures and in all parts."""
+        return sum(measure.tables for measure in self.plan.measures) * self.each_size
+
+    @property
+    def each_size(self) -> int:
+        """How many cells there are of one measure, in all parts."""
         return self.plan.parts * self.plan.atoms
 
     @property
     def bound(self) -> int:
         """The largest size of what one person changes in a cell."""
-        return max(abs(self.low), abs(self.high))
+        return max(measure.bound for measure in self.plan.measures)
 
     @property
     def person(self) -> str:
@@ -324,28 +394,60 @@ class _Kept:
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], NDArray[Any] | None]:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
-            self._readers.extend(
-                (axis.levels[0], axis.size, places_on(axis, axis.levels[0])) for axis in self.plan.read
-            )
+            self._readers.extend((axis.size, reader_of(axis)) for axis in self.plan.read)
         rows = len(batch[self.plan.columns[0]])
         cells = np.zeros(rows, dtype=np.int64)
         inside, strays = np.ones(rows, dtype=bool), list[NDArray[np.int64]]()
-        for name, size, place in self._readers:
-            places = place(batch[name])
+        for size, read in self._readers:
+            places = read(batch)
             inside &= places >= 0
             cells = cells * size + np.maximum(places, 0)
             strays.append(places)
-        counted = self.plan.values or weight
-        amounts = None if counted is None else amounts_in(batch[counted], counted, before)
-        self.tally.read(inside, strays, None if weight is None or self.plan.values is not None else amounts)
-        return np.where(inside, cells, -1), amounts
+        times = None if weight is None else amounts_in(batch[weight], weight, before)
+        self.tally.read(inside, strays, times)
+        amounts = [
+            column for measure in self.plan.measures for column in self._amounts(measure, batch, before, inside, times)
+        ]
+        placed = np.where(inside, cells, -1)
+        if len(amounts) == 1:
+            return placed, amounts[0]
+        shifted = [np.where(inside, cells + at * self.each_size, -1) for at in range(len(amounts))]
+        ones = np.ones(rows, dtype=np.int64)
+        return np.concatenate(shifted), np.concatenate([ones if column is None else column for column in amounts])
+
+    def _amounts(
+        self, measure: Measure, batch: Batch, before: int, inside: NDArray[np.bool_], times: Any
+    ) -> list[NDArray[Any] | None]:
+        """Of each event its amount, None where each counts as one; for sums and counts together first the count."""
+        amounts = measure.amounts(batch, before)
+        if amounts is None:
+            return [None if times is None else np.asarray(times)]
+        moved = measure.within(amounts)
+        self.tally.moved(int(np.count_nonzero(inside & (moved != amounts))))
+        return [moved] if measure.most_events is None or measure.each is None else [None, moved - measure.each[0]]
 
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
-        every, pairs = pairs, pairs.clipped(self.low, self.high)
-        chosen = self._within(pairs, texts)
-        self.tally.bound(every, self.low, self.high, len(pairs.cells) - len(chosen.cells))
-        return chosen
+        if self.size == self.each_size:
+            ends = self.plan.measures[0].ends
+            clipped = pairs.clipped(*ends)
+            chosen = self._within(clipped, texts)
+            self.tally.bound(pairs, _moved(pairs, *ends), len(clipped.cells) - len(chosen.cells))
+            return chosen
+        moved, every, parts, at = 0, pairs.cells // self.each_size, list[Pairs](), 0
+        for measure in self.plan.measures:
+            own = [pairs.where(every == of) for of in range(at, at + measure.tables)]
+            ends = measure.ends if measure.most_events is None else (0, measure.most_events)
+            moved, at = moved + _moved(own[0], *ends), at + measure.tables
+            parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
+        joined = Pairs(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("persons", "cells", "sums"))
+        )
+        atoms, numbers = by_atom(joined, self.each_size)
+        is_kept = np.zeros(len(atoms.cells), dtype=bool)
+        is_kept[self._within(atoms, texts).sums] = True
+        self.tally.bound(pairs, moved, int(np.count_nonzero(~is_kept)))
+        return joined.where(is_kept[numbers])
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """Of each person the pairs of one part, and of these no more than ``at_most``."""
@@ -361,94 +463,14 @@ class _Kept:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
-def _most(person: str | None, at_most: int | None, together: str | None, *, each_row: bool) -> int:
-    """How many atoms one person may change.
-
-    Raises:
-        OutOfRange: where it is not said, or said twice, whose events these are; and for no atoms.
-    """
-    if not each_row:
-        if person is None or at_most is None:
-            came = "no person" if person is None else "no at_most"
-            remedy = "Pass person= and at_most=; or each_row=True, where each row is another person."
-            raise OutOfRange(
-                "whose events these are must be said, and how many atoms one may change", came=came, remedy=remedy
-            )
-        if exact_integer(at_most, "at_most") < 1:
-            remedy = "Give how many atoms a person may change."
-            raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
-        return at_most
-    if person is not None or together is not None or at_most not in (None, 1):
-        came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
-        remedy = "Leave person=, together= and at_most= out; or name the column of persons."
-        raise OutOfRange("each row is a person, who changes one atom", came=came, where="each_row", remedy=remedy)
-    return 1
+def _atoms(flat: NDArray[Any], measure: Measure, plan: _Counting) -> NDArray[Any]:
+    """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
+    shaped = flat.reshape(measure.tables, plan.parts, *plan.shape)
+    return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
 
 
-def _bounds(per_atom: Any) -> tuple[int, int]:
-    ends = tuple(per_atom) if isinstance(per_atom, tuple | list) else (0, per_atom)
-    if len(ends) != 2:
-        raise OutOfRange("per_atom must be one number, or a lowest and a highest", came=f"{len(ends)} numbers")
-    low, high = (exact_integer(end, "per_atom") for end in ends)
-    if low > high or low == high == 0:
-        raise OutOfRange(
-            "per_atom must leave one person something to change",
-            came=per_atom,
-            remedy="Give the most by which a person may change an atom, 1 or more, or the pair of both ends.",
-        )
-    return low, high
-
-
-def _declared(domain: Any, by: Any) -> Domain:
-    if domain is None:
-        raise NotDeclared(
-            "which values there are must be declared before anybody is counted",
-            came="no domain" if by is None else "columns without a domain",
-            remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
-            "people. Where nobody can list them, use ut.select_keys.",
-        )
-    return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
-
-
-def _chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    if by is None:
-        return list(domain.axes)
-    known = dict(zip(domain.columns, domain.axes, strict=True))
-    names = (by,) if isinstance(by, str) else tuple(by)
-    if not names or len(set(names)) < len(names):
-        raise OutOfRange("by must name at least one axis, none twice", came=names)
-    for name in names:
-        if name not in known:
-            raise NotDeclared(
-                "every column that is counted by must be an axis of the domain",
-                came=repr(name),
-                remedy=_axis_remedy(domain, name),
-            )
-    return [known[name] for name in names]
-
-
-def _axis_remedy(domain: Domain, name: str) -> str:
-    """Which axes there are; of a coarser level, which axis it is a level of."""
-    finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
-    if finest is not None:
-        return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
-    return f"The domain declares {', '.join(map(repr, domain.columns))}."
-
-
-def _part_axis(domain: Domain, part: Any) -> Axis:
-    if isinstance(part, str):
-        if part not in domain.columns:
-            raise NotDeclared(
-                "the labels of the parts must be declared",
-                came=repr(part),
-                remedy=f'Make it an axis of the domain, or pass part={{"{part}": [its labels]}}.',
-            )
-        return domain.axes[domain.columns.index(part)]
-    if not isinstance(part, Mapping):
-        raise wrong_kind("part", "the name of an axis, or {column: list of labels}", part)
-    if len(part) != 1:
-        raise OutOfRange("part must name one column", came=f"{len(part)} columns")
-    return Domain(part).axes[0]
+def _moved(pairs: Pairs, low: int, high: int) -> int:
+    return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
 
 def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
@@ -466,19 +488,12 @@ def _pair_axis(plan: _Counting, together: str, at_most: int) -> PairAxis:
 
 
 def _split(
-    plan: _Counting,
-    part: Axis,
-    found: NDArray[Any],
-    unit: Unit,
-    kind: str,
-    together: str | None,
-    account: CountAccount,
+    part: Axis, found: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
-    identity, name = token_hex(16), part.levels[0]
-    tables = {}
+    name, tables = part.levels[0], {}
     for label, atoms in zip(part.labels[0], found, strict=True):
-        domain = Domain(plan.named or {name: [label]})
-        of_part = (identity, str(label))
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), unit, kind, of_part, together, account)
+        domain = Domain(named or {name: [label]})
+        about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
+        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), *about)
     return tables

@@ -10,6 +10,26 @@ from utmost.publish.tables.bounding import Pairs, least_hashed
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
 
+def by_atom(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
+    """The pairs of person and atom of several tables as those of one, and of each pair the number of its atom's.
+
+    Args:
+        pairs: in which cell number m * size + a is atom a of table m.
+        size: how many atoms a table has.
+
+    Returns:
+        Distinct pairs whose sums are their own numbers, and so a mark of which of them are chosen.
+    """
+    atoms = pairs.cells % size
+    order = np.lexsort((atoms, pairs.persons))
+    who, which = pairs.persons[order], atoms[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(new) - 1
+    return Pairs(who[new], which[new], np.arange(np.count_nonzero(new))), numbers
+
+
 def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
     """The pairs of each person in the one of that person's parts that has the least hash."""
     parts = pairs.cells // atoms

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypedDict
 
-from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact.shown import Shown
-from utmost.laws.privacy.unit import Unit
+from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.promised_noise import Noise, read_noise, read_point_noise
 from utmost.publish.ledger.spending import Part
@@ -42,6 +42,7 @@ class Words(TypedDict, total=False):
     sensitivity: Number | None
     cells: Number | None
     neighbours: str | None
+    amount: Amount | Mapping[str, Any] | None
     strategy: Strategy | None
     per: Number | None
     numbers: str
@@ -62,7 +63,7 @@ class Promise(Shown):
         public: columns to publish as they are. Every other column of a table must be dropped, or is refused.
         drop: columns that are neither released nor published.
         rows: where the list of rows comes from, "declared" before anybody was counted, or "observed" in the data.
-        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        unit: what one individual changes; or sensitivity, cells, neighbours and amount instead, see `Unit`.
         strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
         per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so much
             Euclidean distance, as for `release_places`, and so is the budget. ``grid`` may then be any width.
@@ -118,6 +119,7 @@ class Promise(Shown):
         sensitivity: Number | None = None,
         cells: Number | None = None,
         neighbours: str | None = None,
+        amount: Amount | Mapping[str, Any] | None = None,
         strategy: Strategy | None = None,
         per: Number | None = None,
         numbers: str = "integers",
@@ -131,6 +133,7 @@ class Promise(Shown):
         chosen = () if columns is None else listed_names(columns, "columns")
         identifiers = () if id_column is None else _identifiers(id_column)
         protected: dict[str, Any] = {"unit": unit, "sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
+        protected["amount"] = amount
         width: dict[str, Any] = {"grid": grid, "largest": largest}
         if strategy is not None:
             beside = {"columns": columns, "public": public, "drop": drop, **protected, "half_step": half_step}
@@ -232,6 +235,7 @@ class Promise(Shown):
             "part": None if self.part is None else list(self.part),
             "per": None if noise.points is None else str(noise.points.per),
             "noise": "items" if self.by_item else None,
+            "amount": None if unit.amount is None or not protects else unit.amount.facts(),
         }
         return facts | {name: fact for name, fact in later.items() if fact is not None}
 
@@ -276,10 +280,17 @@ class Promise(Shown):
                 where="part",
                 remedy="Promise it with part=(partition, part).",
             )
+        if counted is None and self.strategy is None:
+            self.unit.check_plain()
+        if self.unit.is_shared and self.strategy is None:
+            remedy = "Pass strategy=."
+            raise Unsupported(
+                "sums and counts noised together are released by a strategy", came="columns", remedy=remedy
+            )
         if counted is None or self.strategy is not None:
             return
         counted.check_covered(self.unit)
-        unsaid = {*counted.domain.level_names(counted.domain.finest)} - {*self.public, *self.drop}
+        unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
@@ -294,7 +305,7 @@ class Promise(Shown):
         if self.strategy is not None:
             return counted_table(table)
         if isinstance(table, CountedTable):
-            return table.table(table.domain.finest, self.columns[0])
+            return table.in_steps(self.columns[0])
         return brought(table)
 
     def as_read(
@@ -354,14 +365,17 @@ def _completed(table: CountedTable, words: Words) -> Words:
     if words.get("strategy") is not None:
         return completed
     columns = words.get("columns")
-    names = ("count",) if columns is None else listed_names(columns, "columns")
+    names = (table.column,) if columns is None else listed_names(columns, "columns")
     if len(names) != 1:
         raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
-    proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours")}
+    proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours", "amount")}
     if words.get("unit") is None:
         parts = {name: words.get(name) for name in proved}
+        wide = words.get("sensitivity")
+        if wide is not None:
+            parts["sensitivity"] = table.in_unit(wide)
         completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
-    labels = table.domain.level_names(table.domain.finest)
+    labels = table.domain.label_columns(table.domain.finest)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
     return {**completed, "columns": names, "public": public}
@@ -394,7 +408,7 @@ def read_strategy(written: Any) -> Strategy:
         return written
     try:
         facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
-        return Strategy.of_facts(facts, Unit(**facts.pop("unit")))
+        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
     except UtmostError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):

@@ -94,7 +94,11 @@ class Noise:
             steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
         else:
             steps = Geometric(self.widest.of(level)).radius(sure)
-        return int(steps) if self.grid is None else round_up((steps + reach(self.lattice.snapping)) * self.grid)
+        return (
+            self.unit.radius(int(steps))
+            if self.grid is None
+            else round_up((steps + reach(self.lattice.snapping)) * self.grid)
+        )
 
     def check_level(self, level: Level) -> None:
         """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
@@ -147,9 +151,7 @@ class Noise:
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
         return {
-            "sensitivity": str(self.unit.sensitivity),
-            "cells": self.unit.cells,
-            "neighbours": self.unit.neighbours,
+            **self.unit.facts(),
             "half_step": self.half_step,
             "grid": None if self.grid is None else str(self.grid),
             "largest": None if self.largest is None else str(self.largest),
@@ -163,8 +165,8 @@ class Noise:
     def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
         """The noise that an event keeps."""
         numbers = "integers" if facts["grid"] is None else "reals"
-        names = ("sensitivity", "cells", "neighbours", "half_step", "grid", "largest")
-        noise = read_noise(numbers=numbers, **{name: facts[name] for name in names})
+        names = ("half_step", "grid", "largest")
+        noise = read_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
         if facts["points"] is not None:
             return replace(noise, points=PointPromise.of_facts(facts["points"]))
         if facts["strategy"] is not None:
@@ -203,6 +205,7 @@ def read_noise(
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,
+    amount: Any = None,
     numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
@@ -216,10 +219,13 @@ def read_noise(
     >>> read_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
     4
     """
-    protected = read_unit(unit, sensitivity, cells, neighbours)
+    protected = read_unit(unit, sensitivity, cells, neighbours, amount)
+    if protected.amount is not None and numbers != "integers":
+        raise OutOfRange("amounts are released in their own steps", came=f"numbers={numbers!r}", remedy="Leave it out.")
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be true or false", came=half_step)
-    lattice = lattice_of(numbers, protected, grid, half_step)
+    in_steps = Unit(protected.sensitivity, protected.cells, protected.neighbours)
+    lattice = lattice_of(numbers, in_steps, grid, half_step)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     bound = None if largest is None else exact(largest, "largest")
     if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):

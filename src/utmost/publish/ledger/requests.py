@@ -99,7 +99,7 @@ def release_source(release: Published, table: Any) -> Source:
     if release.noise.strategy is not None:
         return measured_source(counted_table(table), release.noise)
     if isinstance(table, CountedTable):
-        table = table.table(table.domain.finest, release.columns[0])
+        table = table.in_steps(release.columns[0])
     by_item = release.items is not None
     return read_source(
         brought(table), release.columns, release.noise, release.id_column, release.public, by_item=by_item
@@ -185,7 +185,7 @@ def written(noise: Noise, level: Level, response: Response) -> dict[str, NDArray
         return {name: written_cells(cells, grid) for name, cells in response.items()}
     exponent = noise.lattice.exponent
     if exponent is None:
-        return response
+        return {name: noise.unit.numbers(steps) for name, steps in response.items()}
     return {name: unsnapped(steps, exponent) for name, steps in response.items()}
 
 

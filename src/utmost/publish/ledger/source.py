@@ -10,7 +10,7 @@ that a curator whose table has changed learns where. Row order is committed to w
 """
 
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -40,7 +40,7 @@ class Source:
     Attributes:
         table: as it came, through ``adapter``.
         columns: name to values in steps of the lattice, shape (rows,); of points the coordinates, see `exact_column`.
-        identifiers: the text of each row's identifier, or None.
+        identifiers: the text of each row's identifier, where the noise goes by rows; or None.
         rows: how many there are.
         public: the columns that are published as they are.
         items: the identifiers as they are, where the noise is addressed by them; else None.
@@ -76,7 +76,7 @@ class Source:
         None where an ``id_column`` says which they are.
         """
         found: dict[str, list[str]] = {}
-        if self.identifiers is not None:
+        if self.identifiers is not None or self.items is not None:
             return found
         for name in self.adapter.names(self.table):
             if name not in self.columns:
@@ -142,9 +142,14 @@ def read_source(
     def place(row: int) -> str:
         return adapter.place(table, row)
 
-    identifiers = None
+    identifiers, items = None, None
     if id_column is not None:
-        identifiers = _identifiers(adapter, table, id_column, place)
+        keys = adapter.column(table, id_column)
+        check_distinct(keys, id_column, place)
+        if by_item:
+            items = Identifiers.of(keys)
+        else:
+            identifiers = objects(map(str, keys.tolist() if isinstance(keys, np.ndarray) else keys))
     read = integer_column if noise.grid is None else real_column
     lattice = noise.lattice
 
@@ -159,7 +164,6 @@ def read_source(
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
     kept = tuple(name for name in adapter.names(table) if name in public)
-    items = Identifiers.of(adapter.column(table, id_column)) if by_item and id_column is not None else None
     return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
 
 
@@ -174,13 +178,6 @@ def check_source(source: Source, noise: Noise) -> None:
     for name in source.public:
         true = {released: column(source.table, released) for released in source.columns}
         check_no_copy(name, partial(column, source.table, name), true)
-
-
-def _identifiers(adapter: TableAdapter, table: Any, name: str, place: Callable[[int], str]) -> NDArray[np.object_]:
-    column = adapter.column(table, name)
-    check_distinct(column, name, place)
-    keys = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return objects(str(key) for key in keys)
 
 
 _BYTES = 16

@@ -16,6 +16,7 @@ from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.quantiles import QuantileBar
+from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
 from utmost.publish.releases.table_statements import guarantee, statement
 from utmost.publish.releases.tangent_plane import TangentPlane
@@ -29,6 +30,8 @@ from utmost.publish.releases.trust import (
 )
 from utmost.publish.releases.turning import turned, turned_back
 from utmost.publish.releases.values import add_noise
+from utmost.publish.releases.withheld import WithheldTable, WithheldTables
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer
 from utmost.publish.releases.workload_release import WorkloadRelease, release_workload
 
@@ -53,11 +56,15 @@ __all__ = [
     "ProcessedRelease",
     "QuantileBar",
     "SelectedKeys",
+    "SumsAndCounts",
     "TableRelease",
     "TangentPlane",
     "TogetherPlan",
     "TogetherRelease",
     "TrustRelease",
+    "WithheldTable",
+    "WithheldTables",
+    "WithholdingRule",
     "WorkloadRelease",
     "add_noise",
     "bridge",

@@ -73,7 +73,8 @@ class CellBars:
         if n == m:
             return round_up(exact(self.total(n + m, sure)) / n)
         if isinstance(law, Geometric) and self.plan.grid is None:
-            return Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).radius(sure)
+            steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).radius(sure)
+            return self.plan.unit.radius(steps)
         half = 1 - (1 - sure) / 2
         return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
 
@@ -111,14 +112,15 @@ class CellBars:
         law = self.plan.drawn
         if isinstance(law, Geometric) and self.plan.grid is None:
             u, v, counts = [1, 0, 1], [0, 1, 1], [above - shared, below - shared, shared]
-            return fieller(top, bottom, u, v, law.ratio, counts=counts, confidence=sure)
+            step = self.plan.unit.step
+            return fieller(top / step, bottom / step, u, v, law.ratio, counts=counts, confidence=sure)
         half = 1 - (1 - sure) / 2
         return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
         """A radius in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
         if self.plan.grid is None:
-            return steps
+            return self.plan.unit.radius(steps)
         return round_up((Fraction(steps) + count * reach("nearest")) * self.plan.grid)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from utmost.laws.exact import checked, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination
+from utmost.laws.privacy import Amount
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
@@ -43,6 +44,7 @@ class CleanRelease(Shown):
         zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
+        amount: of sums what is summed, in steps of which the atoms are; tables and sums are in its own unit.
     """
 
     domain: Domain
@@ -56,6 +58,7 @@ class CleanRelease(Shown):
     zero_bias: float
     zero_bias_is_exact: bool
     sums: str | None = None
+    amount: Amount | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanRelease.__slots__]
@@ -65,19 +68,21 @@ class CleanRelease(Shown):
         """One family as a table: its labels, and the whole numbers in the column "clean"."""
         chosen = self.domain.family(family)
         labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
-        columns = {**labels, "clean": self.domain.sums(self.atoms, chosen).ravel()}
+        steps = self.domain.sums(self.atoms, chosen).ravel()
+        columns = {**labels, "clean": steps if self.amount is None else self.amount.numbers(steps)}
         kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
         return table_of(kind, columns)
 
     @checked
-    def total(self, where: Where | None = None) -> int:
+    def total(self, where: Where | None = None) -> int | float:
         """The sum over a selection of atoms.
 
         Raises:
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where)
-        return int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+        steps = int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+        return steps if self.amount is None else self.amount.number(steps)
 
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
         """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
@@ -120,15 +125,19 @@ class CleanRelease(Shown):
         """What must be said beside clean tables."""
         about = "" if self.zero_bias_is_exact else "at most "
         raised = f"{about}{self.zero_bias:.4g}"
+        step, whole, many = 1.0, "whole number", "counts"
+        if self.amount is not None:
+            step, whole, many = float(self.amount.step), f"multiple of {self.amount.text(1)}", "sums"
         how = (
-            "every measured sum was rounded to the whole number below or above it"
-            if self.largest_move < 1
-            else "every count was rounded to the whole number below or above it, or to one next to these"
+            f"every measured sum was rounded to the {whole} below or above it"
+            if self.largest_move < step
+            else f"every count was rounded to the {whole} below or above it, or to one next to these"
         )
+        are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         return (
-            "These counts are whole, not negative, and all sums of them agree. They are biased, for display and for "
-            f"programs that need counts: a true zero can only be raised, alone by {raised} on average, and larger "
-            "counts pay for it. The unbiased sums and their error bars are in the release. In rounding, "
+            f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
+            f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
+            f"{many} pay for it. The unbiased sums and their error bars are in the release. In rounding, "
             f"{how}; the largest move of a measured sum was {self.largest_move:.3g}."
         )
 
@@ -142,6 +151,7 @@ class CleanRelease(Shown):
             "largest_move": self.largest_move,
             "residual": self.residual,
             "domain": self.domain.facts(),
+            **({} if self.amount is None else {"amount": self.amount.facts()}),
             "counts": self.atoms.ravel().tolist(),
         }
 
@@ -156,6 +166,7 @@ def cleaned(
     noise_of_an_atom: Combination,
     kind: str,
     sums: str | None = None,
+    amount: Amount | None = None,
 ) -> CleanRelease:
     """The clean tables of noisy sums.
 
@@ -169,19 +180,20 @@ def cleaned(
     tents = [family for family in measured if is_tents(family)]
     move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, found, family) for family in tents)])
     bias, exactly = zero_bias(noise_of_an_atom)
-    atoms = frozen(narrowed(rounded.atoms))
+    atoms, wide = frozen(narrowed(rounded.atoms)), 1.0 if amount is None else float(amount.step)
     return CleanRelease(
         domain,
         atoms,
         kind,
         found.objective,
         found.gap,
-        found.residual,
+        found.residual * wide,
         rounded.whole and not tents,
-        move,
-        bias,
+        move * wide,
+        bias * wide,
         exactly,
         sums,
+        amount,
     )
 
 

@@ -123,8 +123,10 @@ def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: 
     Raises:
         OutOfRange: for numbers that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
             with an even number of steps.
+        Unsupported: for amounts in steps.
         NotANumber: for integers, where the sensitivity is none.
     """
+    unit.check_plain()
     real = read_numbers(numbers) == "reals"
     if grid is not None and not real:
         raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.errors import LittleProtection, OutOfRange, RowsObserved
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved, Unsupported
 from utmost.laws.exact import Level, Number, checked, level, round_up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
@@ -63,7 +63,8 @@ class Plan(Shown):
         cost: what the law is optimal for.
         relaxable: whether the law was chosen so that the release can later be relaxed without loss.
         confidence: the probability with which a released cell lies within ``radius`` of the true one.
-        radius: the least such distance; on a grid, the half step that rounding to it may add is in it.
+        radius: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
+            is in it.
         grid: the width of the grid on which reals are released, None for integers.
     """
 
@@ -100,11 +101,17 @@ class Plan(Shown):
         if self.relaxable:
             least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
             claim = f"{least} relaxed without loss; {claim}"
-        if self.grid is None:
-            return claim
         width = self.grid
+        if width is None:
+            amount = self.unit.amount
+            return claim if amount is None or amount.step == 1 else f"in steps of {amount.text(1)}: {claim}"
         half = width * reach("nearest")
         return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
+
+    @property
+    def width(self) -> Fraction | None:
+        """How wide the steps are in which noise is drawn: of the grid, or of amounts; None where they are 1."""
+        return self.grid if self.grid is not None or self.unit.step == 1 else self.unit.step
 
     @property
     def exponent(self) -> int | None:
@@ -119,16 +126,16 @@ class Plan(Shown):
         >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
         (0.425459064119660..., 2.205764...)
         """
-        if self.grid is not None and isinstance(self.cost, Moment):
-            scale = math.pow(self.grid, self.cost.order)
+        if self.width is not None and isinstance(self.cost, Moment):
+            scale = math.pow(self.width, self.cost.order)
             return float(self.drawn.expected_cost(self.cost)) * scale
-        return float(self.drawn.expected_cost(in_steps(self.cost, self.grid)))
+        return float(self.drawn.expected_cost(in_steps(self.cost, self.width)))
 
     def _drawn_for(self, cost: Cost) -> IntegerLaw:
         """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
         if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
             return self.drawn
-        made_for = in_steps(cost, self.grid)
+        made_for = in_steps(cost, self.width)
         return DiscreteStaircase(self.drawn.level, self.drawn.sensitivity, made_for, step=self.drawn.step)
 
     @property
@@ -136,7 +143,7 @@ class Plan(Shown):
         wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
         if not _can_be_summed(self.cost, wide):
             return False
-        cost = in_steps(self.cost, self.grid)
+        cost = in_steps(self.cost, self.width)
         least = relaxable_law(self.drawn.level, wide, cost, "integers")
         return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
 
@@ -185,6 +192,7 @@ def plan_release(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        Unsupported: for sums and counts that are noised together, which a strategy releases.
 
     >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
     >>> plan.law, plan.radius
@@ -193,10 +201,19 @@ def plan_release(
     spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    law = choose(protected.per_cell(spent), protected.sensitivity, goal, read_numbers(numbers))
+    if protected.is_shared:
+        remedy = "Release the table with ut.release_workload, by a strategy."
+        raise Unsupported(
+            "sums and counts that are noised together need geometric noise", came="a plan of cells", remedy=remedy
+        )
+    if protected.amount is not None and read_numbers(numbers) != "integers":
+        remedy = "Leave out numbers= and grid=: amounts are whole steps already."
+        raise OutOfRange("amounts are released in their own steps", came="numbers='reals'", remedy=remedy)
+    stepped = in_steps(goal, None if protected.step == 1 else protected.step)
+    law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, protected, law, drawn, goal, relaxable, sure, drawn.radius(sure), None)
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.radius(drawn.radius(sure)), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")

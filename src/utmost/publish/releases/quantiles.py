@@ -17,6 +17,7 @@ is never empty: where it ends at a cell before the last, E_i - r_i > 0 there, so
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -29,8 +30,8 @@ from utmost.publish.workloads.axes import Edge, Label
 from utmost.publish.workloads.domain import Domain
 from utmost.publish.workloads.forms import ProductForm
 
-Measured = Callable[[ProductForm], tuple[Fraction, int | float]]
-"""Of a linear combination of cells its estimate and its radius."""
+Measured = Callable[[ProductForm], tuple[Fraction, bool]]
+"""Of a linear combination of cells its estimate, and whether its error bar leaves 0 out."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,7 +43,8 @@ class QuantileBar(Shown):
         q: which quantile, between 0 and 1.
         estimate: the label of the first group at which the estimated share is q or more.
         labels: those of the groups that can hold it, in order.
-        interval: from the lower edge of the first of these to the upper edge of the last; infinite at an open end.
+        interval: from the lower edge of the first of these to the upper edge of the last, times for periods; infinite
+            at an open end.
         confidence: the chance, before the noise is drawn, that the lower and the upper quantile both lie there.
     """
 
@@ -50,7 +52,7 @@ class QuantileBar(Shown):
     q: Fraction
     estimate: Label
     labels: tuple[Label, ...]
-    interval: tuple[Edge, Edge]
+    interval: tuple[Edge | datetime, Edge | datetime]
     confidence: Fraction = field(repr=False)
 
     def __str__(self) -> str:
@@ -62,20 +64,20 @@ class QuantileBar(Shown):
 def quantile_bar(
     domain: Domain, selection: ProductForm, level_name: str, q: Number, confidence: Fraction, measured: Measured
 ) -> QuantileBar:
-    """The groups of a level that can hold a quantile of a selection.
+    """The groups of a level that can hold a quantile of a selection; cells of a label for missing ones are not in it.
 
     Args:
         domain: the domain.
         selection: the cells that are taken, each with the factor 1.
-        level_name: of an axis of bins.
+        level_name: of an axis of bins or periods.
         q: strictly between 0 and 1.
-        confidence: of the radii.
-        measured: estimate and radius of a linear combination at that confidence.
+        confidence: of the error bars.
+        measured: the estimate of a linear combination, and whether its error bar of that confidence leaves 0 out.
 
     Raises:
         OutOfRange: for an axis that has no order, or a label that takes in what lies outside; and for q.
 
-    Cost: an estimate and a radius for each group but the last.
+    Cost: an estimate and a bound for each group but the last; a law is worked out where the estimate is near 0.
     """
     place, level = domain.level_named(level_name)
     axis, share = domain.axes[place], exact(q, "q")
@@ -89,20 +91,21 @@ def quantile_bar(
     if not 0 < share < 1:
         raise OutOfRange("q must lie between 0 and 1", came=q, where="quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
-    last = len(labels) - 1
-    cuts = [measured(_cut(selection, place, group_of, at, share)) for at in range(last)]
-    first = next((at for at, (value, radius) in enumerate(cuts) if value + Fraction(radius) >= 0), last)
-    furthest = max((at + 1 for at, (value, radius) in enumerate(cuts) if value - Fraction(radius) <= 0), default=0)
+    last = len(labels) - len(axis.extras) - 1
+    cuts = [measured(_cut(selection, place, group_of, at, last, share)) for at in range(last)]
+    first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
+    furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
-    ends = [*starts[1:], len(axis.edges) - 1]
-    interval = axis.edges[starts[first]], axis.edges[ends[furthest]]
+    ends = [*starts[1 : last + 1], len(axis.edges) - 1]
+    interval = axis.edge_shown(axis.edges[starts[first]]), axis.edge_shown(axis.edges[ends[furthest]])
     possible = labels[first : furthest + 1]
     return QuantileBar(level_name, share, labels[estimate], possible, interval, confidence)
 
 
-def _cut(selection: ProductForm, place: int, group_of: Any, at: int, share: Fraction) -> ProductForm:
-    """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it."""
+def _cut(selection: ProductForm, place: int, group_of: Any, at: int, last: int, share: Fraction) -> ProductForm:
+    """c_i - q n as a form: 1 - q for the groups up to one, -q for those after it up to the last, 0 behind."""
     below, above = share.denominator - share.numerator, -share.numerator
     factors = list(selection.factors)
-    factors[place] = factors[place] * np.where(group_of <= at, below, above).astype(object)
+    weights = np.where(group_of <= at, below, np.where(group_of <= last, above, 0))
+    factors[place] = factors[place] * weights.astype(object)
     return ProductForm(selection.domain, tuple(factors), selection.denominator * share.denominator)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
-from utmost.laws.exact import Level, Number
+from utmost.laws.exact import Level, Number, checked
 from utmost.laws.noise import Law
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
@@ -21,6 +21,8 @@ from utmost.publish.counting.counted import Laid
 from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.publish.releases.table_statements import cells_digest, statement
 from utmost.publish.releases.values import noised_by
+from utmost.publish.releases.withheld import WithheldTable, withheld_table
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
 from utmost.publish.tables.columns import check_distinct, integer_column, real_column
 from utmost.publish.tables.saving import SavedTable
@@ -78,6 +80,29 @@ class TableRelease(SavedTable):
         later = self.table is None or engine_door(self.table) is not None
         return self.said(None if later else cells_digest(self.table))
 
+    @checked
+    def withhold(
+        self,
+        *,
+        below: Number | None = None,
+        relative_margin: Number | None = None,
+        complementary: bool = False,
+        mark: str = "withheld",
+    ) -> WithheldTable:
+        """The table with cells left out by a public rule on their noisy values; it costs nothing.
+
+        Each cell has noise of its own, so that none follows from others, and ``complementary`` withholds no more.
+
+        Args:
+            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+
+        Raises:
+            OutOfRange, NotANumber: for a rule that is none.
+            Unsupported: for a rehearsal, and a frame that an engine evaluates.
+        """
+        rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
+        return withheld_table(self.table, self.columns, self.plan, self.said(None), rule)
+
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
         return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
@@ -116,7 +141,8 @@ def release_table(
             then its labels are public, and its unit is the one that was proved. A frame that an engine evaluates
             (Polars' lazy frames, DuckDB's relations, Spark's dataframes) needs an ``id_column``, and gives a frame of
             its kind, not evaluated yet; each evaluation gives the same values.
-        columns: the columns to release; of a counted table the name of its counts, "count" if left out.
+        columns: the columns to release; of a counted table the name of its counts, which if left out is that of the
+            amounts, or "count".
         public: the columns to publish as they are. To name one here is to declare that none of its cells depends on
             any individual: the names of departments, and not the number of those who applied to them.
         drop: the columns to leave out. Each column is in one of the three lists.
@@ -264,7 +290,8 @@ class CheckedTable:
             radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
             after = {f"{name}_radius": name for name in chosen}
             bare = self.adapter.without(self.table, self.dropped)
-            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
+            shown = {name: self.plan.unit.numbers(steps) for name, steps in noised.items()}
+            table = self.adapter.with_columns(bare, {**shown, **radii}, after)
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 

@@ -55,8 +55,7 @@ def statement(
         "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
         "neighbours": unit.neighbours,
-        "sensitivity": str(unit.sensitivity),
-        "cells": unit.cells,
+        **unit.facts(),
         "charged": unit.charged,
         "per_cell": level_facts(law.level),
         "law": type(law).__name__,
@@ -175,14 +174,14 @@ def assumed_line(unit: Unit, cell: str) -> str:
     >>> assumed_line(Unit(1, 2), "released cell")
     'changes at most 2 released cells, each by at most 1'
     """
-    many = f"1 {cell}," if unit.cells == 1 else f"{unit.cells} {cell}s, each"
-    return f"changes at most {many} by at most {unit.sensitivity}"
+    many = f"{unit.many(cell)}," if unit.cells == 1 else f"{unit.many(cell)}, each"
+    return f"changes at most {many} by at most {unit.most}"
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
     """`guarantee` for whatever is released, and whatever one individual changes."""
-    many = f"1 {cell}, and that" if unit.cells == 1 else f"{unit.cells} {cell}s, each"
-    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.sensitivity}")
+    many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
+    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
 
 
 def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:

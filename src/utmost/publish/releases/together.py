@@ -140,6 +140,7 @@ def plan_together(
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    whom.check_plain()
     if len(names) < 2 or whom.cells != len(names):
         raise OutOfRange(
             f"an individual must change the cells of one row, as many as there are columns, {len(names)}, two at least",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination
+from utmost.laws.privacy import Amount
 from utmost.laws.sampling.integers import narrowed
 
 _FINE = 100  # a step of the printed number is at most this part of the standard deviation
@@ -28,47 +29,57 @@ class Printing:
     Attributes:
         decimals: how many.
         whole: whether the estimates are integers, or halves, whatever the noise is, and rounding does nothing.
+        amount: in whose steps the estimates are, to be shown in its own unit; None for counts.
     """
 
     decimals: int
     whole: bool
+    amount: Amount | None = None
 
     @classmethod
-    def of(cls, noises: Iterable[Combination]) -> "Printing":
+    def of(cls, noises: Iterable[Combination], amount: Amount | None = None) -> "Printing":
         """The decimals for sums with these errors.
 
         >>> Printing.of([Combination([1], 1)]), Printing.of([Combination(["1/3", "2/3"], 1)])
-        (Printing(decimals=0, whole=True), Printing(decimals=2, whole=False))
+        (Printing(decimals=0, whole=True, amount=None), Printing(decimals=2, whole=False, amount=None))
         """
         listed = list(noises)
         steps = math.lcm(*(size.denominator for noise in listed for size in noise.coefficients))
         if steps <= 2:  # the estimates are sums of these multiples of integers
-            return cls(steps - 1, True)
+            return cls(steps - 1, True, amount)
         least = min(float(noise.variance) for noise in listed)
         if least <= 0:
-            return cls(_MOST_DECIMALS, False)
-        return cls(min(_MOST_DECIMALS, max(0, math.ceil(math.log10(_FINE) - math.log10(least) / 2))), False)
+            return cls(_MOST_DECIMALS, False, amount)
+        decimals = min(_MOST_DECIMALS, max(0, math.ceil(math.log10(_FINE) - math.log10(least) / 2)))
+        return cls(decimals, False, amount)
 
     def estimate(self, exactly: Fraction) -> int | float:
         """A rational as it is printed: an int without decimals, else the float nearest to the decimal, half up."""
         steps = math.floor(exactly * 10**self.decimals + Fraction(1, 2))
-        return steps if self.decimals == 0 else float(Fraction(steps, 10**self.decimals))
+        return self._shown(steps)
 
     def estimates(self, sums: NDArray[Any], divisor: int) -> NDArray[Any]:
         """The same of integers over one divisor, as an array."""
-        scale = 10**self.decimals
+        scale, amount = 10**self.decimals, self.amount
         if divisor == 1 and self.whole and sums.dtype != object:
-            return sums
+            return sums if amount is None else amount.numbers(sums)
         steps = (sums.astype(object) * (2 * scale) + divisor) // (2 * divisor)
-        return narrowed(steps) if self.decimals == 0 else (steps / scale).astype(np.float64)
+        if self.decimals == 0:
+            return narrowed(steps) if amount is None else amount.numbers(narrowed(steps))
+        decimals: NDArray[Any] = steps * (1 if amount is None else amount.step) / scale
+        return decimals.astype(np.float64)
 
     def radius(self, exactly: int | float) -> int | float:
         """A radius as it is printed: rounded up, with the rounding of the estimate in it."""
         if self.whole:
-            return exactly
-        scale = 10**self.decimals
-        steps = math.ceil(Fraction(exactly) * scale + Fraction(1, 2))
-        return steps if self.decimals == 0 else float(Fraction(steps, scale))
+            return exactly if self.amount is None else self.amount.radius(exactly)
+        return self._shown(math.ceil(Fraction(exactly) * 10**self.decimals + Fraction(1, 2)))
+
+    def _shown(self, steps: int) -> int | float:
+        """So many units of the last decimal as a number, of amounts in their own unit."""
+        if self.decimals == 0:
+            return steps if self.amount is None else self.amount.number(steps)
+        return float(Fraction(steps, 10**self.decimals) * (1 if self.amount is None else self.amount.step))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,12 +109,14 @@ class Answer(Shown):
         return f"{self.value} +- {self.radius}"
 
 
-def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction) -> Answer:
-    """The answer of an estimate whose error has a law.
+def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Answer:
+    """The answer of an estimate whose error has a law; of amounts both are in steps, and the answer in their own unit.
 
     >>> print(answer_of(Fraction(17), Combination([1], 1), Fraction(19, 20)))
     17 +- 3
     """
-    printing = Printing.of([noise])
+    printing, step = Printing.of([noise], amount), Fraction(1) if amount is None else amount.step
     radius = printing.radius(noise.radius(confidence))
-    return Answer(printing.estimate(exactly), radius, float(noise.variance), confidence, exactly)
+    return Answer(
+        printing.estimate(exactly), radius, float(noise.variance) * float(step**2), confidence, exactly * step
+    )

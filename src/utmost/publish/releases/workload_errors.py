@@ -112,6 +112,13 @@ class AnswerErrors:
         ]
 
 
+def scaled(noise: Combination, step: Fraction) -> Combination:
+    """The law of an error that is so many times as large."""
+    if step == 1:
+        return noise
+    return Combination([step * size for size in noise.coefficients], noise.levels, noise.counts)
+
+
 def _combined(listed: Iterable[tuple[Fraction, Level, int]]) -> Combination:
     return Combination(*_columns(list(listed), 3))
 

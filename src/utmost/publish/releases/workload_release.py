@@ -1,6 +1,6 @@
 """Releasing a workload: the sums over a strategy's families noised once, and every other sum made of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -21,11 +21,14 @@ from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
+from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
 from utmost.publish.releases.plan import warn_of_level
 from utmost.publish.releases.quantiles import QuantileBar, quantile_bar
 from utmost.publish.releases.values import noised_by
+from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
-from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
     noise_laws,
@@ -35,12 +38,11 @@ from utmost.publish.releases.workload_statements import (
     workload_statement,
     workload_table_statement,
 )
-from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.domain import Where
 from utmost.publish.workloads.forms import ProductForm, selected
-from utmost.publish.workloads.measured_families import is_tents, measured_family
+from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
@@ -254,15 +256,7 @@ class WorkloadRelease(Shown):
             OutOfRange: for names that the domain has not.
         """
         chosen, narrow = narrowed(self.domain, family)
-        sums, divisor = self.reconstruction.estimates(self.measured, chosen)
-        laws = self._laws(chosen)
-        printing = Printing.of(laws.values())
-        radii = {kind: printing.radius(law.radius(self.confidence)) for kind, law in laws.items()}
-        columns = {
-            "estimate": printing.estimates(sums, divisor).ravel(),
-            "radius": self._errors.by_group(radii, chosen),
-        }
-        return self._table(chosen, columns, narrow)
+        return family_table(self.domain, self.kind, chosen, self._estimated(chosen), narrow)
 
     def raw(self, family: Families) -> Any:
         """The noisy sums of one measured family as they were drawn, before anything was made of them; or differences.
@@ -276,7 +270,8 @@ class WorkloadRelease(Shown):
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
         pair = self.strategy.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
-        return self._table(labelled, {"measured": self.measured[chosen].ravel()})
+        drawn = self.unit.numbers(self.measured[chosen].ravel())
+        return family_table(self.domain, self.kind, labelled, {"measured": drawn})
 
     @checked
     def total(
@@ -295,7 +290,8 @@ class WorkloadRelease(Shown):
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where, along)
-        return answer_of(self.reconstruction.value(self.measured, form), self.noise(form), self._sure(confidence))
+        value, law = self.reconstruction.value(self.measured, form), self._errors.of(form)
+        return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
     @checked
     def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
@@ -311,7 +307,7 @@ class WorkloadRelease(Shown):
         forms = selected(self.domain, one), selected(self.domain, other)
         noise = self._errors.of_difference(*forms)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return answer_of(value - less, noise, self._sure(confidence))
+        return answer_of(value - less, noise, self._sure(confidence), self.unit.amount)
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
@@ -359,7 +355,8 @@ class WorkloadRelease(Shown):
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
-        return self._ratio(selected(self.domain, chosen, {str(name): values}), self, counts, confidence)
+        points = self.unit.points_along(str(name)) or values
+        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
 
     @checked
     def quantile(
@@ -376,7 +373,7 @@ class WorkloadRelease(Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
 
-        Cost: an estimate and a radius for each group of the level.
+        Cost: an estimate and a bound for each group of the level.
         Source: docs/theory/quantiles.md.
 
         >>> from utmost.publish.workloads import bins
@@ -387,8 +384,9 @@ class WorkloadRelease(Shown):
         """
         sure = self._sure(confidence)
 
-        def measured(form: ProductForm) -> tuple[Fraction, int | float]:
-            return self.reconstruction.value(self.measured, form), self.noise(form).radius(sure)
+        def measured(form: ProductForm) -> tuple[Fraction, bool]:
+            value = self.reconstruction.value(self.measured, form)
+            return value, self._errors.of(form).leaves_out(value, 1 - sure)
 
         selection = selected(self.domain, {} if where is None else where)
         return quantile_bar(self.domain, selection, name, q, sure, measured)
@@ -411,12 +409,42 @@ class WorkloadRelease(Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        chosen = [self.domain.family(one) for one in families] or self._wanted()
+        chosen = [self.domain.family(one) for one in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values()).radius(radius)
+            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).radius(radius)
             for family, radius in widest.items()
         }
+
+    @checked
+    def withhold(
+        self,
+        *families: Families,
+        below: Number | None = None,
+        relative_margin: Number | None = None,
+        complementary: bool = False,
+        mark: str = "withheld",
+    ) -> WithheldTables:
+        """Tables with cells left out by a public rule on their noisy values; it costs nothing.
+
+        Args:
+            families: the tables that are published; as for `bars` when none is named.
+            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+
+        Raises:
+            NotDetermined, OutOfRange, NotANumber: for a family that the release has not, and a rule that is none.
+            Unsupported: where too many cells would have to be compared for ``complementary``.
+        """
+        rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
+        return self.withheld(rule, families or wanted_families(self.strategy))
+
+    def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
+        """`withhold` by a rule, with families in any form that a release takes."""
+        cells = []
+        for family, narrow in (narrowed(self.domain, name) for name in families):
+            columns, law = self._estimated(family), max(self._laws(family).values(), key=lambda law: law.variance)
+            cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
+        return withheld_families(self.domain, cells, self.statement, rule)
 
     def clean(self) -> CleanRelease:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
@@ -432,17 +460,17 @@ class WorkloadRelease(Shown):
         squares, measured = self.reconstruction, self.measured
         if isinstance(squares, TurnedReconstruction):
             squares, measured = squares.on_atoms(measured)
-        return cleaned(squares, measured, atom, self.kind, sums_digest(self))
+        return cleaned(squares, measured, atom, self.kind, sums_digest(self), self.unit.amount)
 
     def noise(self, form: ProductForm) -> Combination:
-        """The law of an answer's error.
+        """The law of an answer's error, of amounts in their own unit.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
-        return self._errors.of(form)
+        return scaled(self._errors.of(form), self.unit.step)
 
     @cached_property
     def _ratios(self) -> dict[Family, Level]:
@@ -456,37 +484,16 @@ class WorkloadRelease(Shown):
         """The laws of the errors of a family's sums."""
         return self._errors.of_family(family)[1]
 
+    def _estimated(self, family: Family) -> dict[str, NDArray[Any]]:
+        known = self.reconstruction, self._errors, self.measured
+        return estimated_columns(*known, family, self.confidence, self.unit.amount)
+
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _ratio(
-        self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Number | None
-    ) -> RatioBar:
+    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> RatioBar:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
-        return fieller(top, bottom, **law, confidence=self._sure(confidence))
-
-    def _wanted(self) -> list[Family]:
-        """The families of the wanted parts that are families; the measured ones where there is none."""
-        workload = self.strategy.workload
-        found = []
-        for part in () if workload is None else workload.parts:
-            try:
-                found.append(narrowed(self.domain, part.name)[0])
-            except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
-                continue
-        return list(dict.fromkeys(found)) or [family for family in self.measured if not is_tents(family)]
-
-    def _table(
-        self, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Mapping[int, int] | None = None
-    ) -> Any:
-        """A table of a family's groups; of an axis that is narrowed, the groups of one label alone."""
-        labels = {name: np.array(values) for name, values in self.domain.group_labels(family).items()}
-        for name in columns:
-            if name in labels:
-                raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
-        kept = np.ones(self.domain.group_shape(family), dtype=bool)
-        for axis, place in ({} if narrow is None else narrow).items():
-            kept &= np.indices(kept.shape, sparse=True)[axis] == place
-        whole = {name: column[kept.ravel()] for name, column in {**labels, **columns}.items()}
-        return table_of(self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)
+        steps = of.unit.step / self.unit.step
+        moved = law | {"u": [steps * u for u in law["u"]]}
+        return fieller(steps * top, bottom, **moved, confidence=self._sure(confidence))

@@ -6,14 +6,16 @@ the weights of least squares stand in it, so that all compute the same numbers.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, UtmostError
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import Level, wrong_kind
 from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.laws.noise import Geometric
@@ -29,6 +31,7 @@ from utmost.version import __version__
 WORKLOAD_KIND = "utmost workload release"
 WORKLOAD_FORMAT = 1
 WORKLOAD_TABLE_KIND = "utmost workload table"
+_MOST_SUMS = 1 << 26
 
 _THEOREM = (
     "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
@@ -71,6 +74,15 @@ def _exactly_charged(theorem: str) -> str:
     for plain, exact in _EXACTLY.items():
         theorem = theorem.replace(plain, exact)
     return theorem
+
+
+_SHARED_THEOREM = (
+    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
+    "one atom of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each atom lies in one group of a family, and the shares are "
+    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
+    "to relax with these shares"
+)
 
 
 class Noised(Protocol):
@@ -131,10 +143,8 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
-        "sensitivity": str(unit.sensitivity),
-        "cells": unit.cells,
+        **unit.facts(),
         "charged": unit.charged,
-        **({"nonnegative": True} if unit.nonnegative else {}),
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
@@ -198,6 +208,8 @@ def _theorem(strategy: Strategy) -> str:
     theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
     if strategy.pair is not None:
         theorem = _TURNED_THEOREM
+    elif strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
+        theorem = _SHARED_THEOREM
     return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
 
 
@@ -212,7 +224,7 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
             "sensitivity": law.sensitivity,
-            "radius": law.radius(release.confidence),
+            "radius": release.strategy.unit.radius(law.radius(release.confidence)),
             "weight": release.weights[family],
         }
         for family, law in laws.items()
@@ -252,13 +264,39 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
         remedy = "It is what a release by a plan, or by a strategy, is written as."
         required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
         raise BadTable(required, came=came, remedy=remedy)
-    try:
+    with _all_parts():
         return _read(facts)
+
+
+@contextmanager
+def _all_parts() -> Iterator[None]:
+    """Whatever a document that lacks a part raises is a `BadTable`."""
+    try:
+        yield
     except BadTable:
         raise
     except (UtmostError, LookupError, TypeError, ValueError, AttributeError) as error:
         came = f"{type(error).__name__}: {error}"
         raise BadTable("the document must have all parts of a workload release", came=came) from None
+
+
+def unsummed_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a `WorkloadRelease` whose statement has no sums: all of them are 0.
+
+    Its labels, laws, bars and sentences are those of the release; its estimates are nobody's.
+
+    Raises:
+        WrongKind, BadTable: as `workload_parts`.
+        Unsupported: for more sums than a file would hold.
+    """
+    if not isinstance(facts, Mapping):
+        raise wrong_kind("facts", "a mapping", facts)
+    with _all_parts():
+        strategy = _strategy(facts)
+        sizes = {family: prod(strategy.measured_shape(family)) for family in strategy.shares}
+    if sum(sizes.values()) > _MOST_SUMS:
+        raise Unsupported(f"a statement may be of {_MOST_SUMS} sums", came="more", where="families")
+    return workload_parts({**facts, "sums": {strategy.domain.family_name(name): [0] * n for name, n in sizes.items()}})
 
 
 def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
@@ -274,9 +312,8 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
 
 
 def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
-    domain = Domain.of_facts(facts["domain"])
-    unit = Unit.of_facts(facts)
-    strategy = Strategy(domain, unit, facts["shares"], together=facts.get("together"))
+    strategy = _strategy(facts)
+    domain = strategy.domain
     sums, weights = {}, {}
     for fact in facts["families"]:
         family, row = measured_family(domain, fact["family"]), facts["sums"][fact["family"]]
@@ -292,6 +329,11 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
         "part": _part(facts["part"]),
         "weights": weights,
     }
+
+
+def _strategy(facts: Mapping[str, Any]) -> Strategy:
+    unit = Unit.of_facts(facts)
+    return Strategy(Domain.of_facts(facts["domain"]), unit, facts["shares"], together=facts.get("together"))
 
 
 def _part(found: Any) -> tuple[str, str] | None:

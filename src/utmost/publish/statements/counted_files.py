@@ -25,9 +25,8 @@ def read_domain(path: Path) -> Domain:
 
 
 def _facts(counted: CountedTable) -> dict[str, Any]:
-    unit = counted.unit
     return {
-        "unit": unit.facts(),
+        "unit": counted.unit.facts(),
         "part": None if counted.part is None else list(counted.part),
         **({} if counted.together is None else {"together": counted.together}),
         "domain": counted.domain.facts(),
@@ -49,8 +48,8 @@ COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
 """Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order."""
 
 
-def read_table(path: Path, column: str = "count") -> Any:
-    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name.
+def read_table(path: Path, column: str | None = None) -> Any:
+    """The table in a file, as `files.read`; of a counted table its labels, and the counts under this name, in steps.
 
     Raises:
         BadTable, Unsupported: for what is no such file.
@@ -58,7 +57,7 @@ def read_table(path: Path, column: str = "count") -> Any:
     if path.suffix.lower() != ".json":
         return files.read(path)
     counted = COUNTED_FORM.read(path)
-    return counted.table(counted.domain.finest, column)
+    return counted.in_steps(column)
 
 
 def measured_table(path: Path) -> CountedTable:

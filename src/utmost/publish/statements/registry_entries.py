@@ -170,9 +170,13 @@ def _domain(stated: StatedRelease) -> str:
     said = stated.said
     if stated.domain:
         return stated.domain
+    amount = said.get("amount")
     if "atoms" in said:
-        return f"Counts over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
+        counts = "Counts" if amount is None else f"Sums of {amount['name']}"
+        return f"{counts} over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
+    if amount is not None:
+        numbers = f"multiples of {amount['step']}"
     kind = "points" if stated.per is not None else numbers
     return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, exact, round_up, wrong_kind
+from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
@@ -22,6 +22,8 @@ from utmost.publish.releases.cell_bars import CellBars
 from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.table_statements import KIND
+from utmost.publish.releases.withheld import WithheldTable, withheld_table
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_check import check_statement, plan_at, stated_plan
 from utmost.publish.tables import files
@@ -224,6 +226,29 @@ class ReleasedTable(Shown):
         shared = len(rows & over) if above == below else 0
         return self.bars.ratio(*sums, above=len(rows), below=len(over), shared=shared, confidence=confidence)
 
+    @checked
+    def withhold(
+        self,
+        *,
+        below: Number | None = None,
+        relative_margin: Number | None = None,
+        complementary: bool = False,
+        mark: str = "withheld",
+    ) -> WithheldTable:
+        """The table with cells left out by a public rule on their noisy values: as `TableRelease.withhold`.
+
+        Args:
+            below, relative_margin, complementary, mark: as `WithholdingRule` has them.
+
+        Raises:
+            OutOfRange, NotANumber: for a rule that is none.
+        """
+        return self.withheld(WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark))
+
+    def withheld(self, rule: WithholdingRule) -> WithheldTable:
+        """`withhold` by a rule."""
+        return withheld_table(self.table, self.said["released"], self.plan, self.said, rule)
+
     def with_bars(self, confidence: Number = "0.95") -> Any:
         """The table with the ends of each cell's interval behind it, by itself and all cells at once.
 
@@ -259,7 +284,7 @@ def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[
     """The released cells, as the numbers that they are."""
     adapter = adapter_of(table)
     place: Callable[[int], str] = partial(adapter.place, table)
-    read = integer_column if plan.grid is None else real_column
+    read = integer_column if plan.grid is None and plan.unit.step.denominator == 1 else real_column
     columns = {name: read(adapter.column(table, name), name, place).tolist() for name in released}
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 

@@ -5,7 +5,7 @@ its level, unit and noise, and it is refused where they differ.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from utmost.laws.exact import Level, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.releases import together
 from utmost.publish.releases.keys import KEYS_KIND
@@ -23,6 +24,7 @@ from utmost.publish.releases.planar_law import PlanarLaw
 from utmost.publish.releases.processed_release import PROCESSED_KIND
 from utmost.publish.releases.table_statements import KIND, promise_line
 from utmost.publish.releases.together import TogetherPlan, plan_together
+from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec
@@ -30,6 +32,7 @@ from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_place
 from utmost.publish.statements.stated_choices import ANSWERS_KIND, answers_in_words, keys_in_words, reading_in_words
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 from utmost.publish.statements.together_check import stated_together
+from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload
 from utmost.publish.workloads.unit_charge import added_to_one
 
@@ -111,7 +114,7 @@ def stated_release(said: Mapping[str, Any]) -> StatedRelease:
 
     Args:
         said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
-            named, answers of `utmost respond`, a reading, or a whole workload release.
+            named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
 
     Raises:
         BadTable: for a statement that does not follow from itself.
@@ -147,13 +150,14 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
     if said["format"] == 1:
         raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
-        before = _NO_CHANGE
+        before = _rounded(plan.unit) + _NO_CHANGE
     else:
         half = plan.grid * reach("nearest")
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
         _listed("column", said["released"]) + ", in each cell",
-        repr(plan.drawn) + ("" if plan.grid is None else f" in steps of {plan.grid}"),
+        repr(plan.drawn)
+        + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
         level_name(plan.law.level),
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
     )
@@ -172,7 +176,7 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
 
 def _radius(plan: Plan, sure: Fraction) -> int | float:
     steps = plan.drawn.radius(sure)
-    return steps if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+    return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
 def _of_together(said: Mapping[str, Any]) -> StatedRelease:
@@ -232,28 +236,31 @@ def _of_points(said: Mapping[str, Any]) -> StatedRelease:
 
 
 def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
-    release = check_workload(said)
-    strategy = release.strategy
-    plain = added_to_one(strategy.shares, strategy.pair)
+    return _sums_in_words(said, check_workload(said))
+
+
+def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> StatedRelease:
+    plain = added_to_one(release.strategy.shares, release.strategy.pair)
     whole = "the whole" if plain else "the level that an atom alone would have"
     noises = tuple(
         StatedNoise(
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
-            f"{law!r}",
+            f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
-            _bars(release.confidence, law.radius),
+            _bars(release.confidence, lambda sure, law=law: release.unit.radius(law.radius(sure))),
         )
-        for (family, law), one in zip(_laws(release), said["families"], strict=True)
+        for (family, law), one in zip(_laws(release), statement["families"], strict=True)
     )
     part = ""
     if release.part is not None:
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
     return StatedRelease(
-        **_common(said, release.level, release.level, "atom"),
+        **_common(statement, release.level, release.level, "atom"),
         noises=noises,
-        why=str(said["theorem"]),
-        before=f"each individual's contribution was bounded as the unit says; {_outside(release)}",
+        why=str(statement["theorem"]),
+        before=f"{_rounded(release.unit)}each individual's contribution was bounded as the unit says; "
+        f"{_outside(release)}",
         after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
         "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
         composition="the families of sums share the level as stated, and the shares are together "
@@ -263,10 +270,20 @@ def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
     )
 
 
+def _rounded(unit: Unit) -> str:
+    """What became of amounts before they were summed."""
+    if unit.amount is None:
+        return ""
+    return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
+
+
 def _outside(release: WorkloadRelease) -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
-    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in release.domain.axes if axis.other is not None]
+    axes = release.domain.axes
+    open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
     counted = f", but those of {' and of '.join(open_axes)}" if open_axes else ""
+    unknown = [f"{axis.levels[0]}, as {axis.missing}" for axis in axes if axis.missing is not None]
+    counted += f"; missing values are counted for {' and for '.join(unknown)}" if unknown else ""
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 
@@ -281,16 +298,16 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     per = said.get("per")
     released = said.get("released", ())
     if per is None:
-        counts = said.get("nonnegative") is True
-        lowers = ", and lowers none" if counts else ""
-        changes = f"changes at most {_many(said['cells'], cell)} by at most {said['sensitivity']}{lowers}"
+        protects = Unit.of_facts(said)
+        many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
+        changes = f"changes at most {many}{', and lowers none' if protects.nonnegative else ''}"
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {
             "add-remove": f"data sets that differ by one individual more or less, who {changes}",
             "change-one": f"data sets that differ in one individual's record, which counts in at most "
-            f"{_many(said['cells'], cell)} by at most {said['sensitivity']}; that is charged "
-            + ("by what it takes from some sums and adds to others" if counts else "twice"),
+            f"{many}; that is charged "
+            + ("by what it takes from some sums and adds to others" if protects.nonnegative else "twice"),
         }[neighbours]
     else:
         law = stated_places(said)
@@ -315,10 +332,6 @@ def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
         f"the probabilities of any result differ by a factor of at most exp(epsilon d/{law.per}) (metric privacy, also "
         "known as geo-indistinguishability)"
     )
-
-
-def _many(cells: int, cell: str) -> str:
-    return f"1 {cell}," if cells == 1 else f"{cells} {cell}s, each"
 
 
 def _public(said: Mapping[str, Any]) -> dict[str, str]:
@@ -381,12 +394,27 @@ def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
     return _of_workload(release)
 
 
+def _of_withheld(statement: Mapping[str, Any]) -> StatedRelease:
+    """The words of the release, and after the noise the rule, as facts, too."""
+    described, release = stated_withheld(statement), statement["release"]
+    is_plan = described.family is not None
+    whole = _sums_in_words(release, unsummed_release(release)) if is_plan else _of_table(release)
+    facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
+    rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
+    return replace(
+        whole,
+        after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
+        on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
+    )
+
+
 _READERS: dict[str, Callable[[Mapping[str, Any]], StatedRelease]] = {
     KIND: _of_table,
     together.KIND: _of_together,
     PLACES_KIND: _of_points,
     WORKLOAD_KIND: _of_workload,
     WORKLOAD_TABLE_KIND: _of_workload_table,
+    WITHHELD_KIND: _of_withheld,
     KEYS_KIND: lambda said: StatedRelease(**keys_in_words(said)),
     PROCESSED_KIND: lambda said: StatedRelease(**reading_in_words(said)),
     ANSWERS_KIND: lambda said: StatedRelease(**answers_in_words(said)),

@@ -20,6 +20,7 @@ from utmost.laws.exact.written_levels import (
     stated_level,
 )
 from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.privacy import Unit
 from utmost.publish.releases.plan import Plan, plan_release
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import (
@@ -185,9 +186,9 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
             remedy="Only released columns have noise that can be read.",
         )
     law = plan.law
-    if plan.grid is not None or not isinstance(law, Geometric | DiscreteStaircase):
+    if plan.width is not None or not isinstance(law, Geometric | DiscreteStaircase):
         remedy = 'Releases with numbers="integers" have such noise.'
-        came = type(law).__name__
+        came = type(law).__name__ if plan.unit.step == 1 else "amounts in steps"
         raise Unsupported(
             "only geometric noise and discrete staircases can be read", came=came, where="law", remedy=remedy
         )
@@ -197,18 +198,14 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
 def _plan(said: Mapping[str, Any]) -> Plan:
     """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
     at, confidence = level_of_text(_text(said, "epsilon")), stated_confidence(said)
-    unit = {
-        "sensitivity": _text(said, "sensitivity"),
-        "cells": stated_field(said, "cells", int),
-        "neighbours": _text(said, "neighbours"),
-    }
+    unit = stated_unit(said)
     grid = None if said.get("grid") is None else _text(said, "grid")
     if "name" in said:
         from utmost.publish.ledger.promised_noise import read_noise  # its room is for who has a ledger
         from utmost.publish.ledger.verification import response_plan
 
         numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
-        return response_plan(read_noise(numbers=numbers, grid=grid, half_step=half_step, **unit), at, confidence)
+        return response_plan(read_noise(numbers=numbers, grid=grid, half_step=half_step, unit=unit), at, confidence)
     return plan_release(
         at,
         cost=_text(said, "cost"),
@@ -216,8 +213,19 @@ def _plan(said: Mapping[str, Any]) -> Plan:
         relaxable=stated_field(said, "relaxable", bool),
         confidence=confidence,
         grid=grid,
-        **unit,
+        unit=unit,
     )
+
+
+def stated_unit(facts: Mapping[str, Any]) -> Unit:
+    """What one individual changes, as a statement says it.
+
+    Raises:
+        BadTable: where a field is not there, or is of another kind.
+    """
+    for name, kind in (("sensitivity", str), ("cells", int), ("neighbours", str)):
+        stated_field(facts, name, kind)
+    return Unit.of_facts(facts)
 
 
 def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:

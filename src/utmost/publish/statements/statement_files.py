@@ -25,6 +25,7 @@ from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.processed_release import PROCESSED_KIND
 from utmost.publish.releases.table_statements import FORMAT, KIND
+from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
@@ -40,6 +41,7 @@ _KINDS = {
     PROCESSED_KIND: (1, 1),
     WORKLOAD_TABLE_KIND: (1, 1),
     CLEAN_KIND: (1, 1),
+    WITHHELD_KIND: (1, 1),
     "utmost answers": (1, 1),
 }
 """Kinds of statements beside those of tables: the newest and the oldest format that is read."""
@@ -110,6 +112,21 @@ def publish(
         Unsupported: where one of them exists.
         OSError: where the disk refuses.
     """
+    writers, statement = table_writers(table, said, out, watch, signer)
+    write_together(writers, owner_only=owner_only, overwrite=overwrite)
+    if overwrite and signer is None:
+        signature_path(sidecar_path(out)).unlink(missing_ok=True)
+    return statement
+
+
+def table_writers(
+    table: Any, said: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+) -> tuple[dict[Path, Writer], dict[str, Any]]:
+    """What writes a table, its statement and its signature, in this order, as `publish` does; and the statement.
+
+    Returns:
+        The writers, and a mapping that holds the statement once the table is written.
+    """
     statement: dict[str, Any] = {}
     text = bytearray()
 
@@ -125,10 +142,7 @@ def publish(
     writers: dict[Path, Writer] = {out: write_table, statement_path: lambda file: file.write(bytes(text))}
     if signer is not None:
         writers[signature_path(statement_path)] = lambda file: file.write(signer(bytes(text)))
-    write_together(writers, owner_only=owner_only, overwrite=overwrite)
-    if overwrite and signer is None:
-        signature_path(statement_path).unlink(missing_ok=True)
-    return statement
+    return writers, statement
 
 
 def check_repeated(table: Any, out: Path) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.workload_statements import WORKLOAD_KIND
-from utmost.publish.statements import codec
-from utmost.publish.tables import table_formats
+from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.statements import codec, statement_files
+from utmost.publish.tables import files, table_formats
 
 ON_TRUST_OF_SUMS = (
     "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
@@ -21,7 +21,7 @@ ON_TRUST_OF_SUMS = (
 """What no release by a plan can show."""
 
 
-_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".feather")
+_TABLES = (*(ending for ending in files.TEXT if ending), *files.PARQUET, *files.JSON_LINES, *files.FEATHER)
 
 
 @checked
@@ -29,7 +29,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     """The workload release of a file that its ``save`` or `utmost release` wrote; digest and statement are checked.
 
     Args:
-        path: the file, JSON.
+        path: the JSON file; or one table of it, with the statement beside it, which holds the release.
 
     Returns:
         The release, which answers everything that the one did that was saved.
@@ -48,14 +48,25 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     >>> read_workload(path).total() == released.total()
     True
     """
-    place = Path(path)
-    if place.suffix.lower() in _TABLES:
-        remedy = "Ask for the .json file that was written with it: every sum is answered from that."
-        raise BadTable("sums are read from a release's own file", came="a table", where=str(path), remedy=remedy)
+    place = path if isinstance(path, Path) else Path(path)
+    if files.ending_of(place) in _TABLES:
+        return _of_table(place)
     found = codec.read_json(place, "a workload release must")
     if not isinstance(found, dict):
         raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
     return WorkloadRelease.of_facts(found)
+
+
+def _of_table(place: Path) -> WorkloadRelease:
+    """The release of which one table is in a file: it stands beside the table, in the table's statement."""
+    beside = statement_files.sidecar_path(place)
+    statement = statement_files.read(beside) if beside.is_file() else {}
+    if statement.get("kind") != WORKLOAD_TABLE_KIND:
+        remedy = "Ask for the .json file of the release, or for the table's statement: every sum is answered from that."
+        came = "another statement" if statement else f"no {beside.name[-80:]}"
+        raise BadTable("a table of sums must have its release beside it", came=came, where=str(place), remedy=remedy)
+    statement_files.check_unchanged(place, statement)
+    return check_workload_table(statement, files.read(place))
 
 
 def is_workload(path: Path) -> bool:

@@ -16,7 +16,7 @@ from utmost.publish.tables.event_codes import MISSING, OUTSIDE
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.persons_in_order import CELL, TOTAL, wide_integers
 
-_EVENTS, _LEFT_OUT, _PERSONS, _MOVED, _DROPPED, _FIRST_AXIS = range(6)
+_EVENTS, _LEFT_OUT, _EACH, _PERSONS, _MOVED, _DROPPED, _FIRST_AXIS = range(7)
 
 
 class AccountTally:
@@ -24,10 +24,11 @@ class AccountTally:
 
     Args:
         axes: the names of the axes whose values are read.
+        has_each: whether the amounts of events are moved between ends.
     """
 
-    def __init__(self, axes: Sequence[str]) -> None:
-        self._axes = tuple(axes)
+    def __init__(self, axes: Sequence[str], *, has_each: bool = False) -> None:
+        self._axes, self._has_each = tuple(axes), has_each
         self._numbers = [0] * (_FIRST_AXIS + 2 * len(self._axes))
 
     def read(self, inside: NDArray[np.bool_], places: Sequence[NDArray[np.int64]], times: Any) -> None:
@@ -46,12 +47,16 @@ class AccountTally:
             self._numbers[_FIRST_AXIS + 2 * axis] += _count(place == OUTSIDE, times)
             self._numbers[_FIRST_AXIS + 2 * axis + 1] += _count(place == MISSING, times)
 
-    def bound(self, pairs: Pairs, low: int, high: int, dropped: int) -> None:
-        """Take in what was kept of some persons, all of whose pairs these are."""
+    def moved(self, events: int) -> None:
+        """Take in how many amounts of events inside the domain were moved."""
+        self._numbers[_EACH] += events
+
+    def bound(self, pairs: Pairs, moved: int, dropped: int) -> None:
+        """Take in what was kept of some persons, all of whose pairs these are: how many sums were moved and dropped."""
         self._numbers[_PERSONS] += int(np.count_nonzero(pairs.persons[1:] != pairs.persons[:-1])) + bool(
             len(pairs.persons)
         )
-        self._numbers[_MOVED] += int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
+        self._numbers[_MOVED] += moved
         self._numbers[_DROPPED] += dropped
 
     def given_to(self, totals: Any) -> Any:
@@ -83,6 +88,7 @@ class AccountTally:
             persons=numbers[_PERSONS],
             moved=numbers[_MOVED],
             dropped=numbers[_DROPPED],
+            cut=numbers[_EACH] if self._has_each else None,
         )
 
 

@@ -79,6 +79,8 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
     Raises:
         BadTable: at the first row whose identifier is missing or was there before.
     """
+    if _is_plainly_distinct(column):
+        return
     seen: dict[Any, int] = {}
     for row, key in enumerate(column.tolist() if isinstance(column, np.ndarray) else column):
         if is_missing(key) or not is_hashable(key):
@@ -86,6 +88,17 @@ def check_distinct(column: Column, name: str, place: Place) -> None:
         if key in seen:
             raise not_distinct(f"the one that is also in {place(seen[key])}", _where(row, name, place))
         seen[key] = row
+
+
+def _is_plainly_distinct(column: Column) -> bool:
+    """Whether these are integers or texts, none missing and no two alike, as a whole column is soonest known to be."""
+    if isinstance(column, np.ndarray):
+        ascending = np.sort(column) if column.dtype.kind in "iu" and column.ndim == 1 else None
+        return ascending is not None and not (ascending[1:] == ascending[:-1]).any()
+    kinds = set(map(type, column))
+    if kinds == {str} and not all(map(str.strip, column)):
+        return False
+    return kinds in ({str}, {int}) and len(set(column)) == len(column)
 
 
 def not_distinct(came: str, where: str) -> BadTable:

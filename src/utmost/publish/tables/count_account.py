@@ -19,6 +19,7 @@ class CountAccount:
         persons: how many persons have an event inside the domain.
         moved: of how many atoms of persons the sum was moved into ``per_atom``.
         dropped: how many atoms of persons ``at_most`` or the choice of one part left out.
+        cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
     """
 
     notice: ClassVar[str] = "Confidential, for the curator's eyes: true counts, which nothing that is written contains."
@@ -30,6 +31,7 @@ class CountAccount:
     persons: int
     moved: int
     dropped: int
+    cut: int | None = None
 
     def __reduce__(self) -> Any:
         raise Unsupported(
@@ -47,6 +49,7 @@ class CountAccount:
             **{f"outside, {name}": f"{count} events" for name, count in self.outside.items()},
             **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},
             "persons": f"{self.persons} with events inside the domain",
+            **({} if self.cut is None else {"moved, each": f"{self.cut} amounts of events, by each"}),
             "moved": f"{self.moved} sums of a person in an atom, by per_atom",
             "dropped": f"{self.dropped} atoms of a person, by at_most",
         }

@@ -46,14 +46,14 @@ class Events:
     folders: FolderColumns | None = None
 
 
-def read_events(events: Any, wanted: Sequence[str], values: str | None = None) -> Events:
+def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) -> Events:
     """The columns wanted of a table of events.
 
     Args:
         events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file or of
             a directory of Parquet files.
         wanted: the names of the columns.
-        values: the one that holds amounts.
+        values: those that hold amounts.
 
     Raises:
         BadTable: for what is no table, and a column that is not there.
@@ -95,18 +95,18 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
         yield {name: column[start : start + _ROWS] for name, column in columns.items()}
 
 
-def _from_csv(events: CsvTable, wanted: Sequence[str], values: str | None) -> Events:
+def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) -> Events:
     check_there(wanted, events.header)
     places = {name: events.header.index(name) for name in wanted}
     return Events("columns:", events.rows, lambda: _csv_batches(events.path, places, values))
 
 
-def _csv_batches(path: Path, places: Mapping[str, int], values: str | None) -> Iterator[Batch]:
+def _csv_batches(path: Path, places: Mapping[str, int], values: Sequence[str]) -> Iterator[Batch]:
     records = csv_table.records(path)
     next(records, None)
     while batch := [record for _, record in islice(records, _RECORDS)]:
         texts = {name: [record[place] for record in batch] for name, place in places.items()}
-        yield {name: csv_table.numbers_of(cells) if name == values else cells for name, cells in texts.items()}
+        yield {name: csv_table.numbers_of(cells) if name in values else cells for name, cells in texts.items()}
 
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
@@ -136,8 +136,15 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     if series.dtype != nw.Object:
         try:
             found = series.to_arrow()
-            return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
+            if not _is_of_intervals(found.type):
+                return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
     gone = series.is_null().to_list()
     return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
+
+
+def _is_of_intervals(kind: Any) -> bool:
+    """Whether an Arrow type is that of the groups of pandas.cut, whose ends alone Arrow knows."""
+    values = getattr(kind, "value_type", kind)
+    return getattr(values, "extension_name", "") == "pandas.interval"

@@ -7,16 +7,14 @@ and text that spells one; what is neither is refused by its type, since as a val
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, NotANumber, OutOfRange
-from utmost.laws.exact import exact
+from utmost.errors import BadTable
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.tables.arrow_identifiers import arrow_identifiers
 from utmost.publish.tables.cell_values import kind_of
@@ -28,17 +26,20 @@ from utmost.publish.workloads.axes import text_of
 _CAST = "Cast it to text or to integers first."
 _FLOATS = "Libraries make floats of integers beside a missing cell: cast it to a nullable integer type, such as Int64, "
 _FLOATS += "or to text; numbers with a point are counted by bins."
-_NUMBERS = "Make it a number first, such as the year of a date; or declare its values as a list, and cast it to text."
+DECLARE = (
+    "Declare dates and times by ut.workloads.periods, truth values by [False, True], numbers by ut.workloads.bins;"
+)
+DECLARE += " or cast it to text, and declare its values as a list."
 MISSING, OUTSIDE = -2, -1
-_INT64 = np.iinfo(np.int64)
 
 
-def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]]:
+def distinct_cells(column: Any, name: str, axis: Axis | None = None) -> tuple[NDArray[np.int64], list[Any]]:
     """The cells of a column by number, and the distinct cells that the numbers stand for; -1 for a missing cell.
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence.
         name: of the column, for the message.
+        axis: whose values they are, see `check_type`.
 
     Raises:
         BadTable: for a cell that is no single value.
@@ -46,7 +47,7 @@ def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]
     >>> distinct_cells(["a", None, "a", 3], "user")
     (array([ 0, -1,  0,  1]), ['a', 3])
     """
-    check_type(column, name)
+    check_type(column, name, axis)
     if hasattr(column, "dictionary_encode"):
         return _arrow_cells(column)
     if isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray) and column.dtype.kind in "iuU":
@@ -61,36 +62,39 @@ def distinct_cells(column: Any, name: str) -> tuple[NDArray[np.int64], list[Any]
         elif is_hashable(cell):
             codes[row] = numbers.setdefault((cell.__class__, cell), len(numbers))
         else:
-            raise _refused(cell, name)
+            raise refused_cell(cell, name)
     return codes, [cell for _, cell in numbers]
 
 
-def check_type(column: Any, name: str) -> None:
+def check_type(column: Any, name: str, axis: Axis | None = None) -> None:
     """Check that a column whose type is known holds no dates, times or truth values, be there cells in it or none.
 
     Args:
         column: an Arrow array, a NumPy array, or a sequence; or the field of an Arrow schema.
         name: of the column, for the message.
+        axis: whose values they are; one of periods takes dates and times, one that lists truth values takes those.
 
     Raises:
         BadTable: where it does.
     """
+    takes_time, takes_truth = axis is not None and axis.clock is not None, axis is not None and axis.truth
     kind: Any = getattr(column, "dtype", getattr(column, "type", None))
     if isinstance(kind, np.dtype):
-        is_timed, is_truth = kind.kind in ("M", "m"), kind.kind == "b"
+        is_timed, is_moment, is_truth = kind.kind in ("M", "m"), kind.kind == "M", kind.kind == "b"
     elif type(kind).__module__ == "pyarrow.lib":
         import pyarrow.types as kinds
 
         kind = kind.value_type if kinds.is_dictionary(kind) else kind
         is_timed, is_truth = kinds.is_temporal(kind), kinds.is_boolean(kind)
+        is_moment = kinds.is_date(kind) or kinds.is_timestamp(kind)
     else:
         return
-    if is_timed or is_truth:
+    if (is_timed and not (takes_time and is_moment)) or (is_truth and not takes_truth):
         raise BadTable(
             "the cells must be text or integers, or numbers on an axis of bins",
             came=f"dates or times ({kind})" if is_timed else "truth values",
             where=f"column {name!r}",
-            remedy=_NUMBERS if is_timed else _CAST,
+            remedy=DECLARE,
         )
 
 
@@ -108,7 +112,8 @@ def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
     return np.where(gone[codes], -1, codes), values
 
 
-def _refused(cell: Any, name: str) -> BadTable:
+def refused_cell(cell: Any, name: str) -> BadTable:
+    """The refusal of a cell that is neither text nor an integer, by its kind alone."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         came = "an integer of thousands of digits"
     else:
@@ -152,7 +157,7 @@ class Persons:
             return -1
         text = cell if type(cell) is str else text_of(cell)
         if text is None:
-            raise _refused(cell, self.name)
+            raise refused_cell(cell, self.name)
         return self.add(text)
 
     def add(self, text: str) -> int:
@@ -191,129 +196,17 @@ Places = Callable[[Any], NDArray[np.int64]]
 `MISSING`, where nothing stands."""
 
 
-def places_on(axis: Axis, name: str) -> Places:
-    """The reader of one axis's column: as `Axis.place` for each cell of a type that is read, from a table made once.
-
-    Raises:
-        OutOfRange: for a blank label, since a blank cell is a missing one.
-        BadTable: from the reader, for cells of a listed axis that are neither text nor integers; and for cells of bins
-            that are no numbers, where text that spells none is put to an ``other`` and refused without one.
-
-    >>> from utmost.publish.workloads import bins, plain
-    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None]).tolist()
-    [1, -1, -2]
-    >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
-    [3, 7, -1]
-    """
-    labels = {text_of(label): place for place, label in enumerate(axis.labels[0])}
-    if any(map(is_missing, labels)):
-        remedy = "Say what a blank stands for in the data, or let an other= on the axis take missing values in."
-        raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
-    outside = OUTSIDE if axis.other is None else labels[text_of(axis.other)]
-    if axis.edges is not None:
-        return _bin_reader(axis, outside, name)
-
-    def place(cell: Any) -> int:
-        text = text_of(cell)
-        if text is None and not is_missing(cell):
-            raise _refused(cell, name)
-        return labels.get(text, outside)
-
-    return lambda column: _by_cell(column, name, place, outside)
-
-
-def _by_cell(column: Any, name: str, place: Callable[[Any], int], outside: int) -> NDArray[np.int64]:
-    codes, cells = distinct_cells(column, name)
+def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> NDArray[np.int64]:
+    """The place of each cell, from those of the distinct ones; a missing cell has the place that the axis gives it."""
+    codes, cells = distinct_cells(column, name, axis)
     used = np.bincount(codes[codes >= 0], minlength=len(cells)) > 0  # a category that no event has is never refused
-    places = [place(cell) if is_used else outside for cell, is_used in zip(cells, used.tolist(), strict=True)]
-    return np.array([*places, MISSING if outside < 0 else outside], dtype=np.int64)[codes]
+    places = [place(cell) if is_used else OUTSIDE for cell, is_used in zip(cells, used.tolist(), strict=True)]
+    return np.array([*places, missing_place(axis)], dtype=np.int64)[codes]
 
 
-def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
-    assert axis.edges is not None, "only bins have edges"
-    bare, bins = replace(axis, other=None), len(axis.edges) - 1
-    finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
-    thresholds: dict[str, NDArray[Any] | None] = {}
-
-    def place(cell: Any) -> int:
-        if not _is_number(cell) and (axis.other is None or not isinstance(cell, str)):
-            came = "text that is no number" if isinstance(cell, str) else kind_of(cell)
-            raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=_NUMBERS)
-        number = bare.place(cell)
-        return outside if number is None else number
-
-    def read(column: Any) -> NDArray[np.int64]:
-        numbers = _plain_numbers(column)
-        if numbers is None:
-            return _by_cell(column, name, place, outside)
-        kind = numbers.dtype.kind
-        if kind not in thresholds:
-            thresholds[kind] = _thresholds(finite, kind)
-        edges = thresholds[kind]
-        if edges is None:
-            return _by_cell(numbers, name, place, outside)
-        place_of = np.searchsorted(edges, numbers, side="right") - 1 + is_open
-        is_inside = (place_of >= 0) & (place_of < bins)
-        if kind == "f":
-            is_inside &= np.isfinite(numbers)
-        places = np.where(is_inside, place_of, outside).astype(np.int64)
-        return np.where(np.isnan(numbers), MISSING, places) if kind == "f" and outside < 0 else places
-
-    return read
-
-
-def _is_number(cell: Any) -> bool:
-    """Whether a cell is a number by its type, or text that spells one; whatever the number is, infinite or not."""
-    if isinstance(cell, str):
-        try:
-            exact(cell, "cell")
-        except NotANumber:
-            return cell.strip().lower().lstrip("+-") in _NOT_FINITE
-        return True
-    is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
-    return is_number and not isinstance(cell, bool | np.timedelta64)
-
-
-_NOT_FINITE = ("nan", "inf", "infinity")
-
-
-def _plain_numbers(column: Any) -> NDArray[Any] | None:
-    """The column as int64 or float64 without missing integers; None where it is something else."""
-    if hasattr(column, "dictionary_encode"):
-        import pyarrow
-
-        kind = column.type
-        if not (pyarrow.types.is_floating(kind) or (pyarrow.types.is_integer(kind) and column.null_count == 0)):
-            return None
-        column = np.asarray(column.to_numpy(zero_copy_only=False))
-    if not isinstance(column, np.ndarray) or isinstance(column, np.ma.MaskedArray):
-        return None
-    if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
-        return column.astype(np.float64)
-    return column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype != np.uint64 else None
-
-
-def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
-    """The least int64, or float64, that is not below each edge; None where there is none.
-
-    A float is read as the decimal it prints, which grows with the float, so comparing with the least one that reads as
-    the edge or more is comparing with the edge itself.
-    """
-    if kind == "i":
-        least = [-(-edge.numerator // edge.denominator) for edge in edges]
-        return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
-    if max(abs(edges[0]), abs(edges[-1])) > 10**300:
-        return None
-    return np.array([_least_float(edge) for edge in edges], dtype=np.float64)
-
-
-def _least_float(edge: Fraction) -> float:
-    found = float(edge)
-    while exact(found) >= edge:
-        found = float(np.nextafter(found, -np.inf))
-    while exact(found) < edge:
-        found = float(np.nextafter(found, np.inf))
-    return found
+def missing_place(axis: Axis) -> int:
+    """Where a missing cell goes: to the label for such, to ``other``, or nowhere, which is `MISSING`."""
+    return MISSING if not axis.extras else axis.size - 1
 
 
 def amounts_in(column: Any, name: str, before: int) -> NDArray[Any]:

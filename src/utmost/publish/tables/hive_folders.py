@@ -18,7 +18,7 @@ import numpy as np
 from utmost.errors import BadTable
 from utmost.publish.tables.extra import extra
 from utmost.publish.workloads import Axis
-from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.axes import label_text
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
@@ -91,10 +91,11 @@ class FolderColumns:
         Raises:
             BadTable: where one does, since events in such a folder would be left out unseen.
         """
-        for axis in axes:
-            name, labels = axis.levels[0], {text_of(label) or "" for label in axis.labels[0]}
-            if name not in self.names or axis.edges is not None:
+        listing = [column for axis in axes if axis.edges is None for column in axis.label_columns(0).items()]
+        for name, values in listing:
+            if name not in self.names:
                 continue
+            labels = {label_text(value) or "" for value in values}
             cells = {str(cell) for cell in self.cells[self.names.index(name)].to_pylist() if cell is not None}
             if {_unpadded(cell) for cell in cells - labels} & {_unpadded(label) for label in labels} - {None}:
                 raise BadTable(

@@ -79,8 +79,11 @@ class PersonsInBuckets:
             columns = {name: batch.column(name) for name in batch.schema.names}
             persons = _checked_persons(columns[self.reader.person], self.reader.person)
             cells, amounts = self.reader.placed(columns, None, before)
-            before += batch.num_rows
-            found = {_PERSON: persons, _CELL: arrow.array(cells), _BUCKET: columns[self.bucket]}
+            before, buckets = before + batch.num_rows, columns[self.bucket]
+            if len(cells) > batch.num_rows:  # several things are counted of each event
+                rows = arrow.array(np.tile(np.arange(batch.num_rows), len(cells) // batch.num_rows))
+                persons, buckets = persons.take(rows), buckets.take(rows)
+            found = {_PERSON: persons, _CELL: arrow.array(cells), _BUCKET: buckets}
             if amounts is not None:
                 found[_AMOUNT] = _amounts_in_arrow(amounts)
             table = arrow.table(found)

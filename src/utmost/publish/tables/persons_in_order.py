@@ -34,7 +34,8 @@ def take_events(
         before: how many rows came before these.
     """
     who = persons.codes(batch[reader.person])
-    tally.add(who, *reader.placed(batch, weight, before))
+    cells, amounts = reader.placed(batch, weight, before)
+    tally.add(who if len(cells) == len(who) else np.tile(who, len(cells) // len(who)), cells, amounts)
     return len(who)
 
 

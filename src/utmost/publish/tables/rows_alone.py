@@ -17,10 +17,13 @@ def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:
     Args:
         before: how many rows came before these.
     """
+    rows = len(next(iter(batch.values())))
     cells, amounts = reader.placed(batch, None, before)
     inside = np.flatnonzero(cells >= 0)
+    if len(cells) > rows:  # several things are counted of each row
+        inside = inside[np.argsort(inside % rows, kind="stable")]
     sums = np.ones(len(inside), dtype=np.int64) if amounts is None else amounts[inside]
-    return Pairs(np.arange(len(inside)), cells[inside], sums)
+    return Pairs(inside % max(rows, 1), cells[inside], sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from utmost.errors import BadTable
 from utmost.publish.tables import csv_table, dataframes
-from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.tables.adapters import adapter_of, in_order
 from utmost.publish.tables.csv_table import CsvTable
 from utmost.publish.tables.extra import extra
 
@@ -140,6 +140,30 @@ def _arrow_cells(arrow: Any, column: Any) -> Any:
     except (arrow.ArrowException, OverflowError, TypeError, ValueError):
         exact = [None if cell is None else str(cell) for cell in cells]
         return arrow.array(exact, arrow.string())
+
+
+def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str, str]) -> Any:
+    """A table in memory with columns in which a cell may be None: of its kind, or columns where it came from a file.
+
+    Args:
+        table: any table but an engine's frame.
+        columns: replaced, or new; integers stay integers beside None.
+        after: behind which column each new one stands.
+
+    >>> with_blanks({"n": [5, 7], "n_radius": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
+    {'n': [5, None], 'mark': ['', 'x'], 'n_radius': [3, 3]}
+    """
+    known = as_columns(table)
+    whole = {name: columns.get(name, known.get(name, [])) for name in in_order(list(known), after)}
+    module = type(table).__module__.partition(".")[0]
+    if module == "pyarrow":
+        return as_arrow(whole)
+    if module == "polars":
+        return extra("polars", "tables").DataFrame(whole, strict=False)
+    if isinstance(table, Mapping | CsvTable):
+        return whole
+    cells = {name: np.array(column, dtype=object) for name, column in columns.items()}
+    return adapter_of(table).with_columns(table, cells, after)
 
 
 def as_rows(table: Any) -> tuple[list[str], Iterator[list[str]], int]:

@@ -1,11 +1,14 @@
 """What sums are wanted, and which strategy measures them."""
 
-from utmost.publish.workloads.axes import Axis, bins, hierarchy, plain
+from utmost.publish.workloads.axes import Axis, hierarchy, plain
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
 from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
 from utmost.publish.workloads.chosen_strategy import strategy
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.listed_keys import listed
+from utmost.publish.workloads.ordered_axes import bins
+from utmost.publish.workloads.time_axes import periods
 from utmost.publish.workloads.unequal_trees import (
     TreeError,
     UnequalTree,
@@ -40,7 +43,9 @@ __all__ = [
     "check_lower_bounds",
     "hierarchy",
     "least_tree_shares",
+    "listed",
     "pair_noise",
+    "periods",
     "plain",
     "strategy",
     "tree_estimate",

@@ -1,4 +1,4 @@
-"""Axes of a domain: a declared list of values each, with its coarsenings; plain lists, trees, ordered bins.
+"""Axes of a domain: a declared list of values each, with its coarsenings; plain lists and trees.
 
 An axis says which values there are before anybody is counted, so that which values are published tells nothing of
 anybody. Its **levels** are nested groupings of the values into runs, from the values themselves to coarser ones;
@@ -8,21 +8,21 @@ above all levels lies "all", the one group that holds every value.
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fractions import Fraction
-from itertools import pairwise
-from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.exact import Number, checked, exact, exact_integer, frozen
+from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
+from utmost.publish.workloads.clock import Clock, read_time, time_at
 from utmost.publish.workloads.tents import MARK, tent_count, tent_rows
 
-Label = str | int
-"""A value as it is declared and published: text or an integer. What reads as the same text is the same value."""
+Label = str | int | bool
+"""A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
 
 Edge = Fraction | float
 """The edge of a bin; -inf and inf at open ends."""
@@ -32,7 +32,7 @@ MOST_VALUES = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Axis(Shown):
-    """One axis of a domain; made by `plain`, `hierarchy`, `bins`, or a list given to `Domain`.
+    """One axis of a domain; made by `plain`, `hierarchy`, `bins`, `periods`, or a list given to `Domain`.
 
     Attributes:
         levels: the names of its levels, the finest first. The finest names the column of events that holds the values;
@@ -40,9 +40,13 @@ class Axis(Shown):
         labels: of each level, the labels of its groups, in order.
         starts: of each level, where its groups begin among the values; a group ends where the next one begins.
         edges: of bins, their edges, ascending, one more than there are bins, the first and the last perhaps infinite;
-            None for other axes.
+            of periods in seconds of the clock, see `Clock`; None for other axes.
         other: the label that takes in what is not declared; None where that is dropped.
         whole: of bins whose edges were listed, whether their labels are those of whole numbers; None elsewhere.
+        missing: the last label, of cells where nothing stands; None where they go to ``other``, or are dropped.
+        clock: of periods, how times are read; None elsewhere.
+        truth: whether truth values were declared, so that those of the data are read; their labels are text.
+        rows: of listed keys, the value of each column in each row, the coarsest column first; None elsewhere.
     """
 
     levels: tuple[str, ...]
@@ -51,9 +55,27 @@ class Axis(Shown):
     edges: tuple[Edge, ...] | None = field(default=None, repr=False)
     other: Label | None = None
     whole: bool | None = field(default=None, repr=False)
+    missing: Label | None = None
+    clock: Clock | None = field(default=None, repr=False)
+    truth: bool = field(default=False, repr=False)
+    rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.levels, self.labels, self.starts, self.edges, self.other, self.whole)
+        ordered = self.edges, self.other, self.whole, self.missing, self.clock
+        return _rebuilt, (self.levels, self.labels, self.starts, *ordered, self.truth, self.rows)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of events that hold the values: the finest level, or of listed keys every level."""
+        return self.levels[:1] if self.rows is None else self.levels[::-1]
+
+    def label_columns(self, level: int) -> dict[str, Sequence[Label]]:
+        """The labels of a level's groups as columns: one, or of listed keys one for each column that the level has."""
+        if self.rows is None or level < 0:
+            return {self.level_name(level): self.group_labels(level)}
+        firsts = [self.rows[start] for start in self.group_starts(level).tolist()]
+        names = self.columns[: len(self.levels) - level]
+        return {name: [row[place] for row in firsts] for place, name in enumerate(names)}
 
     @property
     def size(self) -> int:
@@ -84,7 +106,7 @@ class Axis(Shown):
     def group_labels(self, level: int) -> tuple[Label, ...]:
         """The labels of a level's groups; of a tent, those of the first and the last value under it.
 
-        >>> bins(4).group_labels(-3)
+        >>> plain(range(4)).group_labels(-3)
         ('0..0', '0..3', '2..3')
         """
         if level >= 0:
@@ -101,37 +123,79 @@ class Axis(Shown):
         starts = self.group_starts(level)
         return np.repeat(np.arange(len(starts), dtype=np.intp), np.diff(starts, append=self.size))
 
+    @property
+    def extras(self) -> tuple[Label, ...]:
+        """The labels behind the declared values: ``other`` and ``missing``, those that there are."""
+        return tuple(label for label in (self.other, self.missing) if label is not None)
+
+    @property
+    def declared(self) -> int:
+        """How many values there are without ``other`` and ``missing``, which stand behind them."""
+        return self.size - len(self.extras)
+
+    def text(self, value: Any) -> str | None:
+        """The text by which a value is known here: where truth values are declared, True, "True" and "TRUE" are one.
+
+        >>> plain([False, True]).text("TRUE"), plain(["yes", "no"]).text(True), plain(["yes", "no"]).text("TRUE")
+        ('true', None, 'TRUE')
+        """
+        if not self.truth:
+            return None if _is_truth(value) else label_text(value)
+        text = label_text(value)
+        return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
+
     def place(self, value: Any) -> int | None:
         """Where a value of the data stands among the values of the axis; None where it lies outside.
 
-        >>> plain(["A", "B"]).place("B"), bins(0, 100, width=5).place(99.5), bins(10).place(10)
-        (1, 19, None)
+        >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
+        (1, None)
         """
-        found = self._bin(value) if self.edges is not None else self._places.get(text_of(value))
-        return self._places[text_of(self.other)] if found is None and self.other is not None else found
+        if value is None and self.missing is not None:
+            return self.size - 1
+        place = self._bin(value) if self.edges is not None else self._places.get(self.text(value))
+        return self._places[text_of(self.other)] if place is None and self.other is not None else place
 
     @property
     def _places(self) -> dict[str | None, int]:
-        return {text_of(label): place for place, label in enumerate(self.labels[0])}
+        return {label_text(label): place for place, label in enumerate(self.labels[0])}
+
+    def edge(self, value: Any) -> Fraction:
+        """The number by which a value stands among the edges: itself, or the second at which a time begins.
+
+        Raises:
+            NotANumber, OutOfRange: for what is no number, or no time.
+        """
+        return exact(value, "edge") if self.clock is None else Fraction(read_time(value, "edge"))
+
+    def edge_shown(self, edge: Edge) -> Edge | datetime:
+        """An edge as it is told: a time of the wall clock where the axis is one of periods."""
+        return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
+
+    def bin_of(self, low: Number, high: Number) -> int | None:
+        """The bin in which two numbers lie; None where they are outside, or in two bins."""
+        assert self.edges is not None, "only bins have edges"
+        first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1
+        return first if first == last and 0 <= first < len(self.edges) - 1 else None
 
     def _bin(self, value: Any) -> int | None:
-        assert self.edges is not None, "only bins have edges"
         if isinstance(value, bool | np.bool_) or value is None:
             return None
+        if self.clock is not None:
+            span = self.clock.span(value)
+            return None if span is None else self.bin_of(span[0], span[1] - 1)
         try:
             number = exact(value, "value")
         except NotANumber:
             return None
-        found = bisect_right(self.edges, number) - 1
-        return found if 0 <= found < len(self.edges) - 1 else None
+        return self.bin_of(number, number)
 
     def named(self, name: str) -> "Axis":
         """The same axis with this name where its levels have none of their own."""
         return replace(self, levels=tuple(own if own[:1] not in ("", "/") else name + own for own in self.levels))
 
 
-def _rebuilt(levels: Any, labels: Any, starts: Any, edges: Any, other: Any, whole: Any = None) -> Axis:
-    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), edges, other, whole)
+def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
+    return Axis(levels, labels, tuple(frozen(start.copy()) for start in starts), *rest)
 
 
 def text_of(value: Any) -> str | None:
@@ -150,32 +214,51 @@ def text_of(value: Any) -> str | None:
 _LARGEST_SPELLED = 10**4000  # Python spells no integer of more than 4300 digits
 
 
+def label_text(value: Any) -> str | None:
+    """The text by which a value of a listed axis is known: as `text_of`, and truth values and intervals have one.
+
+    >>> label_text(True), label_text(np.bool_(False)), label_text(7.0)
+    ('true', 'false', None)
+    """
+    if _is_truth(value):
+        return str(bool(value)).lower()
+    if type(value).__name__ == "Interval" and hasattr(value, "closed"):  # of pandas.cut
+        return str(value)
+    return text_of(value)
+
+
 @checked
-def plain(labels: Iterable[Label], *, other: Label | None = None) -> Axis:
+def plain(labels: Iterable[Label], *, other: Label | None = None, missing: Label | None = None) -> Axis:
     """An axis of listed values, in the order of the list.
 
     Args:
-        labels: the values, text or integers, distinct as text.
+        labels: the values, distinct as text: text, integers or truth values.
         other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
+        missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
 
     Raises:
-        OutOfRange: for an empty list, a value that is neither text nor an integer, and one that comes twice.
+        OutOfRange: for an empty list, a value of another type, and one that comes twice.
 
-    >>> plain(["A", "B"], other="other").labels
-    (('A', 'B', 'other'),)
+    >>> plain(["A", "B"], other="other", missing="not stated").labels
+    (('A', 'B', 'other', 'not stated'),)
     """
-    declared = _distinct([*labels, *(() if other is None else (other,))])
-    return Axis(("",), (declared,), (_run(range(len(declared))),), None, other)
+    listed = list(labels)
+    shown, starts = beside([listed], [range(len(listed))], other, missing)
+    return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)))
 
 
 @checked
-def hierarchy(branches: Mapping[Label, Any], *, names: Sequence[str], other: Label | None = None) -> Axis:
+def hierarchy(
+    branches: Mapping[Label, Any], *, names: Sequence[str], other: Label | None = None, missing: Label | None = None
+) -> Axis:
     """An axis of values in groups, and groups in larger groups.
 
     Args:
         branches: of each group its groups, or at the finest level its list of values; all equally deep.
         names: the names of the levels, the coarsest first, as they are met on the way down.
         other: a label that takes in whatever else the data hold, a branch of its own at each level.
+        missing: a label for missing cells, the last branch at each level; None, and they go to ``other``, or are
+            dropped.
 
     Raises:
         OutOfRange: for branches that are not as deep as there are names, an empty one, and labels that come twice at
@@ -189,17 +272,27 @@ def hierarchy(branches: Mapping[Label, Any], *, names: Sequence[str], other: Lab
     if depth < 2 or len(set(names)) < depth or not all(isinstance(name, str) and name for name in names):
         remedy = 'Pass names=["region", "district"], say, the coarsest first.'
         raise OutOfRange("a tree needs a name for each of its levels, two at least", came=names, remedy=remedy)
-    grown: Mapping[Label, Any] = branches
-    if other is not None:
-        only: Any = [other]
-        for _ in range(depth - 2):
-            only = {other: only}
-        grown = {**branches, other: only}
     labels: list[list[Label]] = [[] for _ in names]
     starts: list[list[int]] = [[] for _ in names]
-    _descend(grown, 0, labels, starts)
-    found = tuple(_distinct(row) for row in reversed(labels))
-    return Axis(tuple(reversed(names)), found, tuple(_run(row) for row in reversed(starts)), None, other)
+    _descend(branches, 0, labels, starts)
+    if any(_is_truth(label) for level in labels for label in level):
+        raise OutOfRange("the values of a tree must be text or integers", came="a truth value")
+    shown, runs = beside(labels[::-1], starts[::-1], other, missing)
+    return Axis(tuple(reversed(names)), shown, runs, None, other, None, missing)
+
+
+def beside(
+    labels: Sequence[Sequence[Label]], starts: Sequence[Iterable[int]], *extras: Label | None
+) -> tuple[tuple[tuple[Label, ...], ...], tuple[NDArray[np.intp], ...]]:
+    """Labels and starts of levels, the finest first, with groups of one value behind them that each level has.
+
+    Raises:
+        OutOfRange: for labels of one level that are not distinct.
+    """
+    added = [label for label in extras if label is not None]
+    places = range(len(labels[0]), len(labels[0]) + len(added))
+    shown = tuple(_distinct([*level, *added]) for level in labels)
+    return shown, tuple(frozen(np.fromiter((*runs, *places), dtype=np.intp)) for runs in starts)
 
 
 def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[list[int]]) -> None:
@@ -219,148 +312,22 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
             _descend(branch[label], depth + 1, labels, starts)
 
 
-@checked
-def bins(
-    low: Number | Sequence[Number | None],
-    high: Number | None = None,
-    *,
-    width: Number = 1,
-    fanout: int = 2,
-    groups: Mapping[str, Sequence[Number | None]] | None = None,
-    whole: bool | None = None,
-    other: Label | None = None,
-) -> Axis:
-    """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
-    bins between listed edges, as of age groups.
-
-    A bin holds its lower edge and not its upper one. The runs are levels as long as they divide the bins evenly; the
-    level of runs of 16 of the axis ``age`` is called ``age/16``.
-
-    Args:
-        low, high: the lowest and the highest edge; ``bins(n)`` is ``bins(0, n)``. Or in place of ``low`` all edges,
-            ascending; None for the first or the last, and the bin there has no end.
-        width: of one bin, > 0; it divides high - low.
-        fanout: by how much the runs grow from level to level, >= 2.
-        groups: of listed bins, coarser levels by name, the finest first: of each its edges, which are edges of the one
-            before, from the first to the last.
-        whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
-            "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
-            counts with the lower one, as completed years do.
-        other: a label for what lies outside, one more bin at the end, and then there are no runs; None, and it is
-            dropped.
-
-    Raises:
-        OutOfRange, NotANumber: for edges that make no bins, or more than 10^8.
-
-    >>> bins(0, 20, width=5).labels[0], bins(4).named("age").levels
-    (('[0, 5)', '[5, 10)', '[10, 15)', '[15, 20)'), ('age', 'age/2'))
-    >>> age = bins([0, 5, 15, 25, 65, None], groups={"working age": [0, 15, 65, None]})
-    >>> age.labels
-    (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
-    """
-    if isinstance(low, Sequence) and not isinstance(low, str):
-        if high is not None or (width, fanout) != (1, 2):
-            raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
-        return _listed(low, groups or {}, whole, other)
-    if groups is not None or whole is not None:
-        raise OutOfRange("groups= and whole= are of bins whose edges are listed", remedy="Pass a list of edges.")
-    bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
-    step = exact(width, "width")
-    count = (top - bottom) / step if step > 0 else Fraction(0)
-    if count.denominator != 1 or not 1 <= count <= MOST_VALUES:
-        raise OutOfRange(
-            f"the bins must be 1 to {MOST_VALUES} of one width, from the lowest edge to the highest",
-            came=f"{count} from {bottom} to {top}",
-            remedy="Choose edges whose distance is a multiple of width=.",
-        )
-    if exact_integer(fanout, "fanout") < 2:
-        raise OutOfRange("fanout must be at least 2", came=fanout)
-    edges = tuple(bottom + step * place for place in range(int(count) + 1))
-    runs = [1]
-    while other is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
-        runs.append(runs[-1] * fanout)
-    labels = [tuple(_bin_label(edges[i], edges[i + run]) for i in range(0, int(count), run)) for run in runs]
-    if other is not None:
-        labels[0] = _distinct([*labels[0], other])
-    names = tuple("" if run == 1 else f"/{run}" for run in runs)
-    return Axis(names, tuple(labels), tuple(_run(range(0, len(labels[0]), run)) for run in runs), edges, other)
-
-
-def _listed(
-    edges: Sequence[Number | None],
-    groups: Mapping[str, Sequence[Number | None]],
-    whole: bool | None,
-    other: Label | None,
-) -> Axis:
-    """Bins between listed edges, and their groups."""
-    read = _edges(edges, "bins")
-    finite = [edge for edge in read if isinstance(edge, Fraction)]
-    is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
-    if is_whole and any(edge.denominator != 1 for edge in finite):
-        raise OutOfRange("bins of whole numbers must have whole edges", came="others", where="whole")
-    if groups and other is not None:
-        raise OutOfRange("bins in groups have no label for what lies outside", where="other", remedy="Leave it out.")
-    levels, before = [("", read)], read
-    for name, coarse in groups.items():
-        among = _edges(coarse, name)
-        if not set(among) <= set(before) or (among[0], among[-1]) != (read[0], read[-1]):
-            required = "the edges of groups must be edges of the level below, from the first to the last"
-            raise OutOfRange(required, came="others", where=repr(name))
-        levels.append((name, among))
-        before = among
-    name_bin = _whole_label if is_whole else _open_label
-    labels = [tuple(name_bin(low, high) for low, high in pairwise(ends)) for _, ends in levels]
-    if other is not None:
-        labels[0] = _distinct([*labels[0], other])
-    starts = [_run(read.index(edge) for edge in ends[:-1]) for _, ends in levels]
-    if other is not None:
-        starts[0] = _run(range(len(labels[0])))
-    return Axis(tuple(name for name, _ in levels), tuple(labels), tuple(starts), read, other, is_whole)
-
-
-def _edges(listed: Sequence[Number | None], where: str) -> tuple[Edge, ...]:
-    """Listed edges, read; None only where an end is open."""
-    last = len(listed) - 1
-    read: list[Edge] = []
-    for at, edge in enumerate(listed):
-        if edge is None and at in (0, last):
-            read.append(-inf if at == 0 else inf)
-        else:
-            read.append(exact(edge, "edge"))
-    ascends = all(low < high for low, high in pairwise(read))
-    if not ascends or not 2 <= len(read) <= MOST_VALUES + 1 or not any(isinstance(edge, Fraction) for edge in read):
-        required = "edges must be listed ascending, two at least, None only for the first and the last"
-        raise OutOfRange(required, came="others", where=repr(where))
-    return tuple(read)
-
-
-def _whole_label(low: Edge, high: Edge) -> Label:
-    if low == -inf:
-        return f"under {high}"
-    if high == inf:
-        return f"{low}+"
-    return int(low) if high - low == 1 else f"{low} to {high - 1}"
-
-
-def _open_label(low: Edge, high: Edge) -> Label:
-    return f"({low}, {high})" if low == -inf else f"[{low}, {high})"
-
-
-def _bin_label(low: Fraction, high: Fraction) -> Label:
-    return int(low) if low.denominator == 1 and high - low == 1 else f"[{low}, {high})"
-
-
 def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
-    texts = [text_of(label) for label in labels]
+    texts = [label_text(label) for label in labels]
     if not labels or None in texts or len(set(texts)) < len(texts) or "" in texts:
         wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another label"
         raise OutOfRange(
-            "the values of an axis must be distinct, text or integers, at least one",
+            "the values of an axis must be distinct, text, integers or truth values, at least one",
             came=wrong,
-            remedy="Write dates and truth values as text.",
+            remedy="Declare dates and times by ut.workloads.periods.",
         )
-    return tuple(label if isinstance(label, str) else int(label) for label in labels)
+    return tuple(map(_label, labels))
 
 
-def _run(starts: Iterable[int]) -> NDArray[np.intp]:
-    return frozen(np.fromiter(starts, dtype=np.intp))
+def _label(value: Any) -> Label:
+    is_whole = isinstance(value, int | np.integer) and not _is_truth(value)
+    return int(value) if is_whole else str(label_text(value))
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,12 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.publish.workloads.axes import Axis, Edge, Label, bins, hierarchy, plain, text_of
+from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_text, plain
+from utmost.publish.workloads.clock import shown_time
+from utmost.publish.workloads.listed_keys import listed
+from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
 from utmost.publish.workloads.tents import tent_spread, tent_sums
+from utmost.publish.workloads.time_axes import periods
 
 Family = tuple[int, ...]
 """Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
@@ -36,7 +40,7 @@ class Domain(Shown):
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
             list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy` or `bins` make. Without any there is one atom, the total.
+            `hierarchy`, `bins` or `periods` make. Without any there is one atom, the total.
 
     Raises:
         OutOfRange: for axes that share the name of a level, and axes that are none.
@@ -119,6 +123,10 @@ class Domain(Shown):
         """The names of a family's levels, one for each axis that it does not sum over."""
         return tuple(axis.level_name(level) for axis, level in self._kept(family))
 
+    def label_columns(self, family: Family) -> tuple[str, ...]:
+        """The names of the columns in which a family's groups have their labels; of listed keys there are several."""
+        return tuple(name for axis, level in self._kept(family) for name in axis.label_columns(level))
+
     def level_named(self, name: str) -> tuple[int, int]:
         """The axis and the level of this name.
 
@@ -142,9 +150,14 @@ class Domain(Shown):
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
-        kept = self._kept(family)
-        rows = list(product(*(axis.group_labels(level) for axis, level in kept)))
-        return {name: [row[place] for row in rows] for place, name in enumerate(self.level_names(family))}
+        columns = [axis.label_columns(level) for axis, level in self._kept(family)]
+        sizes = [len(next(iter(labels.values()))) for labels in columns]
+        groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
+        return {
+            name: [values[group] for group in groups[place].tolist()]
+            for place, labels in enumerate(columns)
+            for name, values in labels.items()
+        }
 
     def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
@@ -173,7 +186,8 @@ class Domain(Shown):
         """Of each axis which of its values a sum takes; all where nothing is said.
 
         Args:
-            where: by the name of a level, a label of it, a list of labels, or for bins ``slice(low, high)`` with edges.
+            where: by the name of a level, a label of it, a list of labels, or for bins and periods
+                ``slice(low, high)`` with edges: ``slice(20, 40)``, ``slice("2013-05", "2014")``.
 
         Raises:
             OutOfRange: for a label that is not declared, and for edges that no bin has.
@@ -189,6 +203,20 @@ class Domain(Shown):
             taken[place] &= _taken(self.axes[place], level, wanted, name)
         return tuple(frozen(one) for one in taken)
 
+    @classmethod
+    def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
+        """The domain of the keys that somebody listed, of several columns, at the size of the list: see `listed`.
+
+        >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
+        >>> pages = Domain.listed(keys, names=["wiki", "page"])
+        >>> pages.size, [pages.family_name(family) for family in pages.families()]
+        (3, ['page', 'wiki', ''])
+        >>> pages.selection({"page": "Paris"})[0].tolist()
+        [False, True, True]
+        """
+        axis = listed(rows, names=names, other=other)
+        return cls({axis.levels[0]: axis})
+
     def facts(self) -> dict[str, Any]:
         """The domain as JSON values, which `of_facts` reads."""
         return {name: _axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
@@ -197,8 +225,10 @@ class Domain(Shown):
     def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
         """The domain that JSON values describe.
 
-        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}`` or
-        ``{"bins": [low, high], "width": 5}``, each with ``"other"`` where there is such a label.
+        Each axis is a list of values, or a mapping: ``{"values": [...]}``, ``{"tree": {...}, "names": [...]}``,
+        ``{"bins": [low, high], "width": 5}``, ``{"edges": [...]}``, ``{"periods": [start, stop], "every": "month"}`` or
+        ``{"listed": [[...], ...], "names": [...]}``, with ``"other"`` and ``"missing"`` where there are such labels,
+        and with what else their makers take.
 
         Raises:
             OutOfRange, WrongKind: for what describes none.
@@ -248,9 +278,14 @@ def _axis(name: str, axis: Any) -> Axis:
     if isinstance(axis, Axis):
         return axis.named(name)
     if getattr(axis, "categories", None) is not None:  # a categorical type of pandas, an Enum of Polars
-        return plain(list(axis.categories)).named(name)
+        labels: list[Any] = [
+            label if isinstance(label, Label | np.generic) else label_text(label) for label in axis.categories
+        ]
+        return plain(labels).named(name)
     if isinstance(axis, str | Mapping) or not hasattr(axis, "__iter__"):
-        remedy = "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins."
+        remedy = (
+            "A tree is made by ut.workloads.hierarchy, an ordered axis by ut.workloads.bins, one of time by periods."
+        )
         raise WrongKind("an axis must be a list of values", came=type(axis).__name__, where=repr(name), remedy=remedy)
     return plain(axis).named(name)
 
@@ -265,15 +300,20 @@ def _taken(axis: Axis, level: int, wanted: Any, name: str) -> NDArray[np.bool_]:
     """Which values a label, labels, or a slice of edges take."""
     if isinstance(wanted, slice):
         return _between(axis, wanted, name)
-    labels = [text_of(label) for label in axis.labels[level]]
-    listed = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
+    labels = [label_text(label) for label in axis.labels[level]]
+    values = labels if axis.rows is None else [label_text(value) for value in axis.label_columns(level)[name]]
+    listing = list(wanted) if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
     groups = np.zeros(len(labels), dtype=bool)
-    for label in listed:
-        if text_of(label) not in labels or text_of(label) is None:
+    for label in listing:
+        text = axis.text(label)
+        if text is not None and text in values:
+            groups |= np.array([value == text for value in values])
+        elif text is not None and text in labels:
+            groups[labels.index(text)] = True
+        else:
             near = get_close_matches(str(label), [text for text in labels if text], n=1)
             remedy = f"Did you mean {near[0]!r}?" if near else f"It has {len(labels)} labels, {labels[0]!r} the first."
             raise OutOfRange("the level must have this label", came=repr(label), where=repr(name), remedy=remedy)
-        groups[labels.index(text_of(label))] = True
     return groups[axis.group_of(level)]
 
 
@@ -281,37 +321,72 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
     edges = axis.edges
     if edges is None or wanted.step is not None:
         raise OutOfRange("only bins are taken by a slice of edges, without a step", came=str(wanted), where=repr(name))
-    ends = [edges[0] if wanted.start is None else wanted.start, edges[-1] if wanted.stop is None else wanted.stop]
-    for end in ends:
-        if end not in edges:
-            steps = (
-                f"in steps of {edges[1] - edges[0]}" if axis.whole is None else f"by {', '.join(map(str, edges[1:-1]))}"
-            )
-            remedy = f"The bins go from {edges[0]} to {edges[-1]} {steps}."
+    places = []
+    for end, open_end in ((wanted.start, 0), (wanted.stop, len(edges) - 1)):
+        edge = None if end is None else axis.edge(end)
+        if edge is not None and edge not in edges:
+            is_even = axis.whole is None and axis.clock is None and not {-inf, inf} & {edges[0], edges[-1]}
+            shown = [str(axis.edge_shown(edge)) for edge in edges]
+            steps = f"in steps of {edges[1] - edges[0]}" if is_even else f"by {', '.join(shown[1:-1][:_SHOWN])}"
+            remedy = f"The bins go from {shown[0]} to {shown[-1]} {steps}."
             raise OutOfRange("a range must begin and end at edges of bins", came=end, where=repr(name), remedy=remedy)
-    low, high = (next(at for at, edge in enumerate(edges) if edge == end) for end in ends)
-    places = np.arange(axis.size)
-    return (low <= places) & (places < high)
+        places.append(open_end if edge is None else edges.index(edge))
+    among = np.arange(axis.size)
+    return (places[0] <= among) & (among < places[1])
+
+
+_SHOWN = 12
+_TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
 
 def _axis_facts(axis: Axis) -> Any:
-    other = {} if axis.other is None else {"other": axis.other}
-    declared = axis.labels[0] if axis.other is None else axis.labels[0][:-1]
-    if axis.edges is not None and axis.whole is not None:
+    extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
+    if axis.edges is not None:
+        return {**_ordered_facts(axis), **_end_facts(axis), **extras}
+    declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
+    if axis.rows is not None:
+        return {"listed": [list(row) for row in axis.rows[: axis.declared]], "names": list(axis.columns), **extras}
+    if len(axis.levels) == 1:
+        return {"values": declared, **extras} if extras else declared
+    return {
+        "tree": _branches(axis, len(axis.levels) - 1, 0, axis.declared),
+        "names": [*reversed(axis.levels)],
+        **extras,
+    }
+
+
+def _ordered_facts(axis: Axis) -> dict[str, Any]:
+    assert axis.edges is not None, "only bins have edges"
+    finite = [edge for edge in axis.edges if isinstance(edge, Fraction)]
+    if axis.clock is not None:
+        zone = {} if axis.clock.zone is None else {"zone": axis.clock.zone}
+        longer = [name.rpartition("/")[2].replace("-", " ") for name in axis.levels[1:]]
+        ends = [shown_time(int(edge)) for edge in (finite[0], finite[-1])]
+        return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
+    if axis.whole is not None:
+        stop = len(axis.edges) - 1
         groups = {
-            name: [_edge(axis.edges[start]) for start in (*starts.tolist(), len(axis.edges) - 1)]
+            name: [_edge(axis.edges[start]) for start in (*(start for start in starts.tolist() if start < stop), stop)]
             for name, starts in zip(axis.levels[1:], axis.starts[1:], strict=True)
         }
         listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
-        return {**listed, **({"groups": groups} if groups else {}), **other}
-    if axis.edges is not None:
-        width, low = axis.edges[1] - axis.edges[0], axis.edges[0]
-        shown = [_edge(low), _edge(axis.edges[-1])]
-        runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.starts[1][1])}
-        return {"bins": shown, "width": _edge(width), **runs, **other}
-    if len(axis.levels) == 1:
-        return {"values": list(declared), **other} if other else list(declared)
-    return {"tree": _branches(axis, len(axis.levels) - 1, 0, axis.size), "names": list(reversed(axis.levels)), **other}
+        return {**listed, **({"groups": groups} if groups else {})}
+    runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.levels[1].rpartition("/")[2])}
+    return {"bins": [_edge(finite[0]), _edge(finite[-1])], "width": _edge(finite[1] - finite[0]), **runs}
+
+
+def _end_facts(axis: Axis) -> dict[str, Label]:
+    """The labels of open ends, where they are not those that listed edges have by themselves."""
+    assert axis.edges is not None, "only bins have edges"
+    label_of = whole_label if axis.whole else open_label
+    last = len(axis.edges) - 2
+    ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
+    return {
+        name: label
+        for name, (place, is_open) in ends.items()
+        if is_open
+        and ((label := axis.labels[0][place]) != label_of(*axis.edges[place : place + 2]) or axis.whole is None)
+    }
 
 
 def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
@@ -319,7 +394,7 @@ def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
     runs = [
         (label, int(start), int(end))
         for label, start, end in zip(axis.labels[level], axis.starts[level], ends, strict=True)
-        if low <= start < high and (axis.other is None or start < axis.size - 1)
+        if low <= start < high and start < axis.declared
     ]
     if level == 0:
         return [label for label, _, _ in runs]
@@ -337,12 +412,10 @@ def _plain(number: Fraction) -> int | str:
 def _axis_of_facts(name: str, facts: Any) -> Any:
     if not isinstance(facts, Mapping):
         return facts
-    kinds = {"values": {"other"}, "tree": {"names", "other"}, "bins": {"width", "fanout", "other"}}
-    kinds["edges"] = {"whole", "groups", "other"}
-    kind = next((kind for kind in kinds if kind in facts), None)
-    if kind is None or set(facts) - kinds[kind] - {kind}:
+    kind = next((kind for kind in _WORDS if kind in facts), None)
+    if kind is None or set(facts) - _WORDS[kind] - {kind, "other", "missing"}:
         raise OutOfRange(
-            'an axis must be a list, or have "values", "tree" with "names", "bins" or "edges"',
+            'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
             came=", ".join(map(repr, facts)) or "nothing",
             where=f"axis {name!r}",
         )
@@ -351,9 +424,21 @@ def _axis_of_facts(name: str, facts: Any) -> Any:
         return hierarchy(facts["tree"], **{"names": (), **rest})
     if kind == "edges":
         return bins(facts["edges"], **rest)
+    if kind == "listed":
+        return listed(facts["listed"], **rest)
     if kind == "values":
         return plain(facts["values"], **rest)
-    ends = facts["bins"] if isinstance(facts["bins"], Sequence) and not isinstance(facts["bins"], str) else ()
+    ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
     if len(ends) != 2:
-        raise OutOfRange('"bins" must hold the lowest and the highest edge', came=len(ends), where=f"axis {name!r}")
-    return bins(*ends, **rest)
+        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), where=f"axis {name!r}")
+    return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
+
+
+_WORDS: dict[str, set[str]] = {
+    "values": set(),
+    "tree": {"names"},
+    "listed": {"names"},
+    "bins": {"width", "fanout", "below", "above"},
+    "edges": {"whole", "groups", "below", "above"},
+    "periods": {"every", "zone", "groups", "below", "above"},
+}

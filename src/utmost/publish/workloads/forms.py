@@ -116,11 +116,10 @@ def _numbers(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction]:
 
 
 def _midpoints(axis: Axis, level: int, name: str) -> list[Fraction]:
-    if axis.edges is None or axis.other is not None:
+    if axis.edges is None or axis.clock is not None or axis.extras:
         remedy = "Give a number for each label."
-        raise OutOfRange(
-            "only bins have midpoints, where no label takes in what lies outside", where=repr(name), remedy=remedy
-        )
+        required = "only bins of numbers have midpoints, where no label takes in missing cells or what lies outside"
+        raise OutOfRange(required, where=repr(name), remedy=remedy)
     starts = axis.group_starts(level).tolist()
     ends = [*starts[1:], axis.size]
     pairs = [(axis.edges[low], axis.edges[high]) for low, high in zip(starts, ends, strict=True)]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads.axes import plain, text_of
+from utmost.publish.workloads.axes import label_text, plain
 from utmost.publish.workloads.axis_sums import Groups
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.workload import Part, Workload
@@ -61,13 +61,13 @@ class PairAxis:
         """
         place, level = domain.level_named(name)
         axis = domain.axes[place]
-        if level or axis.size != 2 or len(axis.levels) != 1 or axis.other is not None:
+        if level or axis.size != 2 or len(axis.levels) != 1 or axis.extras:
             remedy = (
                 "Declare the two columns as an axis of two values; more columns as an axis of pairs and one of two."
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
             raise OutOfRange("what is measured by sums and differences has two values", came=came, remedy=remedy)
-        one = plain([" and ".join(str(text_of(label)) for label in axis.labels[0])]).named(axis.levels[0])
+        one = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
         axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], one, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))
 
@@ -87,7 +87,7 @@ class PairAxis:
     @property
     def words(self) -> str:
         """The two values."""
-        return " and ".join(repr(text_of(label)) for label in self.domain.axes[self.place].labels[0])
+        return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
     def is_difference(self, family: Family) -> bool:
         """Whether a family of the domain measures differences."""

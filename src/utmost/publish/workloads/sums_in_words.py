@@ -15,7 +15,7 @@ from typing import Any
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Number, exact
-from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.measured_families import measured_family, names_tents
 from utmost.publish.workloads.workload import Workload
@@ -174,7 +174,7 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         axis = domain.axes[0]
         if "=" in text:
             domain.level_named(text.partition("=")[0].strip())  # refuses, and names the nearest
-        remedy = f"Say {axis.levels[0]}={text_of(axis.labels[0][0])}, with commas between several."
+        remedy = f"Say {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
         raise OutOfRange("a selection must be LEVEL=LABEL", came=repr(text), remedy=remedy)
     name = max(levels, key=len)
     at, labels, found = len(name) + 1, _labels(domain, name), list[Any]()
@@ -216,16 +216,17 @@ def _one(domain: Domain, name: str, piece: str) -> Any:
             remedy = "Name its labels, with commas between them."
             raise OutOfRange("only bins are taken by a range", came=repr(piece), where=repr(name), remedy=remedy)
         low, _, high = piece.partition("..")
-        found = slice(*(None if not end.strip() else exact(end.strip(), name) for end in (low, high)))
-        domain.selection({name: found})
-        return found
+        reads = (lambda end: end) if domain.axes[axis].clock is not None else (lambda end: exact(end, name))
+        edges = slice(*(reads(end.strip()) if end.strip() else None for end in (low, high)))
+        domain.selection({name: edges})
+        return edges
     domain.selection({name: piece})
     return piece
 
 
 def _labels(domain: Domain, name: str) -> list[str]:
     axis, level = domain.level_named(name)
-    return [str(text_of(label)) for label in domain.axes[axis].labels[level]]
+    return [str(label_text(label)) for label in domain.axes[axis].labels[level]]
 
 
 def _longest(text: str, at: int, names: Sequence[str], stops: str = _STOPS) -> str | None:

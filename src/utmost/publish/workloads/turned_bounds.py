@@ -43,7 +43,8 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
         return None
     if unit.cells % 2:
         raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
-    rows, at = changed_by_one(Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, unit.nonnegative), level)
+    whole = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, nonnegative=unit.nonnegative)
+    rows, at = changed_by_one(whole, level)
     rows = Unit(rows.sensitivity, rows.cells)  # of replacements, those that change whole rows alone
     total = Fraction(0)
     for side in pair.sides(workload):

@@ -82,7 +82,7 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pai
 
     >>> domain = Domain(cell=range(100))
     >>> halves = {(0,): Fraction(1), (1,): Fraction(1)}
-    >>> [str(charge_of(domain, Unit(1, 1, "change-one", known), halves)) for known in (False, True)]
+    >>> [str(charge_of(domain, Unit(1, 1, "change-one", nonnegative=known), halves)) for known in (False, True)]
     ['2', '1']
     """
     if pair is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Array, Floats, Number, checked, exact, frozen, wrong_kind
 from utmost.laws.exact.shown import LONGEST, Shown
-from utmost.publish.workloads.axes import Label, text_of
+from utmost.publish.workloads.axes import Label, label_text
 from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, sum_of_values
 from utmost.publish.workloads.blocks import Blocks, chains_of
 from utmost.publish.workloads.domain import Domain, Family, Where
@@ -304,7 +304,7 @@ def _place(domain: Domain, name: str, label: Label) -> int:
 def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Number, per_answer: bool) -> Part:
     sums = tuple(Groups(level, only.get(place)) for place, level in enumerate(family))
     words = [
-        axis.levels[level] + (f"={text_of(axis.labels[level][only[place]])}" if place in only else "")
+        axis.levels[level] + (f"={label_text(axis.labels[level][only[place]])}" if place in only else "")
         for place, (axis, level) in enumerate(zip(domain.axes, family, strict=True))
         if level < len(axis.levels)
     ]

@@ -84,6 +84,7 @@ class Strategy(Shown):
             raise wrong_kind("domain", "a Domain", domain)
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
+        _check_shared(domain, unit, together)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         _check_written([share for _, share in read])
         pair = None if together is None else PairAxis.changed_by(unit, domain, together)
@@ -188,6 +189,8 @@ class Strategy(Shown):
     def variances_at(self, level: Level) -> dict[str, float]:
         """Of each wanted part the mean variance of its answers, by least squares from a release at this level.
 
+        Of amounts it is in their own unit, while `value` and its bounds are in steps.
+
         Raises:
             OutOfRange: for a strategy without a workload.
 
@@ -198,6 +201,10 @@ class Strategy(Shown):
         >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
+        square = float(self.unit.step**2)
+        return {name: square * variance for name, variance in self._variances(level).items()}
+
+    def _variances(self, level: Level) -> dict[str, float]:
         return part_variances(_wanted(self), self.unit, self.shares, level, self.pair)
 
     @property
@@ -208,7 +215,7 @@ class Strategy(Shown):
     @property
     def value(self) -> float:
         """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
-        variances = self.variances
+        variances = self._variances(_stated(self, self.level))
         return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
 
     @property
@@ -224,10 +231,13 @@ class Strategy(Shown):
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
-        if self.together is None and not any(map(is_tents, self.shares)):
+        if self.together is None and not self.unit.is_shared and not any(map(is_tents, self.shares)):
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
-        alone = self.unit if self.together is None else replace(self.unit, cells=1)
+        is_alone = self.together is not None or self.unit.is_shared
+        alone = replace(self.unit, cells=1) if is_alone else self.unit
         why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
+        if self.unit.is_shared:
+            why = "one individual changes the two parts of a sum together"
         bounds = bounds_of(_wanted(self), alone, _stated(self, self.level))
         return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
 
@@ -350,6 +360,22 @@ class Alternatives(Shown):
         rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
+
+
+def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
+    """Check that a unit of sums and counts that are noised together is for a domain with their axis.
+
+    Raises:
+        OutOfRange: for a domain without it, and where sums and differences are to be measured.
+    """
+    amount = unit.amount
+    if amount is None or amount.between is None:
+        return
+    named = dict(zip(domain.columns, domain.axes, strict=True))
+    if amount.name not in named or named[amount.name].labels[0] != amount.labels or together is not None:
+        came = "another domain" if together is None else f"together={together!r}"
+        remedy = "Pass the domain of the counted table, and no together=."
+        raise OutOfRange("sums and counts that are noised together have an axis of their own", came=came, remedy=remedy)
 
 
 def _check_written(shares: Sequence[Fraction]) -> None:

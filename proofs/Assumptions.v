@@ -1,0 +1,47 @@
+(** What every theorem rests on. Each line must print "Closed under the global context": no axiom, nothing left open. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From Utmost Require Import Sums Geometric Staircase Bridge Release Strategies Counting Ledger Sampler.
+Print Assumptions tsg_sums.
+Print Assumptions tsg_private.
+Print Assumptions tsg_attained.
+Print Assumptions tighten_sums.
+Print Assumptions tighten_chain.
+Print Assumptions tighten_law.
+Print Assumptions bridge_is_mixture.
+Print Assumptions weights_sum.
+Print Assumptions idle_between.
+Print Assumptions staircase_private.
+Print Assumptions staircase_attained.
+Print Assumptions staircase_sums.
+Print Assumptions draw_sums.
+Print Assumptions forget.
+Print Assumptions any_order.
+Print Assumptions release_private.
+Print Assumptions table_private.
+Print Assumptions one_requester.
+Print Assumptions same_share.
+Print Assumptions rows_private.
+Print Assumptions rows_attained.
+Print Assumptions charge_exact.
+Print Assumptions relaxed_private.
+Print Assumptions few_atoms.
+Print Assumptions little_each.
+Print Assumptions unit_of_privacy.
+Print Assumptions replaced_atoms.
+Print Assumptions replaced_unit.
+Print Assumptions parts_share_nobody.
+Print Assumptions own_part.
+Print Assumptions one_answer.
+Print Assumptions store_sees_one.
+Print Assumptions nothing_lost.
+Print Assumptions never_too_often.
+Print Assumptions never_too_rarely.
+Print Assumptions ends_surely.
+Print Assumptions exact_law.
+Print Assumptions two_stages.
+Print Assumptions exact_draw.
+Print Assumptions quotient_apart.
+Print Assumptions digits_apart.
+Print Assumptions digits_sum.
+Print Assumptions memoryless.
+Print Assumptions signed.

@@ -1,0 +1,110 @@
+"""`utmost export`: a design as files from which a phone or a page draws for itself, exactly."""
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.design.optima import Optimum
+from utmost.doors.cli import options
+from utmost.doors.cli.respond_command import Mechanism
+from utmost.doors.cli.screen import facts, screen
+from utmost.doors.documents.answers import SavedMechanism, saved_mechanism
+from utmost.doors.documents.reports import print_json
+from utmost.doors.documents.sampler_files import Language, sampler_files
+from utmost.doors.documents.samplers import Sampler, sampler_of
+from utmost.doors.documents.space_names import space_named
+from utmost.errors import OutOfRange
+from utmost.publish.tables.atomic import Writer, write_together
+
+To = Annotated[Language, typer.Option(help="The language of what draws; js is a page, and a module for apps.")]
+Folder = Annotated[
+    Path, typer.Option("--out", metavar="FOLDER", help="Where the files are written; none is written over.")
+]
+Rounded = Annotated[
+    bool,
+    typer.Option("--round", help="First round a design to fractions of 61 bits that keep the level by themselves."),
+]
+
+
+def export(
+    design: Mechanism,
+    *,
+    to: To = "js",
+    out: Folder,
+    space: options.SpaceSpec = None,
+    rounded: Rounded = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a saved mechanism as files from which phones and pages draw for themselves, with exactly its probabilities.
+
+    The certificate of a design is checked first, and of a channel the level is computed. The files hold the table of
+    the mechanism and no data: a phone draws from them by its own secure randomness, and sends the answer alone.
+    """
+    saved = saved_mechanism(design, None if space is None else space_named(space))
+    if rounded:
+        saved = _rounded(saved)
+    sampler = sampler_of(saved)
+    names = _write(sampler, to, out)
+    report = _report(sampler, saved, names)
+    if as_json:
+        return print_json(report)
+    _show(report, saved)
+
+
+def _rounded(saved: SavedMechanism) -> SavedMechanism:
+    if not isinstance(saved.mechanism, Optimum):
+        raise OutOfRange("a design can be rounded, and a channel must be written in fractions", where="--round")
+    checked = f"{saved.checked}; rounded, and its privacy checked again"
+    return replace(saved, mechanism=saved.mechanism.rounded, checked=checked)
+
+
+def _write(sampler: Sampler, to: Language, folder: Path) -> list[str]:
+    """Write all files into the folder, which is made where it is not there; none where one cannot be."""
+    contents = sampler_files(sampler, to)
+    is_new = not folder.exists()
+    if is_new:
+        folder.mkdir()
+    try:
+        write_together({folder / name: _writer(content) for name, content in contents.items()})
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    return [str(folder / name) for name in contents]
+
+
+def _writer(content: bytes) -> Writer:
+    return lambda file: file.write(content)
+
+
+def _report(sampler: Sampler, saved: SavedMechanism, names: list[str]) -> dict[str, Any]:
+    return {
+        "files": names,
+        "secrets": len(sampler.secrets),
+        "answers": len(sampler.answers),
+        "bits": sampler.bits,
+        "accepted": sampler.numbers / (1 << sampler.bits),
+        **saved.facts,
+        "unit": saved.space.unit,
+        "checked": saved.checked,
+    }
+
+
+def _show(report: dict[str, Any], saved: SavedMechanism) -> None:
+    unit = "" if report["unit"] is None else f" {report['unit']}"
+    shown = {
+        "written": ", ".join(report["files"]),
+        "table": f"{report['secrets']} secrets, {report['answers']} answers, numbers of {report['bits']} bits",
+        "a draw": f"{(report['bits'] + 7) // 8} random bytes a try, {1 / report['accepted']:.3g} tries in the mean",
+        "level": f"epsilon = {report['epsilon']} for secrets at distance 1{unit}",
+        "checked": report["checked"],
+    }
+    console = screen()
+    console.print(facts(shown))
+    console.print(Padding(Text(saved.guarantee()), (1, 0, 0, 0)))

@@ -1,0 +1,47 @@
+"""What `utmost read` shows of what has no sums with error bars: points, keys, readings, clean and withheld tables."""
+
+from typing import Any
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from utmost.doors.cli.screen import facts, grid, percent, screen
+from utmost.doors.documents.reports import print_json
+from utmost.publish.releases import WithheldTable
+from utmost.publish.statements import PublishedTable
+from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.tables import files
+
+_SHOWN = 24
+
+
+def show_published(published: WithheldTable | PublishedTable, *, as_json: bool) -> None:
+    """Print a table and what its statement says."""
+    statement = published.said(None) if isinstance(published, WithheldTable) else dict(published.statement)
+    is_document = isinstance(published.table, dict) and not all(
+        isinstance(column, list) for column in published.table.values()
+    )
+    columns = {} if is_document else files.columns(published.table)
+    if as_json:
+        return print_json(statement | {"values": columns or published.table})
+    console = screen()
+    if columns:
+        rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+        picture = grid(list(columns), rows[:_SHOWN], left=len(columns))
+        if len(rows) > _SHOWN:
+            picture.caption = f"and {len(rows) - _SHOWN} more rows"
+        console.print(picture)
+    words = statement.get("words")
+    promised = Text(str(statement.get("guarantee") or ""))
+    shown: list[Any] = [Padding(Text(words), (0, 0, 1, 0))] if words else []
+    console.print(Group(*shown, promised, facts(_bars(published, statement))))
+
+
+def _bars(published: WithheldTable | PublishedTable, statement: dict[str, Any]) -> dict[str, str]:
+    """The error bars of each kind of noise, where there are any."""
+    stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
+    rows = {}
+    for noise in () if stated is None else stated.noises:
+        rows[noise.of] = ", ".join(f"± {radius} at {percent(sure)}" for sure, radius in noise.bars)
+    return rows

@@ -1,0 +1,156 @@
+"""Amounts: numbers that are counted in whole steps, such as euros in cents."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact.arrays import Rebuilt
+
+_DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
+_FITS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Amount(Rebuilt):
+    """What is summed: a column of amounts, and the step of which all of them are whole multiples.
+
+    Sums are counted, noised and kept in steps, as integers; they are shown in the amount's own unit.
+
+    Args:
+        name: of the column, by which sums are named.
+        step: > 0, a decimal such as "0.01", of at most 30 digits on either side of the point.
+        between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
+            stand what the amounts have above the low end, and what they have below the high one.
+
+    Raises:
+        OutOfRange: for a step that is none, a column without a name, and ends that are no multiples of the step.
+
+    >>> euros = Amount("spent", "0.05")
+    >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
+    (25, '1.25', 1.25, 25)
+    """
+
+    name: str
+    step: Fraction
+    between: tuple[Fraction, Fraction] | None
+
+    def __init__(self, name: str, step: Number = 1, between: Sequence[Number] | None = None) -> None:
+        if not isinstance(name, str) or not name:
+            raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
+        width = exact(step, "step")
+        if width <= 0 or not _DECIMAL.fullmatch(_decimal(width)):
+            remedy = 'Pass step="0.01", say, or 1.'
+            raise OutOfRange("the step of amounts must be a positive decimal", came=step, where="step", remedy=remedy)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "step", width)
+        object.__setattr__(self, "between", None)
+        if between is not None:
+            low, high = (self.steps(end, "between") * width for end in between)
+            if low >= high:
+                raise OutOfRange("the ends of amounts must differ, the lowest first", came=between, where="between")
+            object.__setattr__(self, "between", (low, high))
+
+    def __repr__(self) -> str:
+        between = "" if self.between is None else f", between={tuple(map(_decimal, self.between))!r}"
+        return f"Amount({self.name!r}, step={_decimal(self.step)!r}{between})"
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The ends of each event's amount in steps, where sums and counts are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = (int(end / self.step) for end in self.between)
+        return low, high
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What stands along the axis of sums and counts that are noised together."""
+        assert self.between is not None, "asked for shared sums alone"
+        low, high = map(_decimal, self.between)
+        return f"above {low}", f"below {high}"
+
+    @classmethod
+    def of(cls, value: Any) -> "Amount":
+        """An amount, or the one that `facts` wrote.
+
+        Raises:
+            WrongKind, OutOfRange: for what is none.
+        """
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping) or set(value) - {"between"} != {"name", "step"}:
+            raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
+        return cls(value["name"], value["step"], value.get("between"))
+
+    @checked
+    def steps(self, value: Number, where: str = "value") -> int:
+        """How many steps an amount is.
+
+        Raises:
+            OutOfRange: for one that is no multiple of the step.
+        """
+        number = exact(value, where) / self.step
+        if number.denominator != 1:
+            remedy = "Round it, or choose a finer step."
+            raise OutOfRange(f"{where} must be a multiple of the step {self.text(1)}", came=value, remedy=remedy)
+        return number.numerator
+
+    def text(self, steps: int | Fraction) -> str:
+        """So many steps as a decimal; as a fraction where that does not end."""
+        return _decimal(steps * self.step)
+
+    def number(self, steps: int | Fraction) -> int | float:
+        """So many steps as a number: an int where whole steps of a whole width are meant, else the nearest float."""
+        value = steps * self.step
+        return int(value) if self.step.denominator == 1 and isinstance(steps, int) else float(value)
+
+    def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Whole steps as an array of numbers: integers for a whole step, else the float nearest to each."""
+        over, under = self.step.numerator, self.step.denominator
+        largest = max(abs(int(steps.max(initial=0))), abs(int(steps.min(initial=0))))
+        fits = largest * over < _FITS
+        scaled = (steps.astype(np.int64 if fits else object)) * over
+        if under == 1:
+            return scaled
+        if fits and largest * over < 1 << 53 and under < 1 << 53:
+            return np.asarray(scaled / under, dtype=np.float64)
+        flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
+        return np.array(flat, dtype=np.float64).reshape(steps.shape)
+
+    def radius(self, steps: int | float) -> int | float:
+        """An error bar of so many steps, in the amount's own unit: exact for whole steps, else rounded up."""
+        if isinstance(steps, int):
+            return self.number(steps)
+        return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
+
+    def facts(self) -> dict[str, Any]:
+        """Name, step and ends as JSON values."""
+        ends = {} if self.between is None else {"between": list(map(_decimal, self.between))}
+        return {"name": self.name, "step": self.text(1), **ends}
+
+
+def _decimal(value: int | Fraction) -> str:
+    """A number as a decimal where it has one that ends, else as a fraction.
+
+    >>> _decimal(Fraction(-5, 4)), _decimal(12), _decimal(Fraction(1, 3))
+    ('-1.25', '12', '1/3')
+    """
+    number, places = Fraction(value), 0
+    rest = number.denominator
+    for prime in (2, 5):
+        times = 0
+        while rest % prime == 0:
+            rest, times = rest // prime, times + 1
+        places = max(places, times)
+    if rest != 1:
+        return str(number)
+    digits = str(abs(floor(number * 10**places))).rjust(places + 1, "0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"

@@ -1,0 +1,76 @@
+"""By which axes of a declared domain events are counted, and into which parts their persons are put."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import NotDeclared, OutOfRange
+from utmost.laws.exact import wrong_kind
+from utmost.publish.workloads import Axis, Domain
+
+
+def declared_domain(domain: Any, by: Any) -> Domain:
+    """The domain as it was declared.
+
+    Raises:
+        NotDeclared: where there is none.
+    """
+    if domain is None:
+        raise NotDeclared(
+            "which values there are must be declared before anybody is counted",
+            came="no domain" if by is None else "columns without a domain",
+            remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
+            "people. Where nobody can list them, use ut.select_keys.",
+        )
+    return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
+
+
+def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
+    """The axes of a domain that are counted by, in their order.
+
+    Raises:
+        OutOfRange: for none, and one that comes twice.
+        NotDeclared: for one that the domain has not.
+    """
+    if by is None:
+        return list(domain.axes)
+    known = dict(zip(domain.columns, domain.axes, strict=True))
+    names = (by,) if isinstance(by, str) else tuple(by)
+    if not names or len(set(names)) < len(names):
+        raise OutOfRange("by must name at least one axis, none twice", came=names)
+    for name in names:
+        if name not in known:
+            raise NotDeclared(
+                "every column that is counted by must be an axis of the domain",
+                came=repr(name),
+                remedy=_axis_remedy(domain, name),
+            )
+    return [known[name] for name in names]
+
+
+def _axis_remedy(domain: Domain, name: str) -> str:
+    """Which axes there are; of a coarser level, which axis it is a level of."""
+    finest = next((axis.levels[0] for axis in domain.axes if name in axis.levels), None)
+    if finest is not None:
+        return f"It is a level of {finest!r}: count by that, and its sums can be asked for afterwards."
+    return f"The domain declares {', '.join(map(repr, domain.columns))}."
+
+
+def part_axis(domain: Domain, part: Any) -> Axis:
+    """The axis whose labels are the parts.
+
+    Raises:
+        NotDeclared, WrongKind, OutOfRange: for what is none.
+    """
+    if isinstance(part, str):
+        if part not in domain.columns:
+            raise NotDeclared(
+                "the labels of the parts must be declared",
+                came=repr(part),
+                remedy=f'Make it an axis of the domain, or pass part={{"{part}": [its labels]}}.',
+            )
+        return domain.axes[domain.columns.index(part)]
+    if not isinstance(part, Mapping):
+        raise wrong_kind("part", "the name of an axis, or {column: list of labels}", part)
+    if len(part) != 1:
+        raise OutOfRange("part must name one column", came=f"{len(part)} columns")
+    return Domain(part).axes[0]

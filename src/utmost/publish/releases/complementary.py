@@ -1,0 +1,234 @@
+"""Complementary withholding: which further cells must go, so that no withheld one follows from those that are shown.
+
+The tables of a release by a plan are sums of one estimate of the atoms, so they agree exactly, and whoever has a total
+and all of its parts but one has that one. Let A be the matrix of the relations "a coarse cell is the sum of finer ones"
+between published tables, with a column for each cell that nobody is shown. A withheld cell x_j follows from the shown
+ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the row e_j.
+
+Which cells are given up is a choice, and the least choice is NP-hard (Kelly, Golden and Assad 1992). Here the smallest
+shown cell of a relation that gives a withheld one away is withheld, until none does; it is a function of the noisy
+values alone, so whoever has the whole release finds the same cells. That no withheld cell follows is proved at the end;
+that no choice of fewer cells would do is not claimed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from utmost.errors import Unsupported
+from utmost.publish.workloads.domain import Domain, Family, is_finer
+
+Shown = Mapping[Family, NDArray[np.bool_]]
+"""Of each group of a family, whether its cell is shown."""
+
+MOST_UNKNOWN = 1500
+"""So many cells that nobody is shown may be tied together by relations: they are eliminated exactly."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relations:
+    """The relations between the cells of some families: a coarse cell is the sum of the finer ones in it.
+
+    Attributes:
+        places: of each family, the number of its first cell; the cells are numbered family by family.
+        totals: of each relation, the number of its coarse cell.
+        parts: of each relation, the numbers of the cells that add up to it.
+    """
+
+    places: Mapping[Family, int]
+    totals: Sequence[int]
+    parts: Sequence[NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, domain: Domain, families: Sequence[Family]) -> "Relations":
+        """The relations between these families, and the one that is finer than all of them.
+
+        >>> relations = Relations.of(Domain(sex=["men", "women"]), [(0,), (1,)])
+        >>> list(relations.totals), [parts.tolist() for parts in relations.parts]
+        ([2], [[0, 1]])
+        """
+        finest = tuple(min(levels) for levels in zip(*families, strict=True))
+        nodes = list(dict.fromkeys([*families, finest]))
+        sizes = [int(np.prod(domain.group_shape(family))) for family in nodes]
+        starts = [int(start) for start in np.cumsum([0, *sizes[:-1]])]
+        places = dict(zip(nodes, starts, strict=True))
+        totals: list[int] = []
+        parts: list[NDArray[np.intp]] = []
+        for fine, coarse in permutations(nodes, 2):
+            if is_finer(fine, coarse):
+                group = _coarse_groups(domain, fine, coarse)
+                order = np.argsort(group, kind="stable")
+                for number, cells in enumerate(np.split(order, np.flatnonzero(np.diff(group[order])) + 1)):
+                    totals.append(places[coarse] + number)
+                    parts.append(cells + places[fine])
+        return cls(places, totals, parts)
+
+
+def _coarse_groups(domain: Domain, fine: Family, coarse: Family) -> NDArray[np.intp]:
+    """Of each group of a family, in order, the group of a coarser family that it lies in."""
+    along = [
+        axis.group_of(high)[axis.group_starts(low)] for axis, low, high in zip(domain.axes, fine, coarse, strict=True)
+    ]
+    if not along:
+        return np.zeros(1, dtype=np.intp)
+    return np.ravel_multi_index(np.ix_(*along), domain.group_shape(coarse)).ravel()
+
+
+def complementary(
+    domain: Domain,
+    published: Shown,
+    shown: Shown,
+    sizes: Mapping[Family, NDArray[np.float64]],
+) -> dict[Family, NDArray[np.bool_]]:
+    """Which cells are shown, once as many more are withheld as protect those that are.
+
+    Args:
+        domain: the domain.
+        published: of each family of the tables, which cells are in its table.
+        shown: which of them satisfy the rule.
+        sizes: of each family the sizes of the noisy values, by which further cells are chosen.
+
+    Raises:
+        Unsupported: where more than `MOST_UNKNOWN` cells that nobody is shown hang together.
+
+    Cost: cubic in the number of cells that are not shown and hang together.
+
+    >>> domain = Domain(sex=["men", "women", "other"])
+    >>> both = {(0,): np.ones(3, dtype=bool), (1,): np.ones(1, dtype=bool)}
+    >>> rule = {(0,): np.array([True, True, False]), (1,): np.ones(1, dtype=bool)}
+    >>> values = {(0,): np.array([512.0, 89.0, 7.0]), (1,): np.array([608.0])}
+    >>> complementary(domain, both, rule, values)[0,].tolist()
+    [True, False, False]
+    """
+    relations = Relations.of(domain, list(published))
+    count = max(relations.places[family] + _size(domain, family) for family in relations.places)
+    known, secret, size = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count)
+    for family, start in relations.places.items():
+        if family in published:
+            cells = slice(start, start + _size(domain, family))
+            known[cells] = shown[family]
+            secret[cells] = published[family] & ~shown[family]
+            size[cells] = sizes[family]
+    _protect(relations, known, secret, size)
+    return {
+        family: known[relations.places[family] : relations.places[family] + _size(domain, family)]
+        for family in published
+    }
+
+
+def _size(domain: Domain, family: Family) -> int:
+    return int(np.prod(domain.group_shape(family)))
+
+
+def _protect(
+    relations: Relations, known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
+) -> None:
+    """Withhold further cells until none that is secret follows; the arrays are changed."""
+    members = [np.append(parts, total) for total, parts in zip(relations.totals, relations.parts, strict=True)]
+    safe: set[bytes] = set()
+    while True:
+        while _protect_by_one(members, known, secret, size):
+            pass
+        for component in _components(members, known):
+            if component.tobytes() not in safe:
+                evidence = _betrayed(relations, members, component, known, secret)
+                if evidence is not None:
+                    _withhold(evidence, known, secret, size)
+                    break
+                safe.add(component.tobytes())
+        else:
+            return
+
+
+def _protect_by_one(
+    members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
+) -> bool:
+    """Withhold a further cell of each relation by itself that gives a secret one away; whether there was any."""
+    before = int(known.sum())
+    for cells in members:
+        unknown = cells[~known[cells]]
+        if len(unknown) == 1 and secret[unknown[0]]:
+            _withhold(cells[known[cells]], known, secret, size)
+    return int(known.sum()) < before
+
+
+def _withhold(
+    candidates: NDArray[np.intp], known: NDArray[np.bool_], secret: NDArray[np.bool_], size: NDArray[np.float64]
+) -> None:
+    """Withhold the smallest of some cells; of equal ones the first."""
+    cell = candidates[np.lexsort((candidates, size[candidates]))[0]]
+    known[cell], secret[cell] = False, True
+
+
+def _components(members: Sequence[NDArray[np.intp]], known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """The cells that nobody is shown, in sets that no relation ties to each other; each set in order."""
+    parent = np.arange(len(known))
+
+    def root(cell: int) -> int:
+        while parent[cell] != cell:
+            parent[cell] = parent[parent[cell]]
+            cell = int(parent[cell])
+        return cell
+
+    for cells in members:
+        unknown = cells[~known[cells]].tolist()
+        for cell in unknown[1:]:
+            parent[root(cell)] = root(unknown[0])
+    sets: dict[int, list[int]] = {}
+    for cell in np.flatnonzero(~known).tolist():
+        sets.setdefault(root(cell), []).append(cell)
+    return [np.array(cells, dtype=np.intp) for cells in sets.values()]
+
+
+def _betrayed(
+    relations: Relations,
+    members: Sequence[NDArray[np.intp]],
+    component: NDArray[np.intp],
+    known: NDArray[np.bool_],
+    secret: NDArray[np.bool_],
+) -> NDArray[np.intp] | None:
+    """The shown cells from which some secret one of a component follows; None where none does."""
+    if not secret[component].any():
+        return None
+    if len(component) > MOST_UNKNOWN:
+        raise Unsupported(
+            f"at most {MOST_UNKNOWN} cells that nobody is shown may hang together",
+            came=len(component),
+            where="complementary",
+            remedy="Withhold fewer tables together, or publish the finest of them among them.",
+        )
+    column = {int(cell): place for place, cell in enumerate(component)}
+    rows = [number for number, cells in enumerate(members) if any(int(cell) in column for cell in cells[~known[cells]])]
+    matrix = np.zeros((len(rows), len(column) + len(rows)), dtype=object)
+    for row, number in enumerate(rows):
+        for cell in members[number]:
+            if int(cell) in column:
+                matrix[row, column[int(cell)]] = -1 if cell == relations.totals[number] else 1
+        matrix[row, len(column) + row] = 1
+    if not rows:
+        return None
+    reduced = fmpz_mat(matrix.tolist()).rref()[0].tolist()
+    for line in reduced:
+        filled = [place for place in range(len(column)) if int(line[place])]
+        if len(filled) == 1 and secret[component[filled[0]]]:
+            return _evidence(relations, members, rows, [int(part) for part in line[len(column) :]], known)
+    return None
+
+
+def _evidence(
+    relations: Relations,
+    members: Sequence[NDArray[np.intp]],
+    rows: Sequence[int],
+    factors: Sequence[int],
+    known: NDArray[np.bool_],
+) -> NDArray[np.intp]:
+    """The shown cells that have a part in a combination of relations."""
+    weights: dict[int, int] = {}
+    for number, factor in zip(rows, factors, strict=True):
+        for cell in members[number].tolist() if factor else ():
+            weights[cell] = weights.get(cell, 0) + (-factor if cell == relations.totals[number] else factor)
+    return np.array([cell for cell, weight in weights.items() if weight and known[cell]], dtype=np.intp)

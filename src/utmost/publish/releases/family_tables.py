@@ -1,0 +1,85 @@
+"""One family of a release by a plan as a table: its labels, and the columns that stand beside them."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, UtmostError
+from utmost.laws.privacy import Amount
+from utmost.publish.releases.workload_answers import Printing
+from utmost.publish.releases.workload_errors import AnswerErrors
+from utmost.publish.tables.adapters import table_of
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
+from utmost.publish.workloads.workload import narrowed
+from utmost.publish.workloads.workload_strategy import Strategy
+
+Narrow = Mapping[int, int]
+"""Of axes that are narrowed to one label, the place of its group."""
+
+
+def wanted_families(strategy: Strategy) -> list[Family]:
+    """The families of the wanted parts that are families; the measured ones where there is none."""
+    families = []
+    for part in () if strategy.workload is None else strategy.workload.parts:
+        try:
+            families.append(narrowed(strategy.domain, part.name)[0])
+        except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
+            continue
+    return list(dict.fromkeys(families)) or [family for family in strategy.shares if not is_tents(family)]
+
+
+def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[np.bool_]:
+    """Which groups of a family stand in its table: of an axis that is narrowed, those of one label alone."""
+    inside = np.ones(domain.group_shape(family), dtype=bool)
+    for axis, place in ({} if narrow is None else narrow).items():
+        inside &= np.indices(inside.shape, sparse=True)[axis] == place
+    return inside.ravel()
+
+
+def estimated_columns(
+    reconstruction: LeastSquares,
+    errors: AnswerErrors,
+    measured: Mapping[Family, NDArray[Any]],
+    family: Family,
+    confidence: Fraction,
+    amount: Amount | None = None,
+) -> dict[str, NDArray[Any]]:
+    """The estimates of a family's sums as they are printed, of amounts in their own unit, and behind them their radii.
+
+    Raises:
+        NotDetermined: for a family that the measured ones do not determine.
+    """
+    sums, divisor = reconstruction.estimates(measured, family)
+    laws = errors.of_family(family)[1]
+    printing = Printing.of(laws.values(), amount)
+    radii = {kind: printing.radius(law.radius(confidence)) for kind, law in laws.items()}
+    return {"estimate": printing.estimates(sums, divisor).ravel(), "radius": errors.by_group(radii, family)}
+
+
+def family_table(
+    domain: Domain, kind: str, family: Family, columns: Mapping[str, NDArray[Any]], narrow: Narrow | None = None
+) -> Any:
+    """A table of a family's groups.
+
+    Args:
+        domain: the domain.
+        kind: of what kind the table is, as an adapter names it.
+        family: whose groups are the rows.
+        columns: by their names, a number for each group.
+        narrow: leaves the groups of one label.
+
+    Raises:
+        OutOfRange: for a level that has the name of a column.
+    """
+    labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
+    for name in columns:
+        if name in labels:
+            raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
+    inside = groups_in(domain, family, narrow)
+    whole = {name: column[inside] for name, column in {**labels, **columns}.items()}
+    return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)

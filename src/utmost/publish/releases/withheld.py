@@ -1,0 +1,337 @@
+"""Tables of which cells are withheld by a public rule: what an office publishes of what it has released.
+
+They are made of noisy values alone, so they cost nothing. What they do not say of a release, its statement and their
+own must not say either: a digest of the whole release would let anyone try values for a withheld cell until it fits, so
+the statement beside a withheld table has none.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from os import fsdecode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import checked, exact, objects
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination, Geometric
+from utmost.publish.releases.complementary import complementary
+from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
+from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
+from utmost.publish.releases.workload_errors import scaled
+from utmost.publish.tables.adapters import adapter_of, engine_door
+from utmost.publish.tables.saving import Digest, SavedTable
+from utmost.publish.tables.table_formats import with_blanks
+from utmost.publish.workloads.axes import text_of
+from utmost.publish.workloads.domain import Domain, Family
+from utmost.version import __version__
+
+WITHHELD_KIND = "utmost withheld table"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WithheldTable(SavedTable):
+    """A table of which some cells are withheld, and what must be said beside it.
+
+    Attributes:
+        table: of the kind that the release has: each released column, blank where a cell is withheld, and behind it
+            ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_radius``, or the radii that were there.
+        rule: the rule.
+        released: the columns to which it was applied.
+        cells: how many cells there are.
+        shown: how many of them are shown.
+        bias: what the rule does to cells near its threshold, see `shown_bias`.
+        release: the statement of the release, without any digest.
+        family: of a release by a plan the levels of the table; None of any other.
+        families: those of all tables that the rule was applied to together.
+    """
+
+    _shown = ("rule", "released", "cells", "shown")
+
+    table: Any = field(repr=False)
+    rule: WithholdingRule
+    released: tuple[str, ...]
+    cells: int
+    shown: int
+    bias: Sequence[dict[str, Any]]
+    release: Mapping[str, Any]
+    family: str | None = None
+    families: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What must be said beside the table."""
+        return f"{self.rule.words} {bias_words(self.bias, self.rule)}"
+
+    def said(self, digest: Digest | None) -> dict[str, Any]:
+        """The statement: the promise of the release, the rule and what it does, in words and as facts."""
+        of_plan = {} if self.family is None else {"family": self.family, "families": list(self.families)}
+        return {
+            "kind": WITHHELD_KIND,
+            "format": 1,
+            "utmost": __version__,
+            "guarantee": self.release["guarantee"],
+            "words": self.words,
+            "rule": self.rule.facts(),
+            **of_plan,
+            "released": list(self.released),
+            "cells": self.cells,
+            "shown": self.shown,
+            "bias": [dict(fact) for fact in self.bias],
+            "release": dict(self.release),
+            "table": None if digest is None else dict(digest),
+        }
+
+
+def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
+    """A statement of a release without the digests by which a withheld cell could be found out by trying."""
+    return {name: None if name in ("table", "measured") else fact for name, fact in statement.items() if name != "sums"}
+
+
+def table_bias(rule: WithholdingRule, plan: Plan) -> list[dict[str, Any]]:
+    """`shown_bias` for the cells of a table."""
+    return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.radius)
+
+
+def withheld_table(
+    table: Any, released: Sequence[str], plan: Plan, statement: Mapping[str, Any], rule: WithholdingRule
+) -> WithheldTable:
+    """The table of a release with the cells withheld that a rule names; each cell has noise of its own.
+
+    Raises:
+        Unsupported: for a rehearsal, and a frame that an engine evaluates.
+        BadTable: for a column that has the name of a mark.
+    """
+    if table is None or engine_door(table) is not None:
+        remedy = "Save the release, and read it again: ut.read_release(path).withhold(...)."
+        came = "a rehearsal" if table is None else "a frame that an engine evaluates"
+        raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
+    adapter = adapter_of(table)
+    values = {name: _numbers(adapter.column(table, name)) for name in released}
+    shown = {name: rule.shows(column, np.full(len(column), plan.radius)) for name, column in values.items()}
+    return WithheldTable(
+        _marked(table, values, shown, rule),
+        rule,
+        tuple(released),
+        sum(map(len, shown.values())),
+        sum(int(column.sum()) for column in shown.values()),
+        table_bias(rule, plan),
+        without_digests(statement),
+    )
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A released column as integers or floats; text of a file, and Decimals, as the numbers that they are."""
+    array = np.asarray(column)
+    if array.dtype.kind in "if":
+        return array
+    numbers = [exact(number, "a released cell") for number in array.tolist()]
+    if all(number.denominator == 1 for number in numbers):
+        return objects(int(number) for number in numbers)
+    return np.array([float(number) for number in numbers])
+
+
+def _marked(
+    table: Any,
+    values: Mapping[str, NDArray[Any]],
+    shown: Mapping[str, NDArray[np.bool_]],
+    rule: WithholdingRule,
+) -> Any:
+    """The table with blanks and marks."""
+    names = set(adapter_of(table).names(table))
+    columns: dict[str, list[Any]] = {}
+    for name, column in values.items():
+        if f"{name}_mark" in names:
+            came, remedy = "a column of that name", "Rename it."
+            raise BadTable(f"the marks of {name!r} need the name '{name}_mark'", came=came, remedy=remedy)
+        pairs = list(zip(column.tolist(), shown[name].tolist(), strict=True))
+        columns[name] = [value if stays or not rule.is_blank else None for value, stays in pairs]
+        columns[f"{name}_mark"] = [SHOWN if stays else rule.mark for _, stays in pairs]
+    return with_blanks(table, columns, {f"{name}_mark": name for name in values})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WithheldTables(Shown, Mapping[str, WithheldTable]):
+    """The tables of a release by a plan that a rule was applied to together, by the names of their families."""
+
+    _shown = ("rule", "families")
+
+    rule: WithholdingRule
+    tables: Mapping[str, WithheldTable] = field(repr=False)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families, as they were named."""
+        return tuple(self.tables)
+
+    def __getitem__(self, family: str) -> WithheldTable:
+        if family not in self.tables:
+            remedy = f"Withheld are {', '.join(map(repr, self.tables))}."
+            raise OutOfRange("the table must be one that the rule was applied to", came=repr(family), remedy=remedy)
+        return self.tables[family]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    @checked
+    def save(
+        self,
+        path: Path | str,
+        *,
+        family: str | None = None,
+        format: str | None = None,
+        sign: Path | str | None = None,
+        overwrite: bool = False,
+    ) -> dict[str, Any]:
+        """Write one table and, beside it, its statement; the only one where no family is named.
+
+        Args:
+            path, format, sign, overwrite: as for `saved`.
+            family: the name of the table.
+
+        Raises:
+            OutOfRange: where there are several and none is named.
+            Unsupported, KeyRefused: as `saved`.
+        """
+        if family is None and len(self.tables) > 1:
+            remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
+            raise OutOfRange("a file has one table", came=f"{len(self.tables)} families", where="save", remedy=remedy)
+        chosen = self[self.families[0] if family is None else family]
+        return chosen.save(fsdecode(path), format=format, sign=sign, overwrite=overwrite)
+
+
+def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:
+    """The levels of a family in one text, each with its label where it is narrowed to one.
+
+    >>> narrowed_name(Domain(department=list("AB"), sex=["men", "women"]), (0, 0), {1: 1})
+    'department sex=women'
+    """
+    labels = {
+        domain.axes[axis].levels[family[axis]]: text_of(domain.axes[axis].labels[family[axis]][place])
+        for axis, place in narrow.items()
+    }
+    return " ".join(f"{name}={labels[name]}" if name in labels else name for name in domain.level_names(family))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FamilyCells:
+    """The cells of a family's table as a rule looks at them.
+
+    Attributes:
+        name: the levels of the table, each with its label where it is narrowed to one.
+        family: its family.
+        published: which of the family's groups are in the table.
+        table: the table.
+        estimates, radii: its columns of numbers.
+        widest: the law of the largest error.
+        step: in how wide steps it is.
+    """
+
+    name: str
+    family: Family
+    published: NDArray[np.bool_]
+    table: Any
+    estimates: NDArray[Any]
+    radii: NDArray[Any]
+    widest: Combination
+    step: Fraction = Fraction(1)
+
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        kind: str,
+        family: Family,
+        narrow: Narrow,
+        columns: Mapping[str, NDArray[Any]],
+        widest: Combination,
+        step: Fraction,
+    ) -> "FamilyCells":
+        """The cells of a family, or of those of its groups that have some labels.
+
+        Args:
+            domain, kind, family, narrow, columns: as for `family_table`; the columns are "estimate" and "radius".
+            widest, step: the law of the largest error of its sums, and the width of its steps.
+        """
+        published = groups_in(domain, family, narrow)
+        return cls(
+            narrowed_name(domain, family, narrow),
+            family,
+            published,
+            family_table(domain, kind, family, columns, narrow),
+            columns["estimate"][published],
+            columns["radius"][published],
+            widest,
+            step,
+        )
+
+    def bias(self, rule: WithholdingRule) -> list[dict[str, Any]]:
+        """`shown_bias` for the cells with the widest noise."""
+        law = self.widest
+        if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one noise as it was drawn: in closed form
+            return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.radii.max())
+        return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.radii.max())
+
+
+def withheld_families(
+    domain: Domain, tables: Sequence[FamilyCells], statement: Mapping[str, Any], rule: WithholdingRule
+) -> WithheldTables:
+    """Tables of one release by a plan with the cells withheld that a rule names, and as many more as it asks for.
+
+    Raises:
+        OutOfRange: for no table, and one that is there twice.
+        Unsupported: as `complementary`.
+    """
+    names = tuple(table.name for table in tables)
+    if not names or len(set(names)) < len(names):
+        came = "none" if not names else "one twice"
+        raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
+    shown = {table.name: rule.shows(table.estimates, table.radii) for table in tables}
+    if rule.complementary:
+        shown = _protected(domain, tables, shown)
+    withheld = {
+        table.name: WithheldTable(
+            _marked(table.table, {"estimate": table.estimates}, {"estimate": shown[table.name]}, rule),
+            rule,
+            ("estimate",),
+            len(table.estimates),
+            int(shown[table.name].sum()),
+            table.bias(rule),
+            without_digests(statement),
+            table.name,
+            names,
+        )
+        for table in tables
+    }
+    return WithheldTables(rule, withheld)
+
+
+def _protected(
+    domain: Domain, tables: Sequence[FamilyCells], shown: Mapping[str, NDArray[np.bool_]]
+) -> dict[str, NDArray[np.bool_]]:
+    """Which cells of each table are shown, with none that follows from others.
+
+    A group of two tables of one family is published where either has it, and shown only where both show it.
+    """
+    published: dict[Family, NDArray[np.bool_]] = {}
+    stays: dict[Family, NDArray[np.bool_]] = {}
+    sizes: dict[Family, NDArray[np.float64]] = {}
+    for table in tables:
+        groups = len(table.published)
+        here = published.setdefault(table.family, np.zeros(groups, dtype=bool))
+        size = sizes.setdefault(table.family, np.zeros(groups))
+        here |= table.published
+        size[table.published] = np.abs(table.estimates.astype(np.float64))
+        passing = np.ones(groups, dtype=bool)
+        passing[table.published] = shown[table.name]
+        stays[table.family] = stays.get(table.family, passing) & passing
+    whole = complementary(domain, published, {name: here & stays[name] for name, here in published.items()}, sizes)
+    return {table.name: whole[table.family][table.published] for table in tables}

@@ -1,0 +1,314 @@
+"""The rule by which published cells are withheld, and what it does to those that are shown.
+
+Statistical offices leave out cells that are small, or whose error is large beside them. A rule that looks at noisy
+values alone is a function of what was released: it costs nothing, and the promise stands. It protects nobody further
+either: the noise has done that. And it makes what is shown biased, since a cell that stands near the threshold is shown
+when its noise is positive.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, UtmostError, WrongKind
+from utmost.laws.exact import Level, Number, exact, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination, Geometric
+from utmost.laws.noise.integer_law import IntegerLaw
+
+SHOWN = "shown"
+"""The mark of a cell that satisfies the rule."""
+WITHHELD = "withheld"
+UNRELIABLE = "unreliable"
+MARKS = (WITHHELD, UNRELIABLE)
+"""What a cell that does not is marked with: left blank, or only marked."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WithholdingRule(Shown):
+    """Which cells are shown: those whose noisy value is large enough, by itself or beside its error bar.
+
+    Attributes:
+        below: a cell is withheld where its noisy value is below this; None for no such bound.
+        relative_margin: a cell is withheld where its radius is more than this part of the size of its noisy value.
+        complementary: whether further cells are withheld, so that no withheld one follows from what is published of
+            the same release by adding and subtracting.
+        mark: "withheld" leaves such cells blank, "unreliable" marks them and leaves the number.
+
+    Raises:
+        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, and blanks asked for by marks.
+        NotANumber, WrongKind: for what is none.
+
+    >>> WithholdingRule.of(below=90).threshold(6), WithholdingRule.of(relative_margin="1/4").threshold(6)
+    (Fraction(90, 1), Fraction(24, 1))
+    """
+
+    below: Fraction | None
+    relative_margin: Fraction | None
+    complementary: bool
+    mark: str
+
+    @classmethod
+    def of(
+        cls,
+        below: Number | None = None,
+        relative_margin: Number | None = None,
+        *,
+        complementary: bool = False,
+        mark: str = WITHHELD,
+    ) -> "WithholdingRule":
+        """The rule that these words say."""
+        bounds = {"below": below, "relative_margin": relative_margin}
+        read = {name: None if bound is None else exact(bound, name) for name, bound in bounds.items()}
+        for name, bound in read.items():
+            if bound is not None and bound <= 0:
+                raise OutOfRange(f"{name} must be above 0", came=bound, where=name)
+        if below is None and relative_margin is None:
+            remedy = 'Pass below=90, or relative_margin="1/4", or both.'
+            raise OutOfRange("a rule must say which cells are withheld", came="none", where="withhold", remedy=remedy)
+        if not isinstance(complementary, bool):
+            raise WrongKind("complementary must be true or false", came=type(complementary).__name__)
+        if not isinstance(mark, str) or mark not in MARKS:
+            raise OutOfRange(f"mark must be one of {', '.join(map(repr, MARKS))}", came=repr(mark), where="mark")
+        if complementary and mark == UNRELIABLE:
+            remedy = f"Leave one of the two out: a cell marked {UNRELIABLE!r} is there to be read."
+            raise OutOfRange(
+                "further cells are withheld beside blanks alone", came="marks", where="mark", remedy=remedy
+            )
+        return cls(read["below"], read["relative_margin"], complementary, mark)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the numbers of withheld cells are left out."""
+        return self.mark == WITHHELD
+
+    def threshold(self, radius: Number) -> Fraction:
+        """The least size that the noisy value of a shown cell has, where its error bar has this radius."""
+        margin = Fraction(0) if self.relative_margin is None else exact(radius) / self.relative_margin
+        return margin if self.below is None else max(margin, self.below)
+
+    def shows(self, values: NDArray[Any], radii: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which cells satisfy the rule.
+
+        Args:
+            values: noisy values, integers or floats, shape (n,).
+            radii: of their error bars, shape (n,).
+
+        >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
+        array([False,  True, False])
+        """
+        sizes = np.abs(values) if self.below is None else values
+        shown = np.zeros(len(values), dtype=bool)
+        for radius in set(radii.tolist()):
+            shown |= (radii == radius) & (sizes >= self._bound(radius, is_float=sizes.dtype.kind == "f"))
+        return shown
+
+    def passes(self, value: int | float, radius: Number) -> bool:
+        """Whether one cell satisfies the rule: as `shows`."""
+        size = abs(value) if self.below is None else value
+        return bool(size >= self._bound(radius, is_float=isinstance(value, float)))
+
+    def _bound(self, radius: Number, *, is_float: bool) -> int | float:
+        """The least number of its kind that is at least the threshold."""
+        least = self.threshold(radius)
+        return round_up(least) if is_float else math.ceil(least)
+
+    @property
+    def words(self) -> str:
+        """The rule in sentences."""
+        conditions = [] if self.below is None else [f"its noisy value is {_text(self.below)} or more"]
+        if self.relative_margin is not None:
+            margin = f"{_text(100 * self.relative_margin)} %"
+            conditions.append(f"its error bar is at most {margin} of the size of its noisy value")
+        which = "is withheld" if self.is_blank else f"is marked {UNRELIABLE!r}"
+        further = (
+            " Further cells are withheld under the same mark, so that none follows from the tables that this rule was "
+            "applied to together by adding and subtracting."
+            if self.complementary
+            else ""
+        )
+        return (
+            f"A cell is shown where {' and '.join(conditions)}; any other {which}.{further} The rule looks at noisy "
+            "values alone: it costs nothing, and the noise, not the rule, protects. Beside the whole release it hides "
+            "nothing."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The rule as JSON values, which `of_facts` reads."""
+        bounds = {"below": self.below, "relative_margin": self.relative_margin}
+        return {
+            **{name: None if bound is None else str(bound) for name, bound in bounds.items()},
+            "complementary": self.complementary,
+            "mark": self.mark,
+        }
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> "WithholdingRule":
+        """The rule that JSON values describe.
+
+        Raises:
+            BadTable: for what describes none.
+        """
+        names = ("below", "relative_margin", "complementary", "mark")
+        try:
+            if not isinstance(facts, Mapping) or set(facts) != set(names):
+                raise WrongKind("a rule must have all its fields", came=type(facts).__name__)
+            rule = cls.of(**facts)
+        except UtmostError as error:
+            raise BadTable("a statement must hold a rule", came=error.required, where="rule") from None
+        if rule.facts() != dict(facts):
+            raise BadTable("a statement must hold a rule", came="numbers spelled another way", where="rule")
+        return rule
+
+
+def _text(number: Fraction) -> str:
+    """A number as it is written in a sentence: a decimal where it is a short one."""
+    decimal = f"{float(number):.6g}"
+    return decimal if Fraction(decimal) == number and "e" not in decimal else str(number)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseTails:
+    """The tails of a noise on a lattice, and how far out it is there on average.
+
+    Laws that are drawn have closed forms, combinations on a lattice sums of their tails. Where the lattice of a
+    combination is so fine that nobody sees it, its law is taken from its characteristic function, smoothed over 1/256
+    of a standard deviation: what is said of it is right to a hundredth or so, no bound.
+
+    Attributes:
+        law: the noise in steps; its values are multiples of a step.
+        grid: how wide a step is.
+
+    >>> tails = NoiseTails(Geometric(alpha="1/2"))
+    >>> tails.reach(Fraction(0)), tails.mean_above(Fraction(0)), tails.mean_above(Fraction(2))
+    (0.666666666666666..., 0.6666666666666..., 0.5)
+    """
+
+    law: IntegerLaw | Combination
+    grid: Fraction = Fraction(1)
+
+    def reach(self, least: Fraction) -> float:
+        """P(N >= least)."""
+        step = self._step
+        if isinstance(self.law, IntegerLaw):
+            return float(self.law.ccdf(float(math.ceil(least / self.grid) - 1)))
+        if step is None:
+            values, chances = _smoothed(self.law.coefficients, self.law.levels, self.law.counts)
+            return float(chances[values >= float(least) - _BLUR * values[-1]].sum())
+        steps = math.ceil(least / step)
+        missed = self.law.tail((abs(steps) - _HALF if steps > 0 else abs(steps) + _HALF) * step) / 2
+        return missed if steps > 0 else 1 - missed
+
+    def mean_above(self, least: Fraction) -> float:
+        """E[N; N >= least] = c P(N >= c) + E max(N - c, 0), where c is the first step from ``least`` on."""
+        step = self._step
+        if step is None and isinstance(self.law, Combination):
+            values, chances = _smoothed(self.law.coefficients, self.law.levels, self.law.counts)
+            above = values >= float(least) - _BLUR * values[-1]
+            return float(values[above] @ chances[above])
+        steps = math.ceil(least / (step or 1))
+        beyond = self._beyond(abs(steps)) + max(0, -steps)
+        return float(step or 1) * (steps * self.reach(least) + beyond)
+
+    @property
+    def _step(self) -> Fraction | None:
+        """The lattice of the noise; None where it is too fine to be seen."""
+        if isinstance(self.law, IntegerLaw):
+            return self.grid
+        step = self.law.step
+        return None if step is None or float(step) * _FINE < float(self.law.variance) ** 0.5 else step
+
+    def _beyond(self, steps: int) -> float:
+        """E max(N - c, 0) in steps, for c >= 0."""
+        law, step = self.law, self._step
+        if isinstance(law, Geometric):
+            alpha = math.exp(-law.ratio.epsilon_float)
+            return float(alpha ** (steps + 1) / (1 - alpha * alpha))
+        if isinstance(law, IntegerLaw):
+            return float(law.expected_cost(lambda x: np.maximum(np.abs(x) - steps, 0))) / 2
+        assert step is not None, "what is not on a lattice has no steps"
+        last = steps + math.ceil(_FAR * float(law.variance) ** 0.5 / float(step))
+        return sum(law.tail((place + _HALF) * step) for place in range(steps, last)) / 2
+
+
+@lru_cache(maxsize=16)
+def _smoothed(
+    coefficients: tuple[Fraction, ...], levels: tuple[Level, ...], counts: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values and chances of a sum of geometric noises, smoothed: the inverse of its characteristic function.
+
+    Of one noise at alpha it is (1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2).
+    """
+    deviation = float(Combination(coefficients, levels, counts).variance) ** 0.5
+    width = deviation / 256
+    frequencies = 2 * np.pi * np.fft.rfftfreq(_POINTS, width)
+    transform = np.exp(-((frequencies * width) ** 2) / 2)
+    for size, level, count in zip(coefficients, levels, counts, strict=True):
+        alpha = math.exp(-level.epsilon_float)
+        single = (1 - alpha) ** 2 / (1 - 2 * alpha * np.cos(float(size) * frequencies) + alpha * alpha)
+        transform = transform * single**count
+    chances = np.fft.fftshift(np.fft.irfft(transform, _POINTS))
+    return (np.arange(_POINTS) - _POINTS // 2) * width, chances
+
+
+_HALF, _FINE, _POINTS = Fraction(1, 2), 24, 1 << 14
+_BLUR = 3 / (_POINTS // 2 - 1)  # three widths: a value at the threshold is shown
+_FAR = 16  # standard deviations, beyond which there is no billionth of any sum of geometric noises
+_NEGLIGIBLE = 1e-9
+
+
+def shown_bias(rule: WithholdingRule, tails: NoiseTails, radius: int | float) -> list[dict[str, Any]]:
+    """What the rule does to cells near its threshold: how often they are shown, and how far off they then are.
+
+    Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
+    mean of shown cells given the rule, less the truth. Where negative values are shown as well, both sides count.
+
+    Args:
+        rule: the rule.
+        tails: of the noise of a cell.
+        radius: of its error bar.
+
+    Returns:
+        For true values one radius below the threshold, at it, one and two above: the chance, and the bias.
+    """
+    bound, width = rule.threshold(radius), max(exact(radius), tails.grid)
+    truths = [math.ceil((bound + times * width) / tails.grid) * tails.grid for times in (-1, 0, 1, 2)]
+    return [_at(rule, tails, bound, truth) for truth in truths]
+
+
+def _at(rule: WithholdingRule, tails: NoiseTails, bound: Fraction, truth: Fraction) -> dict[str, Any]:
+    sides = [(bound - truth, 1)] + ([(bound + truth, -1)] if rule.below is None and bound > 0 else [])
+    chance = min(1.0, sum(tails.reach(least) for least, _ in sides))
+    moved = sum(sign * tails.mean_above(least) for least, sign in sides)
+    return {
+        "true": _text(truth),
+        "chance_shown": _digits(chance),
+        "bias": _digits(moved / chance) if chance > _NEGLIGIBLE else None,
+    }
+
+
+def _digits(number: float) -> float:
+    """Three digits: as many as quadrature has, and the same on every machine."""
+    return float(f"{number:.3g}")
+
+
+def bias_words(bias: Sequence[dict[str, Any]], rule: WithholdingRule) -> str:
+    """What the figures of `shown_bias` mean, in a sentence."""
+    parts = [
+        f"a true {fact['true']} in {100 * fact['chance_shown']:.3g} % of releases, and then {fact['bias']:+.3g} off"
+        for fact in bias
+        if fact["bias"] is not None
+    ]
+    further = " The further cells are not in these figures." if rule.complementary else ""
+    which = "Cells that are shown are biased" if rule.is_blank else "Whoever leaves marked cells out makes a bias"
+    return (
+        f"{which}, since noise decides which they are. On average by the law of the widest noise: {'; '.join(parts)}. "
+        "Sums and means of shown cells have this bias, and no error bar; those of the whole release have no bias."
+        f"{further}"
+    )

@@ -1,0 +1,188 @@
+"""The same sum in several releases: how it changed from one to the next, with bars that hold alone or all at once.
+
+The noises of two releases are independent, whoever is counted in both, so a change is off by the sum of both errors:
+its law is that of all their noises together. Two answers of *one* kept release at two levels are not independent, and
+need no comparison: the looser one says all that the stricter one does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination, Geometric
+from utmost.laws.noise.combination import missed_by_each
+from utmost.laws.noise.law import read_confidence
+from utmost.publish.releases.workload_answers import Answer, answer_of
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import sums_digest
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.workloads.forms import selected
+
+Release = ReleasedTable | WorkloadRelease
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trend(Shown):
+    """One sum in several releases.
+
+    Attributes:
+        values: of each release the sum; all of the true sums lie within their bars at once, with ``confidence``.
+        changes: from each release to the next; all of the true changes lie within theirs at once, with ``confidence``.
+        confidence: of all values together, and of all changes together.
+    """
+
+    values: tuple[Answer, ...]
+    changes: tuple[Answer, ...]
+    confidence: Fraction
+
+
+@checked
+def change(
+    later: Release,
+    earlier: Release,
+    where: Mapping[str, Any] | None = None,
+    *,
+    earlier_where: Mapping[str, Any] | None = None,
+    column: str | None = None,
+    confidence: Number | None = None,
+) -> Answer:
+    """A sum in one release less the same sum in another, with the error bar of their noises together.
+
+    Args:
+        later, earlier: two releases whose noise was drawn by itself; of one kind, or a table and a release by a plan.
+        where: which cells, by the name of a level or of a public column a label or a list of labels.
+        earlier_where: the same cells in the earlier release, where it names them otherwise.
+        column: of released tables the column, where there are several.
+        confidence: of the bar; the later release's when left out.
+
+    Raises:
+        OutOfRange: for one release twice, two answers of one kept release, and a selection that a release has not.
+        NotDetermined: for a sum that what was measured does not determine.
+
+    Cost: that of two sums.
+
+    >>> import numpy as np
+    >>> from utmost import Domain, Strategy, Unit, release_workload
+    >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
+    >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
+    >>> change(years[1], years[0], {"sex": "men"}).radius
+    4
+    """
+    _check_apart([later, earlier])
+    first = _Sum.of(later, where, column)
+    second = _Sum.of(earlier, where if earlier_where is None else earlier_where, column)
+    return first.less(second).answer(_confidence(confidence, later))
+
+
+@checked
+def trend(
+    releases: Sequence[Release],
+    where: Mapping[str, Any] | None = None,
+    *,
+    column: str | None = None,
+    confidence: Number | None = None,
+) -> Trend:
+    """One sum in several releases, in order, with bars that hold for all of them at once, and the same of the changes.
+
+    Args:
+        releases: at least two, whose noise was drawn by itself.
+        where, column: as for `change`.
+        confidence: of all values together, and of all changes together; the first release's when left out.
+
+    Raises:
+        OutOfRange, NotDetermined: as `change`.
+
+    Cost: that of each sum, twice.
+    """
+    if len(releases) < 2:
+        raise OutOfRange("a trend needs at least two releases", came=len(releases), where="releases")
+    _check_apart(releases)
+    sure = _confidence(confidence, releases[0])
+    sums = [_Sum.of(release, where, column) for release in releases]
+    changes = [after.less(before) for before, after in pairwise(sums)]
+    each = 1 - missed_by_each(1 - sure, len(sums))  # independent; neighbouring changes share a release and are not
+    return Trend(
+        tuple(total.answer(each) for total in sums),
+        tuple(moved.answer(1 - (1 - sure) / len(changes)) for moved in changes),
+        sure,
+    )
+
+
+def _confidence(confidence: Number | None, release: Release) -> Fraction:
+    if confidence is not None:
+        return read_confidence(confidence)
+    return release.plan.confidence if isinstance(release, ReleasedTable) else release.confidence
+
+
+def _check_apart(releases: Sequence[Release]) -> None:
+    """Check that no release is there twice, and that none are answers of one kept release, whose noises are not apart.
+
+    Raises:
+        WrongKind: for what is no release.
+        OutOfRange: where two are.
+    """
+    marks: list[Any] = []
+    for release in releases:
+        if not isinstance(release, ReleasedTable | WorkloadRelease):
+            raise wrong_kind("a release", "a ReleasedTable or a WorkloadRelease", release)
+        if isinstance(release, WorkloadRelease):
+            marks.append(sums_digest(release))
+        else:
+            version = release.said.get("data_version")
+            marks.append((release.said["name"], version) if "name" in release.said else str(release.said["table"]))
+    if len(set(marks)) < len(marks):
+        remedy = "Of a kept release compare different data; within one release ask for a difference."
+        raise OutOfRange("releases that are compared must have noise of their own", came="one twice", remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A sum and what is known of its error: its law, or else the bars of its parts, which are independent."""
+
+    value: Fraction
+    law: Combination | None
+    tables: tuple[tuple[ReleasedTable, int], ...] = ()
+
+    @classmethod
+    def of(cls, release: Release, where: Mapping[str, Any] | None, column: str | None) -> "_Sum":
+        chosen = {} if where is None else where
+        if isinstance(release, WorkloadRelease):
+            form = selected(release.domain, chosen)
+            return cls(release.reconstruction.value(release.measured, form), release.noise(form))
+        rows = frozenset(range(release.rows))
+        for name, wanted in chosen.items():
+            labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
+            rows &= frozenset().union(*(release.chosen([f"{name}={label}"]) for label in labels))
+        total, plan = release.total(rows, column, confidence="0.5"), release.plan
+        is_geometric = isinstance(plan.drawn, Geometric) and plan.grid is None
+        law = Combination([1], plan.drawn.ratio, counts=[len(rows)]) if is_geometric else None  # type: ignore[attr-defined]
+        return cls(total.value, law, ((release, len(rows)),))
+
+    def less(self, other: "_Sum") -> "_Sum":
+        law = None
+        if self.law is not None and other.law is not None:
+            parts = (self.law, other.law)
+            coefficients = [size for part in parts for size in part.coefficients]
+            levels = [level for part in parts for level in part.levels]
+            law = Combination(coefficients, levels, [count for part in parts for count in part.counts])
+        elif not (self.tables and other.tables):
+            remedy = "Compare releases by a plan with each other, or with tables of geometric noise."
+            raise OutOfRange("the error of a change must be known", came="noise of two kinds", remedy=remedy)
+        return _Sum(self.value - other.value, law, (*self.tables, *other.tables))
+
+    def answer(self, sure: Fraction) -> Answer:
+        if self.law is not None:
+            return answer_of(self.value, self.law, sure)
+        each = 1 - (1 - sure) / len(self.tables)
+        radius = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
+        variance = sum(
+            (count * float(release.plan.drawn.variance()) * float(release.plan.grid or 1) ** 2)
+            for release, count in self.tables
+        )
+        shown = int(self.value) if self.value.denominator == 1 else float(self.value)
+        return Answer(shown, radius, variance, sure, self.value)

@@ -1,0 +1,196 @@
+"""One reader for everything that was published: tables, releases by a plan, points, keys, tables with withheld cells.
+
+Whatever the file is, its statement is checked as `utmost verify` does, but for the signature, and what comes back is
+what can be asked most of: a whole release by a plan of its document or of any of its tables, the cells of a table with
+their error bars, a table with withheld cells, or else the table and what is facts of it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import urlopen
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.publish.releases import together
+from utmost.publish.releases.clean_release import CLEAN_KIND
+from utmost.publish.releases.keys import KEYS_KIND
+from utmost.publish.releases.places_statements import PLACES_KIND
+from utmost.publish.releases.table_statements import KIND
+from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements.places_check import check_places
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.stated_choices import check_keys_file
+from utmost.publish.statements.stated_words import StatedRelease, stated_release
+from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.withheld_check import check_withheld
+from utmost.publish.statements.workload_files import check_workload, check_workload_table
+from utmost.publish.tables import files
+from utmost.publish.tables.text_files import TextFile
+
+MOST_BYTES = 1 << 30
+"""So much is fetched from an address at most."""
+
+_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PublishedTable(Shown):
+    """A published table of another kind: points, columns changed together, named keys, answers, readings, clean tables.
+
+    Attributes:
+        table: as it was published.
+        statement: what is facts of it, checked; that of a clean table follows from its release, see `check_clean`.
+        stated: what the statement says in words, with the noise and its error bars; None of a clean table.
+    """
+
+    _shown = ("kind",)
+
+    table: Any = field(repr=False)
+    statement: Mapping[str, Any] = field(repr=False)
+    stated: StatedRelease | None = field(repr=False)
+
+    @property
+    def kind(self) -> str:
+        """What was published."""
+        return str(self.statement["kind"])
+
+
+Published = ReleasedTable | WorkloadRelease | WithheldTable | PublishedTable
+"""What `read_release` returns."""
+
+
+def read_release(
+    path: Path | str,
+    statement: Path | str | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Published:
+    """Read whatever was published, with its statement, which is checked.
+
+    Args:
+        path: a table with its statement beside it, or a release by a plan as .json; or its address, http or https.
+        statement: the statement, where it is not beside the table.
+        separator, encoding: of a text file, where its header does not say it.
+
+    Returns:
+        By the kind of what was published:
+
+        - a `WorkloadRelease` of a release by a plan, and of any table of it: sums, ratios, means, quantiles, tables;
+        - a `ReleasedTable` of a released table: cells, sums, ratios and means with error bars;
+        - a `WithheldTable` of a table with withheld cells;
+        - a `PublishedTable` of anything else.
+
+    Raises:
+        BadTable: where a statement does not follow from itself, or is about another table.
+        Unsupported: for a format that is not known, and an address that is not answered.
+        WrongKind: for what is no path. OSError: where the file cannot be read.
+
+    >>> from utmost import release_table
+    >>> with TemporaryDirectory() as folder:
+    ...     release = release_table({"n": [601]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    ...     _ = release.save(f"{folder}/released.csv")
+    ...     read_release(f"{folder}/released.csv").bars.alone()
+    3
+    """
+    if not isinstance(path, str | Path) or not str(path).strip() or "\0" in str(path):
+        raise wrong_kind("path", "the path of a file, or an address", path)
+    if is_address(str(path)):
+        with TemporaryDirectory() as folder:
+            fetched_path = fetched(str(path), Path(folder), alone=statement is not None)
+            published = read_release(fetched_path, statement, separator=separator, encoding=encoding)
+            if isinstance(published, WorkloadRelease):
+                return published
+            return replace(published, table=files.columns(published.table))  # the file goes when this ends
+    file = path if isinstance(path, Path) else Path(path)
+    if not file.name:
+        raise wrong_kind("path", "the path of a file", path)
+    if file.suffix.lower() == ".json" and not statement_files.sidecar_path(file).is_file():
+        return _of_document(file, statement)
+    beside = statement_files.sidecar_path(file) if statement is None else Path(statement)
+    facts = statement_files.read(beside) if beside.is_file() else {"kind": KIND}  # which says what is missing
+    if facts["kind"] == KIND:
+        return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
+    if statement is None:
+        statement_files.check_unchanged(file, facts)
+    spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
+    return _CHECKED.get(facts["kind"], _other)(facts, file, spelled)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address of the web and no path."""
+    return urlsplit(text).scheme.lower() in ("http", "https")
+
+
+def fetched(address: str, folder: Path, *, alone: bool = False) -> Path:
+    """The file at an address, and unless it is wanted alone the statement beside a table, as files in a folder.
+
+    Raises:
+        Unsupported: where nothing answers, or more than `MOST_BYTES`.
+        OutOfRange: for an address that names no file.
+    """
+    parts = urlsplit(address)
+    name = parts.path.rpartition("/")[2]
+    if not name or name.startswith("."):
+        raise OutOfRange("the address must be that of a file", came=repr(address[:200]), where="path")
+    place = folder / Path(name).name
+    _fetch(address, place)
+    if place.suffix.lower() != ".json" and not alone:
+        _fetch(urlunsplit(parts._replace(path=f"{parts.path}.json")), statement_files.sidecar_path(place))
+    return place
+
+
+def _fetch(address: str, place: Path) -> None:
+    try:
+        with urlopen(address, timeout=_SECONDS) as answer, place.open("wb") as file:
+            left = MOST_BYTES
+            while block := answer.read(1 << 20):
+                file.write(block)
+                left -= len(block)
+                if left < 0:
+                    raise ValueError(f"more than {MOST_BYTES} bytes")
+    except (OSError, ValueError) as error:
+        came = f"{type(error).__name__}: {error}"[:200]
+        raise Unsupported("the address must give the file", came=came, where=address[:200]) from None
+
+
+def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease:
+    """A release by a plan, which is one document."""
+    document = codec.read_json(file, "a release must")
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if kind != WORKLOAD_KIND:
+        remedy = "Give the table: its statement is found beside it."
+        came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
+        required = f"a .json file must be a release by a plan, of the kind {WORKLOAD_KIND!r}"
+        raise BadTable(required, came=came, where=str(file), remedy=remedy)
+    if statement is not None:
+        remedy = "Leave it out: the release holds its statement."
+        raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
+    return check_workload(document)
+
+
+def _other(facts: dict[str, Any], file: Path, spelled: Path) -> PublishedTable:
+    """A table of another kind, its statement checked."""
+    table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
+    if facts["kind"] == PLACES_KIND:
+        check_places(facts, table, digested=False)
+    elif facts["kind"] == together.KIND:
+        check_together(facts, table, digested=False)
+    elif facts["kind"] == KEYS_KIND:
+        check_keys_file(facts, file, spelled)
+    return PublishedTable(table, facts, None if facts["kind"] == CLEAN_KIND else stated_release(facts))
+
+
+_CHECKED: dict[str, Callable[[dict[str, Any], Path, Path], Published]] = {
+    WORKLOAD_TABLE_KIND: lambda facts, _, spelled: check_workload_table(facts, files.read(spelled)),
+    WITHHELD_KIND: lambda facts, _, spelled: check_withheld(facts, files.read(spelled)),
+}
+"""Of kinds that have a class of their own, what reads them."""

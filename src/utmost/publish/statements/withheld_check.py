@@ -1,0 +1,212 @@
+"""Whether a table with withheld cells keeps its rule, and beside its release whether just the right ones are missing.
+
+The statement follows from the statement of the release, which it holds without digests, and from the rule. Of the table
+it is checked that a blank has the rule's mark, that every shown cell satisfies the rule, and that labels and error bars
+are those of the release. Which cells a rule *must* show, only the whole release can tell.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from utmost.errors import BadTable, UtmostError
+from utmost.laws.exact import exact
+from utmost.publish.releases.table_statements import KIND
+from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, narrowed_name, table_bias, without_digests
+from utmost.publish.releases.withholding import SHOWN, WithholdingRule
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import WORKLOAD_KIND, unsummed_parts, workload_statement
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.statements.statement_check import (
+    digest_of,
+    does_not_follow,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_plan,
+)
+from utmost.publish.tables import files
+from utmost.publish.workloads.sums_in_words import read_family
+from utmost.publish.workloads.workload import narrowed
+
+Columns = Mapping[str, list[Any]]
+
+
+def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
+    """What a statement of a withheld table is about, once all in it that can be computed has been, and was found equal.
+
+    Returns:
+        The table as the statement describes it: labels and error bars of a release by a plan, no table of any other.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+        Unsupported: for a format that is not known.
+    """
+    check_header(statement, WITHHELD_KIND, 1, "a statement of a withheld table")
+    rule = WithholdingRule.of_facts(statement.get("rule"))
+    release = stated_field(statement, "release", dict)
+    with promise_that_holds():
+        described = (
+            _of_plan(statement, release, rule) if release.get("kind") == WORKLOAD_KIND else _of_table(release, rule)
+        )
+    shown = stated_field(statement, "shown", int)
+    if not 0 <= shown <= described.cells:
+        raise does_not_follow("shown")
+    described = replace(described, rule=rule, shown=shown)
+    expected = described.said(digest_of(statement)) | {"utmost": stated_field(statement, "utmost", str)}
+    for name in differing(statement, json.loads(json.dumps(expected))):
+        raise does_not_follow(name)
+    return described
+
+
+def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
+    """What the statement of a released table describes."""
+    if release.get("kind") != KIND or release.get("format") == 1 or release.get("table", "") is not None:
+        raise does_not_follow("release")
+    plan = stated_plan(release)
+    released = tuple(release["released"])
+    return WithheldTable(None, rule, released, release["rows"] * len(released), 0, table_bias(rule, plan), release)
+
+
+def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
+    """The release by a plan that a statement without digests is about, with 0 for each sum.
+
+    Raises:
+        BadTable: where the statement does not follow from itself.
+    """
+    parts = unsummed_parts(release)
+    computed = WorkloadRelease(**{name: part for name, part in parts.items() if name != "weights"})
+    expected = json.loads(json.dumps(without_digests(workload_statement(computed))))
+    for _ in differing(release, expected | {"utmost": stated_field(release, "utmost", str)}):
+        raise does_not_follow("release")
+    return computed
+
+
+def _of_plan(statement: Mapping[str, Any], release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
+    """What the statement of a release by a plan describes of one of its tables."""
+    whole = unsummed_release(release)
+    family, families = stated_field(statement, "family", str), names_of(statement, "families")
+    words = _families(whole, families)
+    if [narrowed_name(whole.domain, *narrowed(whole.domain, word)) for word in words] != families:
+        raise does_not_follow("families")
+    if family not in families:
+        raise does_not_follow("family")
+    alone = whole.withheld(replace(rule, complementary=False), [words[families.index(family)]])
+    return replace(alone[family], families=tuple(families), release=release)
+
+
+def check_withheld(
+    statement: Mapping[str, Any], table: Any, release: "ReleasedTable | WorkloadRelease | None" = None
+) -> WithheldTable:
+    """Check that a withheld table keeps the rule that its statement names, and is made of a release.
+
+    Args:
+        statement: what was written beside the table.
+        table: the table, as it was read.
+        release: the whole release, where it is at hand: then just the cells that the rule names must be missing.
+
+    Returns:
+        The table and what is said of it.
+
+    Raises:
+        BadTable: for a shown cell that breaks the rule, a blank without its mark, a label or an error bar that is not
+            the release's; and with the release for any cell that is not as the rule makes it.
+    """
+    described = stated_withheld(statement)
+    columns = files.columns(table)
+    _check_columns(statement, described, columns)
+    marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
+    if marks.count(SHOWN) != described.shown:
+        raise BadTable("as many cells must be shown as are stated", came="another number", where="shown")
+    for name in described.released:
+        _check_rule(name, columns, described.rule)
+    if release is not None:
+        _check_made_of(statement, described, columns, release)
+    return replace(described, table=table)
+
+
+def _check_columns(statement: Mapping[str, Any], described: WithheldTable, columns: Columns) -> None:
+    """Check the names of the columns, how many rows there are, labels and radii."""
+    if described.table is not None:
+        expected = files.columns(described.table)
+        fixed = {name: cells for name, cells in expected.items() if not name.startswith("estimate")}
+        rows = described.cells
+    else:
+        release, rows = statement["release"], statement["release"]["rows"]
+        expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_radius")}
+        expected |= {name: [] for name in release["public"]}
+        fixed = {f"{name}_radius": [release["radius"]] * rows for name in release["released"]}
+    if sorted(columns) != sorted(expected):
+        came = ", ".join(columns)
+        raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
+    if any(len(cells) != rows for cells in columns.values()):
+        raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
+    for name, cells in fixed.items():
+        if any(map(_unlike, columns[name], cells)):
+            raise BadTable("labels and error bars must be those of the release", came="others", where=repr(name))
+
+
+def _check_rule(name: str, columns: Columns, rule: WithholdingRule) -> None:
+    """Check each mark against its cell, and each shown cell against the rule."""
+    marks, cells = columns[f"{name}_mark"], columns[name]
+    radii = columns.get(f"{name}_radius", columns.get("radius", []))
+    for row, (mark, cell, radius) in enumerate(zip(marks, cells, radii, strict=True)):
+        where = f"column {name!r}, row {row + 1}"
+        if mark not in (SHOWN, rule.mark):
+            raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another", where=where)
+        if _is_blank(cell) != (mark != SHOWN and rule.is_blank):
+            raise BadTable("just the withheld cells must be blank", came="another", where=where)
+        if not _is_blank(cell) and _passes(cell, radius, rule, where) != (mark == SHOWN):
+            required = "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
+            raise BadTable(required, came="one that does not", where=where)
+
+
+def _passes(cell: Any, radius: Any, rule: WithholdingRule, where: str) -> bool:
+    try:
+        value, bar = exact(cell), exact(radius)
+    except UtmostError:
+        raise BadTable("a shown cell and its error bar must be numbers", came="something else", where=where) from None
+    return rule.passes(int(value) if value.denominator == 1 else float(value), bar)
+
+
+def _check_made_of(
+    statement: Mapping[str, Any], described: WithheldTable, columns: Columns, release: "ReleasedTable | WorkloadRelease"
+) -> None:
+    """Check that the rule makes just this table of the release."""
+    again: WithheldTable | None = None
+    if isinstance(release, WorkloadRelease) and described.family is not None:
+        again = release.withheld(described.rule, _families(release, described.families))[described.family]
+    elif isinstance(release, ReleasedTable) and described.family is None:
+        again = release.withheld(described.rule)
+    if again is None:
+        raise BadTable("a withheld table must be made of the release", came="one of another kind", where="release")
+    expected = json.loads(json.dumps(again.said(digest_of(statement))))
+    expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
+    for name in differing(statement, expected):
+        raise BadTable("a withheld table must be made of the release", came="another", where=name)
+    for name, cells in files.columns(again.table).items():
+        if any(map(_unlike, columns[name], cells)):
+            required = "just the cells that the rule names must be missing, and the others as in the release"
+            raise BadTable(required, came="another table", where=f"column {name!r}")
+
+
+def _families(release: WorkloadRelease, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [read_family(release.domain, name) for name in names]
+
+
+def _is_blank(cell: Any) -> bool:
+    return cell is None or cell == "" or cell != cell
+
+
+def _unlike(cell: Any, expected: Any) -> bool:
+    """Whether a cell of a file says something else: numbers are compared exactly, blanks are alike, labels as text."""
+    if _is_blank(cell) or _is_blank(expected):
+        return _is_blank(cell) != _is_blank(expected)
+    if str(cell) == str(expected):
+        return False
+    try:
+        return exact(cell) != exact(expected)
+    except UtmostError:
+        return True

@@ -1,0 +1,185 @@
+"""From a column to the place of each cell among the values of an axis: labels, bins, periods."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, NotANumber, OutOfRange
+from utmost.laws.exact import exact
+from utmost.publish.tables.cell_values import kind_of
+from utmost.publish.tables.columns import is_missing
+from utmost.publish.tables.event_codes import DECLARE, MISSING, OUTSIDE, Places, by_cell, missing_place, refused_cell
+from utmost.publish.tables.time_cells import period_reader
+from utmost.publish.workloads import Axis, plain
+from utmost.publish.workloads.axes import label_text
+
+_INT64 = np.iinfo(np.int64)
+
+
+def places_on(axis: Axis, name: str) -> Places:
+    """The reader of one axis's column: as `Axis.place` for each cell of a type that is read, from a table made once.
+
+    Raises:
+        OutOfRange: for a blank label, since a blank cell is a missing one.
+        BadTable: from the reader, for cells of a listed axis that are neither text nor integers (nor truth values,
+            where those are listed); for cells of bins that are no numbers, and cells of periods that say no time, or
+            more than a period; where text that spells none is put to an ``other`` and refused without one.
+
+    >>> from utmost.publish.workloads import bins, plain
+    >>> places_on(plain(["A", "B"]), "department")(["B", "C", None]).tolist()
+    [1, -1, -2]
+    >>> places_on(bins(0, 1, width="0.1"), "share")(np.array([0.3, 0.7, 1.0])).tolist()
+    [3, 7, -1]
+    """
+    labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
+    if any(map(is_missing, labels)):
+        remedy = "Say what a blank stands for in the data, or let a missing= on the axis take missing values in."
+        raise OutOfRange("a label must not be blank: a blank cell is a missing one", where=name, remedy=remedy)
+    outside = OUTSIDE if axis.other is None else labels[label_text(axis.other)]
+    if axis.clock is not None:
+        return period_reader(axis, name)
+    if axis.edges is not None:
+        return _bin_reader(axis, outside, name)
+
+    def place(cell: Any) -> int:
+        text = axis.text(cell)
+        if text is None and not is_missing(cell):
+            raise refused_cell(cell, name)
+        return labels.get(text, outside)
+
+    return lambda column: by_cell(column, axis, name, place)
+
+
+def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
+    assert axis.edges is not None, "only bins have edges"
+    bare, bins = replace(axis, other=None), len(axis.edges) - 1
+    finite, is_open = [edge for edge in axis.edges if isinstance(edge, Fraction)], axis.edges[0] == -np.inf
+    thresholds: dict[str, NDArray[Any] | None] = {}
+
+    def place(cell: Any) -> int:
+        if not _is_number(cell) and (axis.other is None or not isinstance(cell, str)):
+            came = "text that is no number" if isinstance(cell, str) else kind_of(cell)
+            raise BadTable("the cells of bins must be numbers", came=came, where=f"column {name!r}", remedy=DECLARE)
+        number = bare.place(cell)
+        return outside if number is None else number
+
+    def read(column: Any) -> NDArray[np.int64]:
+        numbers = _plain_numbers(column)
+        if numbers is None:
+            return by_cell(column, axis, name, place)
+        kind = numbers.dtype.kind
+        if kind not in thresholds:
+            thresholds[kind] = _thresholds(finite, kind)
+        edges = thresholds[kind]
+        if edges is None:
+            return by_cell(numbers, axis, name, place)
+        place_of = np.searchsorted(edges, numbers, side="right") - 1 + is_open
+        is_inside = (place_of >= 0) & (place_of < bins)
+        if kind == "f":
+            is_inside &= np.isfinite(numbers)
+        places = np.where(is_inside, place_of, outside).astype(np.int64)
+        return np.where(np.isnan(numbers), missing_place(axis), places) if kind == "f" else places
+
+    return read
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell is a number by its type, or text that spells one; whatever the number is, infinite or not."""
+    if isinstance(cell, str):
+        try:
+            exact(cell, "cell")
+        except NotANumber:
+            return cell.strip().lower().lstrip("+-") in _NOT_FINITE
+        return True
+    is_number = isinstance(cell, int | float | Fraction | Decimal | np.integer | np.floating)
+    return is_number and not isinstance(cell, bool | np.timedelta64)
+
+
+_NOT_FINITE = ("nan", "inf", "infinity")
+
+
+def _plain_numbers(column: Any) -> NDArray[Any] | None:
+    """The column as int64 or float64 without missing integers; None where it is something else."""
+    if hasattr(column, "dictionary_encode"):
+        import pyarrow
+
+        kind = column.type
+        if not (pyarrow.types.is_floating(kind) or (pyarrow.types.is_integer(kind) and column.null_count == 0)):
+            return None
+        column = np.asarray(column.to_numpy(zero_copy_only=False))
+    if not isinstance(column, np.ndarray) or isinstance(column, np.ma.MaskedArray):
+        return None
+    if column.dtype.kind == "f" and column.dtype.itemsize <= 8:
+        return column.astype(np.float64)
+    return column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype != np.uint64 else None
+
+
+def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
+    """The least int64, or float64, that is not below each edge; None where there is none.
+
+    A float is read as the decimal it prints, which grows with the float, so comparing with the least one that reads as
+    the edge or more is comparing with the edge itself.
+    """
+    if kind == "i":
+        least = [-(-edge.numerator // edge.denominator) for edge in edges]
+        return np.array(least, dtype=np.int64) if _INT64.min <= least[0] and least[-1] <= _INT64.max else None
+    if max(abs(edges[0]), abs(edges[-1])) > 10**300:
+        return None
+    return np.array([_least_float(edge) for edge in edges], dtype=np.float64)
+
+
+def _least_float(edge: Fraction) -> float:
+    found = float(edge)
+    while exact(found) >= edge:
+        found = float(np.nextafter(found, -np.inf))
+    while exact(found) < edge:
+        found = float(np.nextafter(found, np.inf))
+    return found
+
+
+def reader_of(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """The reader of an axis from a batch of columns: as `places_on`, and of listed keys from all their columns."""
+    if axis.rows is None:
+        place = places_on(axis, axis.levels[0])
+        return lambda batch: place(batch[axis.levels[0]])
+    return _key_reader(axis)
+
+
+def _key_reader(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
+    """Keys are known from the left: the place of the first values among the groups of their level, then the next one's.
+
+    Whatever is not listed is outside; a key with a missing cell is missing, be the others listed or not.
+    """
+    assert axis.rows is not None, "the keys are listed"
+    keys = axis.rows[: axis.declared]
+    outside = OUTSIDE if axis.other is None else axis.size - 1
+    readers, steps = [], []
+    before = np.zeros(len(keys), dtype=np.int64)
+    for place, name in enumerate(axis.columns):
+        values = plain(dict.fromkeys(key[place] for key in keys))
+        readers.append(places_on(values, name))
+        number = {label_text(label): at for at, label in enumerate(values.labels[0])}
+        codes = before * values.size + np.array([number[label_text(key[place])] for key in keys], dtype=np.int64)
+        known, before = np.unique(codes, return_inverse=True)
+        steps.append((values.size, known))
+    row_of = np.empty(len(keys), dtype=np.int64)
+    row_of[before] = np.arange(len(keys))
+
+    def read(batch: Mapping[str, Any]) -> NDArray[np.int64]:
+        group: Any = 0
+        is_gone = is_stray = np.False_
+        for name, reader, (size, known) in zip(axis.columns, readers, steps, strict=True):
+            values = reader(batch[name])
+            codes = group * size + np.maximum(values, 0)
+            group = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+            is_gone = is_gone | (values == MISSING)
+            is_stray = is_stray | (values < 0) | (known[group] != codes)
+        places = np.where(is_gone, missing_place(axis), np.where(is_stray, outside, row_of[group]))
+        return places.astype(np.int64)
+
+    return read

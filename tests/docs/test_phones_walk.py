@@ -1,0 +1,82 @@
+"""The phone's walk: the page on shipping a design is done as it says, in Python, on the command line, and in Node."""
+
+import csv
+import doctest
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from running import called
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/howto/ship-a-design.md").read_text(encoding="utf-8")
+NODE = shutil.which("node")
+COMMANDS = re.findall(r"^utmost .*$", PAGE.replace("\\\n", " "), re.M)
+CODE = re.findall(r"```js\n(.*?)```", PAGE, re.S)
+TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}
+
+
+@pytest.fixture
+def walk(tmp_path, monkeypatch):
+    """What the page's Python leaves behind, in the folder where its commands run."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda: str(tmp_path))
+    names = {}
+    for example in doctest.DocTestParser().get_examples(PAGE):
+        exec(compile(example.source, "ship-a-design.md", "single"), names)
+    return names
+
+
+def typed(command, folder):
+    done = called(*shlex.split(command)[1:], cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def in_node(folder, code, after):
+    """Run a block of the page and what comes after it; what that last prints, as JSON."""
+    (folder / "page.mjs").write_text(code + after, encoding="utf-8")
+    done = subprocess.run([NODE, "page.mjs"], cwd=folder, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+DRAWS = f"""
+const drawn = Object.entries({json.dumps(TRUTH)})
+  .flatMap(([way, phones]) => Array.from({{ length: phones }}, () => sampler.draw(way)));
+console.log(JSON.stringify([drawn, [answer("bus"), answer("bus"), answer("car")]]));
+"""
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no Node")
+def test_the_page_is_done_as_it_says(walk, tmp_path, capsys):
+    export, again, design_map, export_map = COMMANDS
+    typed(export, tmp_path)
+    drawn, repeated = in_node(tmp_path, CODE[0], DRAWS)
+    assert len(set(repeated)) == 1
+    ways, report = walk["ways"], walk["report"]
+    counts = type(walk["counts"]).of([[ways.index(way)] for way in drawn], report)
+    assert (abs(counts.estimates(report) - list(TRUTH.values())) < 6 * counts.errors(report)).all()
+
+    shutil.rmtree(tmp_path / "phone")
+    typed(again, tmp_path)
+    drawn, _ = in_node(tmp_path, CODE[0], DRAWS)
+    with (tmp_path / "reports.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["report"], *([sets] for sets in drawn)])
+    asked = re.search(r"`(utmost categories .*?)`", PAGE, re.S)[1]
+    told = json.loads(typed(f"{asked} --json", tmp_path))["counts"]
+    found, errors = (np.array([row[name] for row in told]) for name in ("estimate", "error"))
+    assert (abs(found - list(TRUTH.values())) < 6 * errors).all()
+
+    shutil.rmtree(tmp_path / "phone")
+    typed(design_map, tmp_path)
+    typed(export_map, tmp_path)
+    place, answer = in_node(tmp_path, CODE[1], "console.log(JSON.stringify([place, answer]));")
+    table = json.loads((tmp_path / "phone/sampler.json").read_text(encoding="utf-8"))
+    assert place == "Louvre"
+    assert answer in table["answers"]

@@ -1,0 +1,84 @@
+"""The same sum in several releases: changes and trends whose bars hold as often as they say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.noise import Combination
+from utmost.publish.statements import read_release
+from utmost.publish.workloads import Domain, Strategy
+
+DOMAIN = Domain(sex=["men", "women"], age=["<40", "40+"])
+STRATEGY = Strategy(DOMAIN, ut.Unit(1, 1), {"sex age": 1})
+
+
+def _year(people, epsilon=1):
+    return ut.release_workload(np.array(people), STRATEGY, epsilon=epsilon)
+
+
+def _table(folder, number, **law):
+    table = {"sex": ["men", "women"], "n": [500 + number, 300]}
+    asked = {"columns": "n", "public": "sex", "epsilon": 1, "sensitivity": 1, "cells": 1} | law
+    ut.release_table(table, **asked).save(folder / f"{number}.csv")
+    return read_release(folder / f"{number}.csv")
+
+
+def test_a_change_has_the_law_of_both_noises(tmp_path):
+    later, earlier = _year([[512, 89], [353, 17]], 2), _year([[500, 80], [350, 20]])
+    found = ut.change(later, earlier, {"sex": "men"})
+    assert found.exact == later.total({"sex": "men"}).exact - earlier.total({"sex": "men"}).exact
+    assert found.radius == Combination([1, 1], [2, 1], counts=[2, 2]).radius()
+    table = _table(tmp_path, 1)
+    assert ut.change(table, earlier, {"sex": "men"}).radius == Combination([1, 1], [1, 1], counts=[1, 2]).radius()
+    names = {"sex": ["men", "women"]}
+    assert ut.change(table, _table(tmp_path, 2), names).radius == Combination([1], 1, counts=[4]).radius()
+
+
+def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
+    steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
+    found = ut.change(*steps, {"sex": "men"})
+    assert found.radius == 2 * steps[0].bars.total(1, "0.975")
+    assert found.value == steps[0].cells["n"][0] - steps[1].cells["n"][0]
+    with pytest.raises(OutOfRange):
+        ut.change(steps[0], _year([[1, 2], [3, 4]]))
+
+
+def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
+    """600 releases of five years each: all five sums at once, and all four changes at once, at 90 %."""
+    people = [np.array([[500 + 10 * year, 89], [353, 17 + year]]) for year in range(5)]
+    values = changes = 0
+    for _ in range(600):
+        found = ut.trend([_year(counts) for counts in people], {"sex": "men"}, confidence="0.9")
+        truth = [int(counts[0].sum()) for counts in people]
+        values += all(abs(a.value - t) <= a.radius for a, t in zip(found.values, truth, strict=True))
+        changes += all(abs(a.value - t) <= a.radius for a, t in zip(found.changes, np.diff(truth), strict=True))
+    assert values / 600 > 0.9 - 4 * (0.09 / 600) ** 0.5
+    assert changes / 600 > 0.9 - 4 * (0.09 / 600) ** 0.5
+
+
+def test_one_release_is_not_compared_with_itself(tmp_path):
+    release, table = _year([[512, 89], [353, 17]]), _table(tmp_path, 1)
+    for same in (release, table):
+        with pytest.raises(OutOfRange, match="noise of their own"):
+            ut.change(same, same)
+        with pytest.raises(OutOfRange):
+            ut.trend([same])
+    with pytest.raises(WrongKind):
+        ut.trend([release, 7])
+    answers = [replace(table, said=table.said | {"name": "n", "data_version": 1, "table": digest}) for digest in (1, 2)]
+    with pytest.raises(OutOfRange, match="noise of their own"):
+        ut.change(*answers)
+
+
+def test_the_command_compares_two_files(tmp_path, run):
+    for year in (2025, 2026):
+        _year([[512, 89], [353, 17]]).save(tmp_path / f"{year}.json")
+    _table(tmp_path, 1)
+    later, earlier = tmp_path / "2026.json", tmp_path / "2025.json"
+    assert run("total", later, "--where", "sex=men", "--since", earlier)[0] == 0
+    assert run("total", tmp_path / "1.csv", "--where", "sex=men", "--since", earlier)[0] == 0
+    assert run("total", later, "--since", later)[0] == 2
+    assert run("total", later, "--since", earlier, "--ratio")[0] == 2

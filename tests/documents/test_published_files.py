@@ -1,0 +1,147 @@
+"""One reader: every kind of publication comes back as what can be asked most of, from a file or an address."""
+
+import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
+from utmost.publish.releases import WorkloadRelease, release_places, release_together
+from utmost.publish.statements import PublishedTable, ReleasedTable, published_files, read_release
+from utmost.publish.workloads import Domain, Strategy, bins
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A file of every kind."""
+    table = {"place": ["a", "b"], "n": [500, 97]}
+    ut.release_table(table, columns="n", public="place", epsilon=1, sensitivity=1, cells=1).save(tmp_path / "n.csv")
+    points = {"x": [1.5, 7.0], "y": [2.0, 4.0]}
+    release_places(points, columns=["x", "y"], epsilon=1, per=200).save(tmp_path / "points.csv")
+    both = {"n": [7, 9], "m": [1, 2]}
+    release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
+    ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
+    plan = _plan()
+    plan.save(tmp_path / "plan.json")
+    plan.save(tmp_path / "age.parquet", family="age")
+    plan.clean().save(tmp_path / "clean.csv", family="age")
+    plan.withhold("age", below=30).save(tmp_path / "shown.csv")
+    return tmp_path
+
+
+def _plan(atoms=(90, 10, 20, 30)):
+    domain = Domain(age=bins([0, 15, 25, 65, 100]), sex=["men", "women"])
+    counts = np.array([[atom, 2 * atom] for atom in atoms])
+    return ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1)
+
+
+KINDS = {
+    "n.csv": ReleasedTable,
+    "points.csv": PublishedTable,
+    "both.csv": PublishedTable,
+    "keys.csv": PublishedTable,
+    "plan.json": WorkloadRelease,
+    "age.parquet": WorkloadRelease,
+    "clean.csv": PublishedTable,
+    "shown.csv": ut.releases.WithheldTable,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_is_read_and_shown(folder, name, run):
+    assert type(read_release(folder / name)) is KINDS[name]
+    assert type(ut.read_release(str(folder / name))) is KINDS[name]
+    assert run("read", folder / name)[0] == 0
+    code, out, _ = run("read", folder / name, "--json")
+    assert code == 0
+    assert json.loads(out)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "plan.json"])
+def test_a_changed_file_is_refused(folder, name, run):
+    place = folder / name
+    place.write_bytes(place.read_bytes().replace(b"0", b"1"))
+    place.write_bytes(place.read_bytes() + b" ")
+    with pytest.raises(BadTable):
+        read_release(place)
+    assert run("read", place)[0] == 1
+
+
+def test_a_table_of_a_plan_answers_what_the_plan_does(folder, run):
+    """Sums, means and quantiles with the same bars: the statement beside the table holds the release."""
+    whole, table = read_release(folder / "plan.json"), read_release(folder / "age.parquet")
+    assert (
+        table.total({"sex": "men"})
+        == whole.total({"sex": "men"})
+        == ut.read_workload(folder / "age.parquet").total({"sex": "men"})
+    )
+    assert table.quantile("age", "1/4") == whole.quantile("age", "1/4")
+    assert table.mean("age") == whole.mean("age")
+    for asked in (["--where", "sex=men"], ["--median", "age"], ["--mean", "age"]):
+        answers = [run("total", folder / name, *asked, "--json") for name in ("plan.json", "age.parquet")]
+        assert answers[0] == answers[1]
+        assert answers[0][0] == 0
+    (folder / "age.parquet.json").unlink()
+    with pytest.raises(BadTable, match="beside it"):
+        ut.read_workload(folder / "age.parquet")
+
+
+def test_a_released_table_has_sums_and_ratios_by_the_same_command(folder, run):
+    release = read_release(folder / "n.csv")
+    code, out, _ = run("total", folder / "n.csv", "--where", "place=a", "--json")
+    assert code == 0
+    assert json.loads(out)["value"] == release.cells["n"][0]
+    assert run("total", folder / "n.csv", "--where", "place=a", "--ratio")[0] == 0
+    for wrong in (["--median", "age"], ["--mean", "n"]):
+        assert run("total", folder / "n.csv", *wrong)[0] == 2
+    assert run("total", folder / "shown.csv")[0] == 2
+    assert run("read", folder / "shown.csv", "--total")[0] == 2
+
+
+def test_what_cannot_be_read_is_refused_with_a_reason(folder, tmp_path):
+    for wrong in (None, "", "\0", 7):
+        with pytest.raises(WrongKind):
+            read_release(wrong)
+    with pytest.raises(BadTable, match="statement is found beside it"):
+        read_release(folder / "n.csv.json")
+    with pytest.raises(OutOfRange, match="one file"):
+        read_release(folder / "plan.json", folder / "n.csv.json")
+    with pytest.raises(BadTable):
+        read_release(tmp_path / "nothing.csv")
+    (folder / "moved.json").write_text((folder / "n.csv.json").read_text())
+    (folder / "n.csv.json").unlink()
+    assert isinstance(read_release(folder / "n.csv", folder / "moved.json"), ReleasedTable)
+
+
+@pytest.fixture
+def address(folder):
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    handler.func.log_message = lambda *_: None
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_an_address_is_read_with_the_statement_beside_it(folder, address, monkeypatch, run):
+    for name, kind in KINDS.items():
+        assert type(read_release(f"{address}/{name}")) is kind
+    fetched = read_release(f"{address}/n.csv?version=1")
+    assert fetched.total(fetched.chosen(["place=a"])).value == fetched.cells["n"][0]
+    assert fetched.withhold(below=300).shown == 1
+    assert run("total", f"{address}/age.parquet", "--where", "sex=men")[0] == 0
+    for wrong in (f"{address}/nothing.csv", "http://127.0.0.1:9/n.csv"):
+        with pytest.raises(Unsupported, match="address"):
+            read_release(wrong)
+    with pytest.raises(OutOfRange):
+        read_release(f"{address}/")
+    monkeypatch.setattr(published_files, "MOST_BYTES", 10)
+    with pytest.raises(Unsupported, match="10 bytes"):
+        read_release(f"{address}/n.csv")

@@ -1,0 +1,177 @@
+"""Tables with withheld cells are what their rule makes of a release: every forgery of a file is refused."""
+
+import json
+import re
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.releases import WithheldTable
+from utmost.publish.statements import check_withheld, read_release
+from utmost.publish.workloads import Domain, Strategy
+
+ENDINGS = ("csv", "jsonl", "parquet", "feather", "tsv", "csv.gz")
+NOISY = {"place": list("abcd"), "n": [500, 97, 890, 3], "m": [1, 2, 300, 4]}
+
+
+@pytest.fixture
+def table(tmp_path):
+    release = ut.release_table(NOISY, columns=["n", "m"], public="place", epsilon=2, sensitivity=1, cells=2)
+    release.save(tmp_path / "full.csv")
+    return release, tmp_path / "full.csv"
+
+
+@pytest.fixture
+def planned(tmp_path):
+    domain = Domain({"age": ["0-14", "15-64", "65+"], "sex": ["men", "women"]})
+    strategy = Strategy(domain, ut.Unit(1, 1), {("age", "sex"): "3/4", ("sex",): "1/4"})
+    release = ut.release_workload(np.array([[512, 9], [353, 217], [20, 402]]), strategy, epsilon=1)
+    release.save(tmp_path / "full.json")
+    return release, tmp_path / "full.json"
+
+
+def changed(place, change, **statement):
+    """The file with its text changed and the digest put right, as a forger would."""
+    beside = place.with_name(place.name + ".json")
+    place.write_text(change(place.read_text()))
+    said = json.loads(beside.read_text()) | statement
+    beside.write_text(json.dumps(said | {"table": {"of": "file", "sha256": sha256(place.read_bytes()).hexdigest()}}))
+    return place
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("mark", ["withheld", "unreliable"])
+def test_every_format_comes_back_and_is_verified(table, tmp_path, ending, mark, run):
+    release, full = table
+    place = tmp_path / f"shown.{ending}"
+    release.withhold(below=90, mark=mark).save(place)
+    found = read_release(place)
+    assert isinstance(found, WithheldTable)
+    assert (found.shown, found.cells, found.rule.mark) == (4, 8, mark)
+    assert run("verify", place)[0] == 0
+    code, shown, _ = run("verify", place, "--release", full)
+    assert code == 0
+    assert "just the right ones" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("ending", ENDINGS[:3])
+def test_tables_of_a_plan_come_back_and_are_verified_beside_the_release_or_any_table_of_it(
+    planned, tmp_path, ending, run
+):
+    release, full = planned
+    tables = release.withhold(["age", "sex"], ["age"], ["sex"], (), below=90, complementary=True)
+    release.save(tmp_path / "sex.csv", family=["sex"])
+    for number, name in enumerate(tables):
+        place = tmp_path / f"{number}.{ending}"
+        tables.save(place, family=name)
+        assert read_release(place).families == ("age sex", "age", "sex", "")
+        for whole in (full, tmp_path / "sex.csv"):
+            assert run("verify", place, "--release", whole)[0] == 0
+
+
+FORGERIES = {
+    "a withheld cell is filled in": lambda text: text.replace("d,,withheld", "d,3,withheld"),
+    "a withheld cell is shown": lambda text: text.replace("d,,withheld", "d,3,shown"),
+    "a shown cell is made blank without its mark": lambda text: re.sub("b,[0-9]+,", "b,,", text),
+    "a mark is another word": lambda text: text.replace("d,,withheld", "d,,hidden"),
+    "a radius is another": lambda text: text.replace("shown,3", "shown,1", 1),
+    "a row goes": lambda text: text[: text.rindex("d,")],
+    "a column goes": lambda text: "\n".join(line.partition(",")[2] for line in text.splitlines()) + "\n",
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_table_is_refused_without_the_release(tmp_path, name, run):
+    noisy = {"place": list("abcd"), "n": [500, 970, 890, 3]}
+    release = ut.release_table(noisy, columns="n", public="place", epsilon=1, sensitivity=1, cells=1)
+    place = tmp_path / "shown.csv"
+    release.withhold(below=90).save(place)
+    before = place.read_text()
+    changed(place, FORGERIES[name])
+    assert place.read_text() != before
+    code, _, error = run("verify", place)
+    assert code == 1, error
+
+
+def test_only_the_release_shows_that_too_much_is_missing_or_a_value_is_another(table, tmp_path, run):
+    release, full = table
+    place = tmp_path / "shown.csv"
+    for change in (
+        lambda text: text.replace(
+            text.splitlines()[1], "a,,withheld,3," + ",".join(text.splitlines()[1].split(",")[4:])
+        ),
+        lambda text: text.replace(text.splitlines()[1].split(",")[1], "499999", 1),
+    ):
+        release.withhold(below=90).save(place, overwrite=True)
+        said = json.loads((tmp_path / "shown.csv.json").read_text())
+        missing = change(place.read_text()).count("shown,")
+        changed(place, change, shown=said["shown"] + missing - place.read_text().count("shown,"))
+        assert run("verify", place)[0] == 0, "nothing in the table tells"
+        assert run("verify", place, "--release", full)[0] == 1
+
+
+def test_another_release_is_no_evidence(table, planned, tmp_path):
+    release, _ = table
+    withheld = release.withhold(below=90)
+    said = json.loads(json.dumps(withheld.said(None)))
+    other = ut.release_table(NOISY, columns=["n", "m"], public="place", epsilon=1, sensitivity=1, cells=2)
+    other.save(tmp_path / "other.csv")
+    check_withheld(said, withheld.table)
+    for whole in (read_release(tmp_path / "other.csv"), planned[0]):
+        with pytest.raises(BadTable):
+            check_withheld(said, withheld.table, whole)
+
+
+def test_the_page_and_the_registry_entry_say_the_rule_in_words_and_as_facts(planned, table, tmp_path, run):
+    for release, families in ((planned[0], [("sex",)]), (table[0], [])):
+        place = tmp_path / f"shown{len(families)}.csv"
+        withheld = release.withhold(*families, below=90, relative_margin="1/4")
+        withheld.save(place)
+        code, entry, _ = run("statement", place)
+        assert code == 0
+        assert "its noisy value is 90 or more" in entry
+        assert "below 90, relative_margin 1/4, complementary False, mark withheld" in entry
+        assert run("statement", place, "--html", tmp_path / f"{len(families)}.html")[0] == 0
+
+
+def test_the_command_withholds_what_the_method_does(table, planned, tmp_path, run):
+    release, full = table
+    assert run("withhold", full, "--below", 90, "--relative-margin", "1/4", "--out", tmp_path / "shown.csv")[0] == 0
+    release.withhold(below=90, relative_margin="1/4").save(tmp_path / "same.csv")
+    assert (tmp_path / "shown.csv").read_text() == (tmp_path / "same.csv").read_text()
+    code, out, _ = run("withhold", full, "--below", 90, "--json")
+    assert code == 0
+    assert json.loads(out)[0]["table"]["n"][3] is None
+    for wrong in ((), ("--below", 90, "--family", "sex"), ("--below", 90, "--mark", "c"), ("--below", 0)):
+        assert run("withhold", full, *wrong)[0] == 2
+    assert run("withhold", full, "--below", 90, "--out", full)[0] == 2
+    assert run("withhold", tmp_path / "shown.csv", "--below", 90)[0] == 2, "what is withheld is no release"
+    _, whole = planned
+    families = [word for name in ("age sex", "sex", "total") for word in ("--family", name)]
+    tables = tmp_path / "tables"
+    assert run("withhold", whole, "--below", 90, *families)[0] == 2, "three tables, one standard output"
+    assert run("withhold", whole, "--below", 90, "--complementary", *families, "--tables", tables)[0] == 0
+    assert len(list(tables.glob("*.csv"))) == len(list(tables.glob("*.csv.json"))) == 3
+    for place in tables.glob("*.csv"):
+        assert run("verify", place, "--release", whole)[0] == 0
+
+
+def test_a_statement_that_does_not_follow_from_itself_is_refused(table):
+    release, _ = table
+    withheld = release.withhold(below=90)
+    said = json.loads(json.dumps(withheld.said(None)))
+    for forged in (
+        said | {"release": said["release"] | {"table": {"of": "cells", "sha256": "0" * 64}}},
+        said | {"release": {}},
+        said | {"release": said["release"] | {"epsilon": "1"}},
+        said | {"rule": said["rule"] | {"below": "91"}},
+        said | {"bias": []},
+        said | {"shown": 99},
+    ):
+        with pytest.raises((BadTable, OutOfRange)):
+            check_withheld(forged, withheld.table)
+    with pytest.raises(Unsupported):
+        check_withheld(said | {"format": 2}, withheld.table)

@@ -1,0 +1,230 @@
+"""The theorems of proofs/: of the code's own laws, checked by Coq, and refused where a fault is planted."""
+
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from utmost.laws.exact import Interval, level
+from utmost.laws.gradual.steps import Bridge, Tightening
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.sampling import Thresholds
+
+ROOT = Path(__file__).parents[2]
+PROOFS = ROOT / "proofs"
+if not PROOFS.is_dir():
+    pytest.skip("the source archive holds no proofs", allow_module_level=True)
+
+PROGRAMS = ("make", "coqc", "spin", "cc")
+MISSING = [program for program in PROGRAMS if shutil.which(program) is None]
+checked_by_coq = [
+    pytest.mark.proofs,
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}; see proofs/README.md"),
+]
+
+
+def text(name):
+    return (PROOFS / name).read_text(encoding="utf-8")
+
+
+def loose_level(alpha):
+    """Alpha 0 stands for epsilon = infinity."""
+    return None if alpha == 0 else level(alpha=alpha)
+
+
+def bridge(strict, at, loose, w, k):
+    return Bridge(strict=level(alpha=strict), at=level(alpha=at), loose=loose_level(loose)).pmf(k, w)
+
+
+LAWS = {
+    "tsg": lambda alpha, k: Geometric(alpha=alpha).pmf(k),
+    "stay": lambda loose, strict: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).stay.number,
+    "tighten": lambda loose, strict, k: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).pmf(k),
+    "bridge": bridge,
+    "mixture": bridge,
+    "staircase": lambda alpha, period, step, k: DiscreteStaircase(alpha=alpha, sensitivity=period, step=step).pmf(k),
+}
+EXAMPLES = re.findall(r"^Example (\w+) : (\w+) (.+) == (\d+) // (\d+)\.", text("Examples.v"), re.M)
+
+
+@pytest.mark.parametrize(("name", "law", "arguments", "above", "below"), EXAMPLES, ids=[line[0] for line in EXAMPLES])
+def test_the_definitions_in_coq_have_the_values_of_the_library(name, law, arguments, above, below):
+    """Each fraction of Examples.v, which Coq computes from its definitions, is what the library's law says."""
+    words = re.findall(r"\(([^)]+)\)|(\S+)", arguments)
+    numbers = [Fraction((grouped or plain).replace(" ", "").replace("//", "/")) for grouped, plain in words]
+    numbers = [int(number) if number.denominator == 1 else number for number in numbers]
+    assert LAWS[law](*numbers) == Fraction(int(above), int(below))
+
+
+def test_every_law_has_an_example():
+    assert {law for _, law, *_ in EXAMPLES} == set(LAWS)
+    assert len(EXAMPLES) + len(("first_cells", "last_cells")) == text("Examples.v").count("\nExample ")
+
+
+def stated(page):
+    """Theorem and file of each row of a table that names both, as `name` | `File.v`."""
+    return re.findall(r"`(\w+)`[^|\n]*\| `(\w+\.v)`", page)
+
+
+def printed_assumptions():
+    return re.findall(r"^Print Assumptions (\w+)\.$", text("Assumptions.v"), re.M)
+
+
+def test_the_readme_states_every_theorem_whose_assumptions_are_printed():
+    """Each name is stated in words in the README, in the file that it names there, and nowhere is one left out."""
+    rows = stated(text("README.md"))
+    assert sorted(name for name, _ in rows) == sorted(printed_assumptions())
+    for name, file in rows:
+        assert re.search(rf"^(Theorem|Corollary|Lemma) {name}\b", text(file), re.M), f"{file} proves no {name}"
+
+
+def test_the_claims_name_every_theorem_with_its_file():
+    """The rows of claims.md that a machine has checked name the theorems whose assumptions are printed, no other."""
+    page = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8").partition("## Checked by machine")[2]
+    rows = re.findall(r"\| ([^|\n]*) \| ((?:`\w+\.v`(?:, )?)+) \|", page)
+    names = [(name, files) for theorems, files in rows for name in re.findall(r"`(\w+)`", theorems)]
+    assert sorted(name for name, _ in names) == sorted(printed_assumptions())
+    home = dict(stated(text("README.md")))
+    assert [name for name, files in names if f"`{home[name]}`" not in files] == []
+
+
+def test_the_page_of_theory_names_theorems_that_are_there():
+    page = (ROOT / "docs/theory/proofs.md").read_text(encoding="utf-8")
+    names = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", page)
+    assert set(names) <= set(printed_assumptions())
+    assert f"builds all {len(printed_assumptions())} " in page
+
+
+def test_the_cells_of_thresholds_are_those_of_the_library():
+    """`first` and `last` of Sampler.v, by the intervals of Examples.v, are what `Thresholds.cells` says of them."""
+    examples = text("Examples.v")
+    low, high, first, last = (
+        [int(number) for number in re.search(rf"{name}[^\n]*\[:: ([\d; ]+)\]", examples)[1].split(";")]
+        for name in ("Definition low_of", "Definition high_of", "Example first_cells", "Example last_cells")
+    )
+    cuts = [Interval(below, above, 8) for below, above in zip(low, high, strict=True)]
+    assert Thresholds(lambda bits: cuts).cells(2) == (first, last)
+
+
+def test_every_file_is_built():
+    files = re.search(r"^FILES := (.*)$", text("Makefile"), re.M)[1].split()
+    assert sorted(files) == sorted(path.stem for path in PROOFS.glob("*.v"))
+
+
+# A fault in a definition or a statement, the file that it is planted in, and the text that it replaces.
+FAULTS = {
+    "noise with another constant": ("Geometric.v", "(1 - a) / (1 + a) * a ^+", "(1 - a) / (1 + a * a) * a ^+"),
+    "a level half as loose": ("Geometric.v", "a ^+ `|d|%N * tsg a k <= tsg a (k - d)", "a * tsg a k <= tsg a (k - d)"),
+    "tightening stays too often": ("Geometric.v", "b / a * ((1 - a) / (1 - b)) ^+ 2.", "b / a * ((1 - a) / (1 - b))."),
+    "the bridge at home too often": ("Bridge.v", "b / m * (1 - a * m) * (a - m)", "b / m * (1 - a * b) * (a - m)"),
+    "the bridge across with m for m^2": ("Bridge.v", "(a - m) / ((1 - m ^+ 2)", "(a - m) / ((1 - m)"),
+    "a leap with another weight": ("Bridge.v", "rest * (a - m) / (a * (1 - a * m))", "rest * (a - m) / (1 - a * m)"),
+    "idle for every W": ("Bridge.v", "if (n == 0%N) && (j == 0) then idle", "if j == 0 then idle"),
+    "a step of the staircase too early": ("Staircase.v", "((`|k| + D - r) %/ D)%N", "((`|k| + D - r.-1) %/ D)%N"),
+    "a staircase for shifts by D + 1": ("Staircase.v", "(`|d| <= D)%N -> b *", "(`|d| <= D.+1)%N -> b *"),
+    "a release at the strictest level": ("Release.v", "p \\in t -> a <= p.1) ->\n", "p \\in t -> p.1 <= a) ->\n"),
+    "a draw that forgets the next response": (
+        "Release.v",
+        "then link p (x, k) * link (x, k) q / link p q",
+        "then link p (x, k)",
+    ),
+    "k + 1 cells": ("Counting.v", ":= take k (sort", ":= take k.+1 (sort"),
+    "clipped from above alone": ("Counting.v", "Num.min h (Num.max l (total p a))", "Num.min h (total p a)"),
+    "k - 1 cells promised": ("Counting.v", "most *+ minn k n.\nProof.\nhave E", "most *+ minn k.-1 n.\nProof.\nhave E"),
+    "a replacement that is charged once": ("Counting.v", "most *+ (2 * minn k n)", "most *+ minn k n"),
+    "a person in every part": ("Counting.v", "| chosen p == j]", "| chosen p == chosen p]"),
+    "a row charged once for all its changes": (
+        "Strategies.v",
+        ":= \\prod_i alpha i ^+ `|row_value d i|%N",
+        ":= \\prod_i alpha i",
+    ),
+    "a first cell rounded up": (
+        "Sampler.v",
+        "(word t)%:Z) %/ (2 ^ precision t)%:Z)%Z.",
+        "(word t)%:Z) %/ (2 ^ precision t)%:Z)%Z + 1.",
+    ),
+    "a last cell too early": ("Sampler.v", "(2 ^ precision t)%:Z)%Z - 1.", "(2 ^ precision t)%:Z)%Z - 2."),
+    "sure at the last cell": ("Sampler.v", "(last t (index t u).-1 < u%:Z)", "(last t (index t u).-1 <= u%:Z)"),
+    "a rest that forgets the whole cells": (
+        "Sampler.v",
+        "(T j * (2 ^ b)%:R - (taken j)%:R) / left_over",
+        "T j * (2 ^ b)%:R / left_over",
+    ),
+    "a fair sign": ("Sampler.v", "Negz i => a / (1 + a)", "Negz i => 1 / (1 + a)"),
+    "a witness that does not compare": (
+        "Ledger.v",
+        "at_ s p = Drawn i c v -> chain s = c ->",
+        "at_ s p = Drawn i c v ->",
+    ),
+    "an answer before it is settled": ("Ledger.v", "at_ s p = Settled i v ->", "(exists c, at_ s p = Held i c v) ->"),
+    "a store read beyond what is settled": (
+        "Ledger.v",
+        "at_ s p = Read i c -> settled s <= size c ->\n    step s (State (chain s) (settled s) (size (chain s)) "
+        "(answers s) (put s p (Checked i (chain s))))",
+        "at_ s p = Read i c ->\n    step s (State (chain s) (settled s) (given s) (answers s) (put s p (Checked i c)))",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_has_its_place(fault):
+    """The text that a fault replaces stands in its file once."""
+    file, right, wrong = FAULTS[fault]
+    assert text(file).count(right) == 1
+    assert right != wrong
+
+
+def make(folder, build, target):
+    command = ["make", "--no-print-directory", "-C", str(folder), f"BUILD={build}", target]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A copy of the sources, and what `make` says and leaves when it builds the theorems from nothing."""
+    home = tmp_path_factory.mktemp("proofs")
+    shutil.copytree(PROOFS, home / "sources")
+    return home, make(home / "sources", home / "build", "theorems")
+
+
+class TestCoq:
+    pytestmark = checked_by_coq
+
+    def test_every_theorem_is_proved_and_rests_on_no_axiom(self, built):
+        home, ended = built
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        spoken = (home / "build/Assumptions.out").read_text(encoding="utf-8")
+        assert spoken.splitlines() == ["Closed under the global context"] * len(printed_assumptions())
+
+    @pytest.mark.parametrize("word", ["Admitted.", "admit.", "Axiom free : False.", "Parameter free : False."])
+    def test_what_is_left_open_is_refused(self, built, tmp_path, word):
+        home, _ = built
+        shutil.copytree(home / "sources", tmp_path / "sources")
+        with (tmp_path / "sources/Counting.v").open("a", encoding="utf-8") as file:
+            file.write(f"{word}\n")
+        assert make(tmp_path / "sources", home / "build", "complete").returncode != 0
+
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_a_planted_fault_is_refused(self, built, tmp_path, fault):
+        """With one definition or statement changed, the proofs are no proofs: `make` stops at an error of Coq."""
+        home, _ = built
+        for folder in ("sources", "build"):
+            shutil.copytree(home / folder, tmp_path / folder)  # with their times, so that only what depends is built
+        file, right, wrong = FAULTS[fault]
+        path = tmp_path / "sources" / file
+        path.write_text(text(file).replace(right, wrong), encoding="utf-8")
+        ended = make(tmp_path / "sources", tmp_path / "build", "theorems")
+        assert ended.returncode != 0
+        assert f'File "./{file}"' in ended.stdout + ended.stderr
+
+    def test_the_protocol_holds_whole_and_without_any_step_it_does_not(self, tmp_path):
+        """Spin tries every interleaving; five planted faults of the protocol are found, and no error without them."""
+        ended = make(PROOFS, tmp_path, "protocol")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert re.findall(r"fault (\d): (\d) errors", ended.stdout) == [
+            ("0", "0"),
+            *((str(n), "1") for n in range(1, 6)),
+        ]

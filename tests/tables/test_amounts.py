@@ -1,0 +1,381 @@
+"""Sums of amounts: rounded exactly, clamped by event and by person, alike by every door, released as they are."""
+
+import json
+import random
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.releases import WithholdingRule
+from utmost.publish.releases.withheld import table_bias
+from utmost.publish.releases.withheld import withheld_table as withhold_table
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.tables.bounding import Pairs, least_hashed
+from utmost.publish.tables.event_amounts import rounded_amounts
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Strategy, Workload
+from utmost.publish.workloads.forms import selected
+
+pa = pytest.importorskip("pyarrow")
+
+KEY = bytes(range(32))
+CENTS = {"values": "paid", "step": "0.01", "each": (0, 1000), "per_atom": (0, 5000)}
+TEXTS = ["3.005", "3.015", "0.125", "-7", "999.994", "1000.005", "2.675", "0.1", "4000", "12.5"]
+EVENTS = {
+    "user": [f"u{row % 7}" for row in range(60)],
+    "shop": ["ABC?"[(row + row // 9) % 4] for row in range(60)],
+    "paid": [Decimal(TEXTS[(row * 7 + row // 9) % 10]) for row in range(60)],
+}
+DOMAIN = ut.Domain(shop=["A", "B", "C"])
+WHOLE = selected(DOMAIN, {})
+NUMBERS = {
+    "floats": [random.Random(3).uniform(-1e4, 1e4) for _ in range(200)],
+    "halves": [k / 8 for k in range(-80, 80)] + [2.675, 0.005, 1e300, -1e18, 2.0**60, 5e-324, 0.0],
+    "beside halves": [
+        float(np.nextafter((k + 0.5) * step, way)) for k in range(120) for step in (0.01, 0.3, 3) for way in (-9e9, 9e9)
+    ],
+    "integers": [*range(-40, 40), 2**63 - 1, -(2**63)],
+    "decimals": [Decimal(k).scaleb(-3) for k in range(-90, 90)] + [Decimal("0.005"), Decimal("2.675")],
+    "long decimals": [Decimal(10) ** 30 + Decimal("0.5"), Decimal("1.5")],
+    "fractions": [Fraction(k, 300) for k in range(-9, 9)],
+}
+FORMS = {
+    "list": list,
+    "array": np.array,
+    "objects": lambda cells: np.array(cells, dtype=object),
+    "arrow": pa.array,
+    "chunks": lambda cells: pa.chunked_array([pa.array(cells, pa.array(cells).type)[:3], pa.array(cells)[3:]]),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_every_number_is_rounded_as_the_number_that_it_is(kind):
+    cells = NUMBERS[kind]
+    for step in ("0.01", "0.05", "0.25", "3", "0.3", "1", "1e-20", "1000000"):
+        wanted = [round(Fraction(cell) / Fraction(step)) for cell in cells]
+        for form in list(FORMS)[: 3 if kind == "fractions" else None]:  # Arrow has no fractions
+            assert rounded_amounts(FORMS[form](cells), "paid", 0, Amount("paid", step)).tolist() == wanted, (step, form)
+
+
+def test_a_float_is_its_binary_value_and_a_decimal_its_own():
+    """2.675 as a float is 2.67499999..., and 0.125 lies halfway, between an even step and an odd one."""
+    for cells, steps in [([2.675], [267]), ([Decimal("2.675")], [268]), ([0.125, 0.375], [12, 38])]:
+        assert rounded_amounts(cells, "paid", 0, Amount("paid", "0.01")).tolist() == steps
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1.0, float("nan")],
+        [1, None],
+        [Decimal(1), Decimal("NaN")],
+        [Decimal(1), Decimal("sNaN")],
+        np.array([1, np.inf]),
+        [1, "1.5"],
+        [1, True],
+        pa.array([1.5, None]),
+        pa.array([Decimal(1), None]),
+        np.ma.array([1, 2], mask=[0, 1]),
+    ],
+)
+def test_what_is_no_number_is_refused_by_its_row(cells):
+    with pytest.raises(BadTable, match=r"row 12, column 'paid': the cell must be"):
+        rounded_amounts(cells, "paid", 10, Amount("paid", "0.01"))
+
+
+def doors(tmp_path):
+    """The events as every reader takes them, by name; a float of such a decimal rounds as it prints only off halves."""
+    yield "lists", EVENTS
+    yield "objects", {name: np.array(cells, dtype=object) for name, cells in EVENTS.items()}
+    arrow = pa.table(EVENTS)
+    yield "arrow", arrow
+    yield "arrow, narrow", pa.table({**EVENTS, "paid": pa.array(EVENTS["paid"], pa.decimal128(9, 4))})
+    yield "pandas", pytest.importorskip("pandas").DataFrame(EVENTS)
+    polars = pytest.importorskip("polars")
+    yield "polars", polars.DataFrame(arrow)
+    yield "polars, lazy", polars.DataFrame(arrow).lazy()
+    yield "duckdb", pytest.importorskip("duckdb").from_arrow(arrow)
+    from pyarrow import parquet
+
+    parquet.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
+    yield "parquet", tmp_path / "events.parquet"
+    lines = [",".join(map(str, row)) for row in zip(*EVENTS.values(), strict=True)]
+    (tmp_path / "events.csv").write_text("\n".join([",".join(EVENTS), *lines, ""]), encoding="utf-8")
+    yield "csv", tmp_path / "events.csv"
+
+
+def by_hand(events, *, each_row=False):
+    """The definition, in rationals, where nobody is in more atoms than are kept; and how many amounts were moved."""
+    sums, moved = {}, 0
+    for row, (user, shop, paid) in enumerate(zip(*events.values(), strict=True)):
+        if shop in "ABC":
+            cents = Fraction(round(Fraction(paid) * 100), 100)
+            moved += not 0 <= cents <= 1000
+            whose = (row if each_row else user, shop)
+            sums[whose] = sums.get(whose, 0) + min(Fraction(1000), max(Fraction(0), cents))
+    return [float(sum(min(s, 5000) for (_, at), s in sums.items() if at == shop)) for shop in "ABC"], moved
+
+
+@pytest.mark.parametrize("each_row", [False, True])
+def test_every_door_gives_the_sums_of_the_definition(tmp_path, each_row):
+    whose = {"each_row": True} if each_row else {"person": "user", "at_most": 3, "key": KEY}
+    wanted, moved = by_hand(EVENTS, each_row=each_row)
+    accounts = set()
+    for name, events in doors(tmp_path):
+        counted = ut.count_table(events, domain=DOMAIN, **whose, **CENTS)
+        assert list(ut.publish.tables.files.columns(counted.table("shop"))["paid"]) == wanted, name
+        assert counted.unit == Unit(500_000, 1 if each_row else 3, amount=Amount("paid", "0.01"))
+        accounts.add(str(counted.account))
+    (account,) = accounts
+    assert f"moved, each: {moved} amounts of events, by each" in account
+
+
+def test_floats_are_counted_alike_by_every_door(tmp_path):
+    """Binary values, whose halves are no decimals."""
+    events = {**EVENTS, "paid": [float(cell) for cell in EVENTS["paid"]]}
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    frames = [events, pa.table(events), pandas.DataFrame(events), polars.LazyFrame(events)]
+    tables = [ut.count_table(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS) for frame in frames]
+    assert [table.table("shop")["paid"].to_list() for table in tables[2:3]] == [by_hand(events)[0]]
+    assert len({tuple(table.atoms.tolist()) for table in tables}) == 1
+
+
+def test_no_person_changes_more_than_the_unit_over_all_neighbours():
+    """Every small table of two events of one person beside a fixed other one: within the unit, and it is attained."""
+    paid, bounds = ["-9", "0.004", "0.006", "0.015", "0.29", "7"], {"each": (0, "0.03"), "per_atom": (0, "0.05")}
+    for most in (1, 2):
+        reached = (0, 0)
+        say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "values": "paid", "step": "0.01"}
+        alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say, **bounds)
+        assert alone.unit.sensitivity == 5
+        for shops in product("AAB", "ABC", "AB"):
+            for amounts in product(paid, repeat=3):
+                events = {"user": ["a", "b", "a", "a"], "shop": [shops[0], "A", *shops[1:]]}
+                events["paid"] = list(map(Decimal, [amounts[0], "0.02", *amounts[1:]]))
+                change = abs(ut.count_table(events, **say, **bounds).atoms - alone.atoms)
+                reached = max(reached[0], int((change != 0).sum())), max(reached[1], int(change.max()))
+        assert reached == (most, 5)
+
+
+REFUSED = {
+    "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
+    "no bound on a person": ({"per_atom": None}, "the most by which one person may change an atom must be said"),
+    "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
+    "no amounts": ({"values": None}, "step= is of amounts"),
+    "ends that cross": ({"each": (2, 1)}, "each must leave"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bounds_that_make_no_sense_are_refused(case):
+    words, text = REFUSED[case]
+    with pytest.raises(OutOfRange, match=text):
+        ut.count_table(EVENTS, person="user", at_most=3, domain=DOMAIN, **{**CENTS, **words})
+
+
+def counted():
+    return ut.count_table(EVENTS, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS)
+
+
+def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statement(tmp_path):
+    release = ut.release_table(counted(), epsilon=9)
+    cells = release.table
+    assert list(cells) == ["shop", "paid", "paid_radius"]
+    assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
+    assert release.radius == cells["paid_radius"][0]
+    assert release.radius == release.plan.drawn.radius("0.95") / 100
+    assert "by at most 5000." in release.sidecar["guarantee"]
+    assert ut.check_statement(release.sidecar, cells).radius == release.radius
+    release.save(tmp_path / "paid.csv")
+    read = ReleasedTable.read(tmp_path / "paid.csv")
+    total = read.total(read.chosen(["shop=A,B"]))
+    assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
+    assert total.radius == pytest.approx(read.bars.total(2))
+    with pytest.raises(BadTable):
+        ut.check_statement({**release.sidecar, "amount": {"name": "paid", "step": "0.1"}}, cells)
+
+
+def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
+    """Beside the same noise in steps: each number is just so many steps."""
+    table = counted()
+    cents = Unit(500_000, 3)
+    shares = {"shop": "3/4", "": "1/4"}
+    plain = Strategy(DOMAIN, cents, shares, Workload(DOMAIN, {"shop": 1}), ut.level(9))
+    euros = Strategy(DOMAIN, table.unit, shares, plain.workload, plain.level)
+    release = ut.release_workload(table, euros, epsilon=9)
+    steps = type(release)(plain, release.level, release.confidence, release.measured)
+    assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
+    assert release["shop"]["radius"] == pytest.approx(np.array(steps["shop"]["radius"]) / 100)
+    for one, other in [
+        (release.total(), steps.total()),
+        (release.difference({"shop": "A"}, {"shop": "B"}), steps.difference({"shop": "A"}, {"shop": "B"})),
+    ]:
+        assert one.exact == other.exact / 100
+        assert (one.radius, one.variance**0.5) == pytest.approx((other.radius / 100, other.variance**0.5 / 100))
+    assert release.bars("shop")["shop"] == pytest.approx(steps.bars("shop")["shop"] / 100)
+    assert release.noise(WHOLE).variance == steps.noise(WHOLE).variance / 10_000
+    assert release.ratio({"shop": "A"}, {}) == steps.ratio({"shop": "A"}, {})
+    assert euros.variances["shop"] == pytest.approx(plain.variances["shop"] / 10_000)
+    assert euros.value == plain.value
+    assert release.raw("shop")["measured"].tolist() == [
+        cell / 100 for cell in release.measured[DOMAIN.family("shop")].tolist()
+    ]
+    assert release.clean()["shop"]["clean"].tolist() == [cell / 100 for cell in steps.clean()["shop"]["clean"].tolist()]
+    assert type(release).of_facts(release.facts()).total() == release.total()
+    assert release.statement["amount"] == {"name": "paid", "step": "0.01"}
+
+
+def test_a_mean_is_of_a_sum_over_a_count():
+    table = counted()
+    visits = ut.count_table(EVENTS, person="user", at_most=3, per_atom=9, domain=DOMAIN, key=KEY)
+    sums, counts = (
+        ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
+    )
+    mean = counts.mean(sums=sums, where={"shop": "A"}, confidence="0.999999")
+    truth = table.table("shop")["paid"][0] / visits.table("shop")["count"][0]
+    assert mean.lower <= truth <= mean.upper
+    assert mean.upper - mean.lower < 30
+
+
+def test_steps_of_another_width_are_never_mixed_up():
+    with pytest.raises(OutOfRange, match="amounts that were counted in steps of 1/100"):
+        ut.release_workload(counted(), Strategy(DOMAIN, Unit(500_000, 3), {"shop": 1}), epsilon=1)
+    with pytest.raises(Unsupported, match="amounts in steps come in a counted table"):
+        ut.release_table({"paid": [1, 2]}, columns="paid", unit=Unit(5, 1, amount=Amount("paid", "0.01")), epsilon=1)
+
+
+def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
+    """Set aside on the disk and counted a bucket at a time, also with amounts that 64 bits do not hold."""
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+    huge = [Decimal(10) ** 25 if row == 3 else cell for row, cell in enumerate(EVENTS["paid"])]
+    for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_atom": (-5, 10**25)})]:
+        events = {**EVENTS, "paid": cells}
+        say = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY, **ends}
+        here = ut.count_table(events, **say)
+        frame = pytest.importorskip("polars").DataFrame(pa.table(events)).lazy()
+        assert ut.count_table(frame, **say).atoms.tolist() == here.atoms.tolist()
+
+
+@pytest.mark.parametrize("by_strategy", [False, True])
+def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
+    table, place = counted(), tmp_path / "a.db"
+    words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
+    with Ledger.open(place, create=True) as ledger:
+        answers = [ledger.publish("paid", table, epsilon=1, **words)]
+    with Ledger.open(place) as ledger:
+        assert [release.noise.unit for release in ledger.releases] == [table.unit]
+        answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]
+        with pytest.raises(DataChanged):
+            ledger.relax("paid", replace(table, atoms=table.atoms + 1), epsilon=9)
+    column, bar = ("estimate", "radius") if by_strategy else ("paid", "paid_radius")
+    radii = []
+    for answer in answers:
+        cells = answer["shop"] if by_strategy else answer
+        assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
+        radii.append(float(cells[bar][0]))
+    assert radii == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).radius("0.95") / 100 for at in (1, 8, 4)]
+    promise = Promise(**(words or {"columns": "paid", "public": ["shop"], "unit": table.unit}))
+    assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
+
+
+def by_measure(events, most, key=KEY):
+    """The tables of two measures, by the theory's three steps: one choice of atoms for both."""
+    visits, cents = {}, {}
+    for user, shop, paid in zip(*events.values(), strict=True):
+        if shop in "ABC":
+            at = (user, "ABC".index(shop))
+            visits[at] = visits.get(at, 0) + 1
+            cents[at] = cents.get(at, 0) + min(3, max(0, round(Fraction(paid) * 100)))
+    both = {at: (min(2, visits[at]), min(5, cents[at])) for at in visits}
+    kept = []
+    for user in {user for user, _ in both}:
+        atoms = [atom for of, atom in sorted(both) if of == user]
+        named, cells = np.zeros(len(atoms), dtype=np.int64), np.array(atoms)
+        chosen = least_hashed(Pairs(named, cells, named + 1), most, [user], key=key, purpose=b"atom")
+        kept += [(user, atom) for atom, is_kept in zip(atoms, chosen, strict=True) if is_kept]
+    return [[sum(both[at][which] for at in kept if at[1] == shop) for shop in range(3)] for which in (0, 1)]
+
+
+BOTH = {"visits": ut.count(per_atom=2), "spent": ut.sum("paid", step="0.01", each=(0, "0.03"), per_atom=(0, "0.05"))}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_measures_are_counted_in_one_pass_over_the_same_atoms(tmp_path, monkeypatch, most):
+    say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
+    wanted, accounts = by_measure(EVENTS, most), set()
+    for name, events in [*doors(tmp_path), ("set aside", None)]:
+        if name == "set aside":
+            monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+            events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
+        tables = ut.count_table(events, **say)
+        assert [table.atoms.tolist() for table in tables.values()] == wanted, name
+        assert tables["visits"].unit == Unit(2, most)
+        assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
+        accounts.add(str(tables["spent"].account))
+    assert len(accounts) == 1
+
+
+def test_measures_of_rows_and_of_parts(tmp_path):
+    rows = {**EVENTS, "side": ["xy"[row % 2] for row in range(60)]}
+    alone = ut.count_table(rows, each_row=True, domain=DOMAIN, measures={"n": ut.count, "spent": BOTH["spent"]})
+    assert alone["n"].atoms.tolist() == [EVENTS["shop"].count(shop) for shop in "ABC"]
+    assert alone["spent"].unit == Unit(5, 1, amount=Amount("spent", "0.01"))
+    words = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY, "part": {"side": ["x", "y"]}}
+    parts = ut.count_table(rows, **words, measures=BOTH)
+    assert list(parts) == ["x", "y"]
+    assert {of["visits"].part[0] for of in parts.values()} == {of["spent"].part[0] for of in parts.values()}
+    lazy = ut.count_table(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
+    for label, tables in parts.items():
+        for name, table in tables.items():
+            assert lazy[label][name].atoms.tolist() == table.atoms.tolist()
+
+
+def test_no_person_changes_more_of_any_measure_than_its_unit():
+    """All small sets of two events of one person beside another: each measure within its unit, at the same atoms."""
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1, "key": KEY, "measures": BOTH}
+    alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say)
+    reached = dict.fromkeys(BOTH, 0)
+    for shops, amounts in product(product("ABC?", "ABC"), product(["-9", "0", "0.025", "7"], repeat=2)):
+        events = {"user": ["a", "b", "a"], "shop": [shops[0], "A", shops[1]]}
+        events["paid"] = list(map(Decimal, [amounts[0], "0.02", amounts[1]]))
+        tables = ut.count_table(events, **say)
+        changes = {name: abs(tables[name].atoms - alone[name].atoms) for name in BOTH}
+        assert (sum(changes.values()) != 0).sum() <= 1
+        reached = {name: max(reached[name], int(change.max())) for name, change in changes.items()}
+    assert reached == {"visits": 2, "spent": 5}
+
+
+def test_measures_are_said_once_and_whole():
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1}
+    for words in ({"values": "paid", "measures": BOTH}, {"measures": {}}):
+        with pytest.raises(OutOfRange):
+            ut.count_table(EVENTS, **say, **words)
+    for measures in (["visits"], {"visits": 3}, {"": ut.count}):
+        with pytest.raises(WrongKind):
+            ut.count_table(EVENTS, **say, measures=measures)
+
+
+def test_withheld_tables_of_amounts_follow_the_rule_in_their_own_unit():
+    table = counted()
+    release = ut.release_workload(table, Strategy(DOMAIN, table.unit, {"shop": 1}), epsilon=60)
+    rule = {"below": 3000}
+    withheld = release.withhold("shop", **rule)["shop"]
+    estimates = release["shop"]["estimate"]
+    assert withheld.shown == (estimates >= 3000).sum()
+    cells = ut.release_table(table, epsilon=60)
+    marks = withhold_table(cells.table, ("paid",), cells.plan, cells.sidecar, WithholdingRule.of(3000)).table[
+        "paid_mark"
+    ]
+    assert [mark == "shown" for mark in marks] == [cell >= 3000 for cell in cells.table["paid"]]
+    facts = [withheld.bias, table_bias(WithholdingRule.of(3000), cells.plan)]
+    for fact in (fact for bias in facts for fact in bias):
+        assert all(float(number) < 10**5 for number in fact.values() if isinstance(number, int | float))

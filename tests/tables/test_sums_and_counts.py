@@ -1,0 +1,192 @@
+"""Sums and counts of one column, noised together: the unit by brute force, the figures by three routes, every door."""
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from math import exp
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.ledger import Ledger
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Domain, Strategy, Workload
+
+KEY = bytes(range(32))
+DOMAIN = Domain(shop=["A", "B", "C"])
+WORDS = {"values": "paid", "step": "0.5", "each": (-1, 2), "most_events": 2}
+SALES = {
+    "user": [f"u{row % 9}" for row in range(80)],
+    "shop": ["ABC?"[(row + row // 9) % 4] for row in range(80)],
+    "paid": [Decimal((row * 37) % 23 - 9) / 4 for row in range(80)],
+}
+
+
+def counted(events=None, most=3, **words):
+    events = SALES if events is None else events
+    return ut.count_table(events, person="user", at_most=most, domain=DOMAIN, key=KEY, **{**WORDS, **words})
+
+
+def by_hand(events):
+    """Events and amounts in steps by shop, where all atoms of a person are kept: no more than two events of each."""
+    pairs = {}
+    for user, shop, paid in zip(*events.values(), strict=True):
+        if shop in "ABC":
+            count, above = pairs.get((user, shop), (0, 0))
+            steps = min(4, max(-2, round(Fraction(paid) * 2)))
+            pairs[user, shop] = count + 1, above + steps + 2
+    kept = {at: (min(2, count), min(above, 6 * min(2, count))) for at, (count, above) in pairs.items()}
+    return [[sum(pair[which] for (_, at), pair in kept.items() if at == shop) for shop in "ABC"] for which in (0, 1)]
+
+
+def test_every_door_counts_both_parts_alike(monkeypatch):
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    table = counted()
+    events, above = by_hand(SALES)
+    assert table.atoms.tolist() == [[s, 6 * n - s] for n, s in zip(events, above, strict=True)]
+    assert table.unit == Unit(12, 3, amount=Amount("paid", "0.5", (-1, 2)))
+    assert table.domain.axes[1].labels[0] == ("above -1", "below 2")
+    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
+    arrow = pa.table(SALES)
+    frames = [arrow, pandas.DataFrame(SALES), pl.DataFrame(arrow), pl.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow)]
+    for most, frame in product((1, 3), frames):
+        assert counted(frame, most).atoms.tolist() == counted(most=most).atoms.tolist()
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+    assert counted(pl.DataFrame(arrow).lazy(), 1).atoms.tolist() == counted(most=1).atoms.tolist()
+    rows = ut.count_table(SALES, each_row=True, domain=DOMAIN, **{**WORDS, "most_events": 1})
+    assert rows.atoms.sum(axis=1).tolist() == [6 * SALES["shop"].count(shop) for shop in "ABC"]
+    both = {"visits": ut.count(3), "spent": ut.sum("paid", step="0.5", each=(-1, 2), most_events=2)}
+    tables = ut.count_table(SALES, person="user", at_most=3, domain=DOMAIN, key=KEY, measures=both)
+    assert tables["spent"].atoms.tolist() == table.atoms.tolist()
+    parts = ut.count_table(SALES, person="user", at_most=1, domain=DOMAIN, key=KEY, part="shop", **WORDS)
+    assert sum(part.atoms.sum() for part in parts.values()) == sum(counted(most=1).atoms.ravel())
+
+
+def test_no_person_charges_more_than_the_level_over_all_neighbours():
+    """All small sets of events of one person beside another: the joint law of both families, in rationals, attained."""
+    words = {"each": (-1, "0.5"), "step": "0.5", "most_events": 2}
+    for most in (1, 2):
+        alone = counted({"user": ["b"], "shop": ["A"], "paid": [1]}, most, **words)
+        strategy = Strategy(alone.domain, alone.unit, {"shop paid": "1/2", "paid": "1/4", "shop": "1/4"})
+        assert alone.unit.sensitivity == 6
+        charges, changed = set(), set()
+        for shops, paid in product(product("AB", "A", "ABC?", "B"), product([-9, "0.24", 7], repeat=4)):
+            events = {"user": ["a", "b", "a", "a", "a"], "shop": [shops[0], "A", *shops[1:]]}
+            events["paid"] = [Decimal(paid[0]), Decimal(1), *map(Decimal, paid[1:])]
+            change = counted(events, most, **words).atoms - alone.atoms
+            pairs = [int(abs(row).sum()) for row in change]
+            changed.add((max(pairs), sum(pair > 0 for pair in pairs)))
+            # the log-ratio of independent geometric noise at a response beyond both centres
+            charges.add(
+                sum(
+                    Fraction(int(abs(sums).sum())) * level.epsilon / 6
+                    for sums, level in zip(
+                        strategy.sums(change).values(), strategy.levels(ut.level(1)).values(), strict=True
+                    )
+                )
+            )
+        assert max(charges) == 1
+        assert max(pair for pair, _ in changed) == 6
+        assert max(many for _, many in changed) == most
+
+
+def variance(epsilon):
+    return 2 * exp(-epsilon) / (1 - exp(-epsilon)) ** 2
+
+
+def test_the_figures_by_three_routes():
+    """5.524 where halves of the level for sum and count have 15.67: closed form, combinations, and the draws."""
+    cells = 40_000
+    domain = Domain(cell=range(cells))
+    rows = {"cell": [0], "x": [1]}
+    table = ut.count_table(rows, each_row=True, domain=domain, values="x", each=(0, 1), most_events=1)
+    release = ut.release_workload(table, Strategy(table.domain, table.unit, {"cell x": 1}), epsilon=1)
+    both = ut.SumsAndCounts(release)
+    count, total = both.count({"cell": 7}), both.total({"cell": 7})
+    closed = 2 * variance(1) + variance(1)
+    assert closed == pytest.approx(5.524, abs=5e-4)
+    assert 2 * variance(0.5) == pytest.approx(15.67, abs=5e-3)
+    assert count.variance + total.variance == pytest.approx(closed, rel=1e-9)
+    drawn = next(iter(release.measured.values())).astype(float)[1:]
+    shown = (drawn.sum(axis=1) ** 2).mean() + (drawn[:, 0] ** 2).mean()
+    assert shown == pytest.approx(closed, rel=0.08)  # six standard deviations of 40 000 draws
+
+
+def released(table, epsilon):
+    return ut.SumsAndCounts(
+        ut.release_workload(table, Strategy(table.domain, table.unit, {"shop paid": 1}), epsilon=epsilon)
+    )
+
+
+def test_counts_sums_and_means_are_those_of_the_events():
+    both, (events, above) = released(counted(), 4000), by_hand(SALES)
+    sums = [float(Fraction(s, 2) - n) for n, s in zip(events, above, strict=True)]
+    shown = both["shop"]
+    assert list(shown) == ["shop", "count", "count_radius", "paid", "paid_radius"]
+    assert np.rint(shown["count"]).tolist() == events
+    assert shown["paid"].tolist() == sums
+    for shop, n, s in zip("ABC", events, sums, strict=True):
+        bar = both.mean({"shop": shop})
+        assert bar.lower <= s / n <= bar.upper
+        assert bar.upper - bar.lower < 0.1
+    assert both.total().value == sum(sums)
+    assert both[""]["count"].tolist() == [sum(events)]
+    with pytest.raises(OutOfRange, match="of both parts"):
+        both.count({"paid": "above -1"})
+
+
+def test_bars_hold_as_often_as_they_say():
+    table, (events, above) = counted(), by_hand(SALES)
+    true = events[0], Fraction(above[0], 2) - events[0]
+    missed = np.zeros(3)
+    for _ in range(200):
+        both = released(table, 20)
+        for at, (answer, truth) in enumerate(
+            zip((both.count({"shop": "A"}), both.total({"shop": "A"})), true, strict=True)
+        ):
+            missed[at] += abs(answer.exact - truth) > Fraction(answer.radius)
+    assert missed.max() <= 24  # of 200 at 95 %: 10 expected
+
+
+def test_statements_ledgers_and_what_is_refused(tmp_path):
+    table = counted()
+    strategy = Strategy(table.domain, table.unit, {"shop paid": 1})
+    with Ledger.open(tmp_path / "a.db", create=True) as ledger:
+        strict = ledger.publish("paid", table, strategy=strategy, epsilon=1)
+        loose = ledger.relax("paid", table, epsilon=3)
+        with pytest.raises(Unsupported, match="released by a strategy"):
+            ledger.publish("cells", table, epsilon=1, dataset="other")
+    assert ut.SumsAndCounts(loose).count().radius < ut.SumsAndCounts(strict).count().radius
+    assert "changes at most 3 pairs of atoms along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
+    assert check_workload(strict.facts()).unit == table.unit
+    for refused in (
+        lambda: ut.release_table(table, epsilon=1),
+        lambda: ut.release_table(table, epsilon=1, unit=table.unit),
+    ):
+        with pytest.raises(Unsupported, match="geometric noise"):
+            refused()
+    plain = Unit(12, 3, amount=Amount("paid", "0.5"))
+    with pytest.raises(OutOfRange, match="together, or neither"):
+        ut.release_workload(table, Strategy(table.domain, plain, {"shop paid": 1}), epsilon=1)
+    with pytest.raises(OutOfRange, match="an axis of their own"):
+        Strategy(DOMAIN, table.unit, {"shop": 1})
+    with pytest.raises(OutOfRange, match="must have been noised together"):
+        ut.SumsAndCounts(ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1))
+    for words in ({"per_atom": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
+        with pytest.raises(OutOfRange, match="amounts between two ends"):
+            counted(**words)
+
+
+def test_a_plan_for_counts_and_sums_has_the_whole_level():
+    table = counted()
+    wanted = Workload(table.domain, {"shop paid": 1, "shop": 1})
+    chosen = ut.strategy(wanted, table.unit, epsilon=1)
+    assert {table.domain.family_name(family): share for family, share in chosen.shares.items()}["shop paid"] > Fraction(
+        1, 2
+    )
+    for bound in chosen.lower_bounds.within(chosen.value).values():
+        assert bound >= 1

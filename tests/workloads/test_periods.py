@@ -1,0 +1,287 @@
+"""Axes of time: periods that nest, clocks of zones, the same cells through every door; truth values, missing cells."""
+
+import datetime as dt
+import json
+import pickle
+import random
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from utmost import Domain, Unit, count_table, read_workload, release_workload
+from utmost.errors import BadTable, OutOfRange, WrongKind
+from utmost.publish.tables.axis_places import places_on
+from utmost.publish.workloads import Workload, bins, hierarchy, periods, plain, strategy
+
+DAYS = periods("2013-01-01", "2015-01-01", every="day", zone="Europe/Paris").named("date")
+
+
+def test_periods_nest_where_they_do():
+    assert DAYS.levels == ("date", "date/month", "date/quarter", "date/year")
+    assert [DAYS.groups(level) for level in range(5)] == [730, 24, 8, 2, 1]
+    assert DAYS.labels[2][:2] == ("2013-Q1", "2013-Q2")
+    assert DAYS.labels[0][59] == "2013-03-01"
+    weeks = periods("2012-W01", "2013-12-30", every="day", groups=["week", "2 weeks"]).named("date")
+    assert (weeks.levels, weeks.labels[2][0]) == (("date", "date/week", "date/2-weeks"), "2012-W01 to 2012-W02")
+    assert weeks.group_of(1).tolist() == [day // 7 for day in range(weeks.size)]
+    hours = periods("2013-05-01", "2013-05-03", every="6 hours").named("t")
+    assert hours.labels == (
+        tuple(f"2013-05-0{d}T{h:02} to 2013-05-0{d}T{h + 5:02}" for d in (1, 2) for h in (0, 6, 12, 18)),
+        ("2013-05-01", "2013-05-02"),
+    )
+    assert periods("2013", "2023", every="2 years").labels == (
+        ("2013 to 2014", "2015 to 2016", "2017 to 2018", "2019 to 2020", "2021 to 2022"),
+    )
+    assert periods("2013-03", "2013-12", every="month").levels == ("",)  # no quarter, no year is whole
+    assert len(periods("0001-01-01", "9999-01-01", every="year").labels[0]) == 9998
+
+
+def test_months_and_quarters_are_those_of_the_calendar():
+    """Each day's groups against Python's own calendar."""
+    for place in range(0, DAYS.size, 7):
+        day = dt.date(2013, 1, 1) + dt.timedelta(days=place)
+        groups = [DAYS.labels[level][DAYS.group_of(level)[place]] for level in range(4)]
+        assert groups == [str(day), str(day)[:7], f"{day.year}-Q{(day.month - 1) // 3 + 1}", str(day.year)]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "words", "reason"),
+    [
+        ("2013-01-15", "2014", {"every": "month"}, "Begin at 2013-01-01"),
+        ("2013", "2014-02", {"every": "2 months"}, "Stop at 2014-03-01, or at 2014-01-01"),
+        ("2013", "2014", {"every": "week"}, "Begin at 2012-12-31"),
+        ("2013", "2014", {"every": "day", "groups": ["week"]}, "Begin at 2012-12-31"),
+        ("2013", "2014", {"every": "week", "groups": ["month"]}, "Begin at"),
+        ("2013", "2014", {"every": "2 months", "groups": ["quarter"]}, "nest"),
+        ("2013", "2014", {"every": "month", "groups": ["month"]}, "nest"),
+        ("2013", "2014", {"every": "quarter", "groups": ["month"]}, "nest"),
+        ("2013", "2014-04", {"every": "month", "groups": ["year"]}, "cut off"),
+        ("2014", "2013", {"every": "month"}, "to a later one"),
+        ("2013", "2013", {"every": "month"}, "to a later one"),
+        ("2013", "2014", {"every": "fortnight"}, "periods must be one or more"),
+        ("2013", "2014", {"every": "0 days"}, "periods must be one or more"),
+        ("2013", "2014", {"every": "month", "zone": "Europe/Atlantis"}, "time zone"),
+        ("2013-13", "2014", {"every": "month"}, "must be dates"),
+        ("2013-01-01T00:00Z", "2014", {"every": "month"}, "must be dates"),
+        ("2013", "2014", {"every": "month", "below": "2013-01"}, "distinct"),
+    ],
+)
+def test_what_cuts_a_period_off_or_does_not_nest_is_refused(start, stop, words, reason):
+    with pytest.raises(OutOfRange, match=reason):
+        periods(start, stop, **words)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"])
+def test_instants_are_what_the_clock_of_the_zone_shows(zone):
+    """Arrays by the table of changes, lists one by one, text: against Python's own zones."""
+    axis = periods("2013-01-01", "2014-01-01", every="hour", zone=zone, above="later")
+    draw = random.Random(7)
+    first = dt.datetime(2012, 12, 30, tzinfo=dt.UTC)
+    instants = [first + dt.timedelta(minutes=draw.randrange(370 * 1440)) for _ in range(3000)]
+    for change in (dt.datetime(2013, 3, 31, tzinfo=dt.UTC), dt.datetime(2013, 11, 3, tzinfo=dt.UTC)):
+        instants += [change + dt.timedelta(minutes=30 * step) for step in range(-60, 60)]
+    clock = [time.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for time in instants]
+    hours = [(time - dt.datetime(2013, 1, 1)) // dt.timedelta(hours=1) for time in clock]
+    expected = [-1 if hour < 0 else min(hour, 365 * 24) for hour in hours]
+    read = places_on(axis, "t")
+    for column in (
+        instants,
+        clock,
+        [time.isoformat() for time in instants],
+        pa.array(instants, pa.timestamp("us", "America/Sao_Paulo")),
+        pa.array(instants, pa.timestamp("ns", "UTC")),
+        pa.array(clock, pa.timestamp("s")),
+        np.array(clock, dtype="datetime64[ms]"),
+        pl.Series(instants).to_arrow(),
+        pl.Series(clock).to_arrow(),
+        list(pd.Series(instants)),
+        pa.array(instants, pa.timestamp("us", "UTC")).dictionary_encode(),
+    ):
+        assert read(column).tolist() == expected
+
+
+def test_an_hour_that_comes_twice_is_one_and_equal_times_of_two_instants_are_two():
+    hours = places_on(periods("2013-10-27", "2013-10-28", every="hour", zone="Europe/Paris"), "t")
+    assert hours(["2013-10-27T00:30Z", "2013-10-27T01:30Z", "2013-10-27T02:30Z"]).tolist() == [2, 2, 3]
+    in_utc = places_on(periods("2013-10-27", "2013-10-28", every="hour", zone="UTC"), "t")
+    twice = [dt.datetime(2013, 10, 27, 2, 30, tzinfo=ZoneInfo("Europe/Paris"), fold=fold) for fold in (0, 1)]
+    assert twice[0] == twice[1]
+    assert in_utc(twice).tolist() == [0, 1]
+    spring = places_on(periods("2013-03-31", "2013-04-01", every="hour", zone="Europe/Paris"), "t")
+    assert spring(["2013-03-31T00:59Z", "2013-03-31T01:00Z"]).tolist() == [1, 3]
+
+
+def test_dates_of_every_kind_and_spans_of_text():
+    read = places_on(DAYS, "date")
+    date = dt.date(2013, 5, 17)
+    place = (date - dt.date(2013, 1, 1)).days
+    for column in (
+        [date, dt.datetime(2013, 5, 17, 23, 59, 59, 999999), "2013-05-17", " 2013-05-17 ", "20130517", "2013-W20-5"],
+        [pd.Timestamp(date), pd.Period("2013-05-17", "D"), np.datetime64("2013-05-17"), "2013-05-17 23:59:59.999"],
+        pa.array([date], pa.date32()),
+        pa.array([date], pa.date64()),
+        np.array([date], dtype="datetime64[D]"),
+        pl.Series([date]).to_arrow(),
+    ):
+        assert set(read(column).tolist()) == {place}
+    months = places_on(periods("2013", "2014", every="month"), "t")
+    assert months(["2013-02", "2013-W07", np.datetime64("2013-02"), pd.Period("2013-02"), "2014"]).tolist() == [
+        1
+    ] * 4 + [-1]
+    quarters = places_on(periods("2013", "2014", every="quarter", below="before"), "t")
+    assert quarters(["2013-Q3", "2012", "1066-10-14", dt.date(1, 1, 1)]).tolist() == [3, 0, 0, 0]
+    assert read([None, "", pd.NaT, np.datetime64("NaT")]).tolist() == [-2] * 4
+    assert read(pa.array([None, date])).tolist() == [-2, place]
+    assert read(np.array(["NaT", "2013-05-17"], dtype="datetime64[s]")).tolist() == [-2, place]
+    assert read(pa.array([], pa.timestamp("us"))).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        (["2013"], "longer time"), (["2013-05"], "longer time"), (["2013-W20"], "longer time"),
+        ([20130517], "dates or times"), (["17.5.2013"], "says no time"), (["2013-02-30"], "says no time"),
+        ([True], "truth value"), ([1.5], "dates or times"), (np.array([1, 2]), "dates or times"),
+        (pa.array([1.5]), "dates or times"), (pa.array([dt.time(9)]), "times"), ([dt.time(9)], "time"),
+        (pa.array([dt.timedelta(1)]), "times"), (pa.array([True]), "truth values"),
+    ],
+)  # fmt: skip
+def test_what_says_no_day_is_refused_by_its_kind(column, reason):
+    with pytest.raises(BadTable, match=reason) as refusal:
+        places_on(DAYS, "date")(column)
+    assert "2013-0" not in str(refusal.value).replace('"2013-05-17"', "").replace('"2013-05-17T09:30"', "")
+
+
+def test_a_zone_is_asked_for_where_times_say_one():
+    read = places_on(periods("2013", "2014", every="month"), "t")
+    instant = dt.datetime(2013, 5, 1, tzinfo=dt.UTC)
+    for column in ([instant], pa.array([instant]), ["2013-05-01T00:00Z"]):
+        with pytest.raises(BadTable, match="zone"):
+            read(column)
+    with pytest.raises(BadTable, match="longer time"):
+        places_on(periods("2013-05-01", "2013-05-02", every="hour"), "t")([dt.date(2013, 5, 1)])
+    with pytest.raises(BadTable, match="longer time"):
+        places_on(periods("2013-05-01", "2013-05-02", every="hour"), "t")(pa.array([dt.date(2013, 5, 1)]))
+
+
+DOMAIN = Domain(
+    date=periods("2013", "2014", every="month", zone="Europe/Paris", below="before", missing="no date"),
+    smoker=[False, True],
+    age=bins(15, 85, width=10, below="under 15", above="85+", missing="not stated"),
+)
+
+
+def test_a_domain_with_time_is_written_and_read_back():
+    domains = [
+        DOMAIN,
+        Domain(t=periods("2013-W01", "2013-W09", every="2 weeks", above="later", other="?")),
+        Domain(t=periods("2013-05-01T06", "2013-05-01T12", every="hour"), s=plain([True], other="no", missing="?")),
+        Domain(a=bins([None, 0, 5, None], below="little", groups={"g": [None, 5, None]}, missing="none")),
+        Domain(r=hierarchy({"N": ["a"], "S": ["b"]}, names=["region", "place"], other="o", missing="m")),
+    ]
+    for domain in domains:
+        again = Domain.of_facts(json.loads(json.dumps(domain.facts())))
+        for axis, other in zip(domain.axes, again.axes, strict=True):
+            assert (axis.levels, axis.labels, axis.edges, axis.clock) == (
+                other.levels, other.labels, other.edges, other.clock
+            )  # fmt: skip
+        assert again.same_as(domain)
+        assert pickle.loads(pickle.dumps(domain)).same_as(domain)
+    assert domains[3].axes[0].labels == (("little", "0 to 4", "5+", "none"), ("under 5", "5+", "none"))
+
+
+def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
+    """Lists, frames, lazy frames, DuckDB and files; sums of quarters, ranges and medians follow from the release."""
+    duckdb = pytest.importorskip("duckdb")
+    draw, first = random.Random(3), dt.datetime(2012, 12, 20, tzinfo=dt.UTC)
+    rows = 400
+    dates = [first + dt.timedelta(minutes=draw.randrange(370 * 1440)) if row % 9 else None for row in range(rows)]
+    events = {
+        "who": [f"p{row // 2}" for row in range(rows)],
+        "date": dates,
+        "smoker": [row % 3 == 0 for row in range(rows)],
+        "age": [draw.randrange(100) if row % 7 else None for row in range(rows)],
+    }
+    words = {"person": "who", "domain": DOMAIN, "at_most": 2, "key": bytes(32)}
+    counted = count_table(events, **words)
+    in_paris = [
+        None if date is None else date.astimezone(ZoneInfo("Europe/Paris")).replace(tzinfo=None) for date in dates
+    ]
+    arrow = pa.table(events)
+    pl.DataFrame(events).write_parquet(tmp_path / "events.parquet")
+    spelled = {**events, "date": [None if date is None else date.isoformat() for date in dates]}
+    pd.DataFrame(spelled).astype({"age": "Int64"}).to_csv(tmp_path / "events.csv", index=False)
+    for table in (
+        arrow, pl.DataFrame(events), pl.LazyFrame(events), pd.DataFrame(events).astype({"age": "Int64"}),
+        duckdb.from_arrow(arrow), tmp_path / "events.parquet", tmp_path / "events.csv", {**events, "date": in_paris},
+    ):  # fmt: skip
+        again = count_table(table, **words)
+        assert np.array_equal(again.atoms, counted.atoms)
+        assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
+    assert counted.account.left_out == 0
+    true = counted.atoms.sum(axis=(1, 2))
+    released = release_workload(
+        counted, strategy(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40), epsilon=40
+    )
+    released.save(tmp_path / "release.json")
+    again = read_workload(tmp_path / "release.json")
+    assert abs(again.total({"date": slice("2013-02", "2013-05")}).value - true[2:5].sum()) <= 3
+    assert abs(again.total({"date/quarter": "2013-Q4", "smoker": True}).value - counted.atoms[10:13, 1].sum()) <= 3
+    assert again.total({"smoker": "TRUE"}).value == again.total({"smoker": np.True_}).value
+    half = true[:-1].sum() / 2
+    median = int(np.searchsorted(np.cumsum(true[:-1]), half))
+    assert DOMAIN.axes[0].labels[0][median] in again.median("date").labels
+    low, high = again.quantile("date", "1/2").interval
+    assert (low is -np.inf or isinstance(low, dt.datetime)) and isinstance(high, dt.datetime)  # noqa: PT018
+    with pytest.raises(OutOfRange, match="midpoints"):
+        again.mean("date")
+
+
+def test_truth_values_are_read_where_they_are_declared():
+    read = places_on(plain([False, True], missing="?"), "t")
+    assert read([True, False, None, "TRUE", "false", "no"]).tolist() == [1, 0, 2, 1, 0, -1]
+    assert read(pa.array([True, None])).tolist() == [1, 2]
+    assert read(np.array([True, False])).tolist() == [1, 0]
+    with pytest.raises(BadTable, match="truth"):
+        places_on(plain(["true", "false"]), "t")([True])
+    with pytest.raises(OutOfRange, match="distinct"):
+        plain([True, "true"])
+    with pytest.raises(OutOfRange, match="truth"):
+        hierarchy({"N": [True], "S": [False]}, names=["a", "b"])
+    with pytest.raises(WrongKind):
+        plain([1.5])
+
+
+def test_groups_of_pandas_cut_are_an_axis():
+    ages = pd.cut(pd.Series([3, 40, 70]), [0, 18, 65, 120])
+    axis = Domain(age=ages.dtype).axes[0]
+    assert axis.labels[0] == ("(0, 18]", "(18, 65]", "(65, 120]")
+    events = {"who": [1, 2, 3], "age": ages}
+    for table in (events, pd.DataFrame(events)):
+        counted = count_table(table, person="who", domain=Domain(age=ages.dtype), at_most=1)
+        assert counted.atoms.tolist() == [1, 1, 1]
+
+
+def test_missing_cells_stand_apart_from_others():
+    for axis in (
+        plain(["a"], other="o", missing="m"),
+        hierarchy({"A": ["a"], "B": ["b"]}, names=["up", "down"], other="o", missing="m"),
+        bins([0, 5, 9], other="o", missing="m"),
+        periods("2013", "2015", every="year", other="o", missing="m"),
+    ):
+        read = places_on(axis, "x")
+        first = {"a": "a", 0: 3}.get(axis.labels[0][0], "2013-05" if axis.clock else 3)
+        assert [axis.labels[0][place] for place in read([first, "zzz", None, ""]).tolist()][1:] == ["o", "m", "m"]
+    numbers = places_on(bins([0, 5, 9], missing="m"), "x")
+    assert numbers(np.array([1.0, np.nan, 99.0])).tolist() == [0, 2, -1]
+
+
+def test_the_unit_of_dates_is_that_of_any_axis():
+    counted = count_table({"who": ["a", "a"], "date": ["2013-01-05", "2013-02-05"]}, person="who", at_most=1,
+                          domain=Domain(date=periods("2013", "2014", every="month")))  # fmt: skip
+    assert counted.unit == Unit(1, 1)
+    assert counted.atoms.sum() == 1
