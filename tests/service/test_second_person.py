@@ -347,7 +347,8 @@ def test_what_a_strategy_overrules_is_refused():
     other = {
         "columns": "a", "public": "a", "drop": "a", "rows": "observed", "sensitivity": 1, "cells": 1,
         "neighbours": "change-one", "numbers": "reals", "grid": "1/8", "largest": 10, "half_step": True,
-        "id_column": "a", "dataset": "d", "independent": True, "part": ("town", "Bern"),
+        "id_column": "a", "amount": {"name": "paid", "step": "0.01"}, "dataset": "d", "independent": True,
+        "part": ("town", "Bern"),
     }  # fmt: skip
     assert {*other, "strategy", "unit", "per", "noise"} == {*Words.__annotations__, "dataset", "independent"}
     for name, said in other.items():

@@ -53,6 +53,8 @@ class Amount(Rebuilt):
         object.__setattr__(self, "step", width)
         object.__setattr__(self, "between", None)
         if between is not None:
+            if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
+                raise wrong_kind("between", "the pair of two ends", between)
             low, high = (self.steps(end, "between") * width for end in between)
             if low >= high:
                 raise OutOfRange("the ends of amounts must differ, the lowest first", came=between, where="between")

@@ -85,6 +85,8 @@ class Unit(Rebuilt):
         >>> Unit.of_facts(unit.facts()) == unit
         True
         """
+        if not isinstance(facts, Mapping):
+            raise wrong_kind("facts", "the facts of a unit", facts)
         promised = facts.get("nonnegative", False)
         named = facts.get("amount")
         return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], named, nonnegative=promised)

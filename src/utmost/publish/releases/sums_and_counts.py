@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked
+from utmost.laws.exact import Number, checked, wrong_kind
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount
@@ -52,6 +52,8 @@ class SumsAndCounts:
     release: WorkloadRelease
 
     def __post_init__(self) -> None:
+        if not isinstance(self.release, WorkloadRelease):
+            raise wrong_kind("release", "a release by a plan", self.release)
         if not self.release.unit.is_shared:
             remedy = "Count with most_events=, beside values= and each=."
             raise OutOfRange("sums and counts must have been noised together", came="sums alone", remedy=remedy)

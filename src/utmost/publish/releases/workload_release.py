@@ -438,6 +438,7 @@ class WorkloadRelease(Shown):
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return self.withheld(rule, families or wanted_families(self.strategy))
 
+    @checked
     def withheld(self, rule: WithholdingRule, families: Iterable[Any]) -> WithheldTables:
         """`withhold` by a rule, with families in any form that a release takes."""
         cells = []
