@@ -153,7 +153,7 @@ class _Sum:
         chosen = {} if where is None else where
         if isinstance(release, WorkloadRelease):
             form = selected(release.domain, chosen)
-            return cls(release.reconstruction.value(release.measured, form), release.noise(form))
+            return cls(release.total(chosen).exact, release.noise(form))
         rows = frozenset(range(release.rows))
         for name, wanted in chosen.items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
