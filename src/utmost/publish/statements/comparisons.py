@@ -152,6 +152,9 @@ class _Sum:
     def of(cls, release: Release, where: Mapping[str, Any] | None, column: str | None) -> "_Sum":
         chosen = {} if where is None else where
         if isinstance(release, WorkloadRelease):
+            if release.unit.is_shared:
+                remedy = "Compare ut.SumsAndCounts of each."
+                raise OutOfRange("a change is of counts, or of sums", came="both, noised together", remedy=remedy)
             form = selected(release.domain, chosen)
             return cls(release.total(chosen).exact, release.noise(form))
         rows = frozenset(range(release.rows))
@@ -160,7 +163,7 @@ class _Sum:
             rows &= frozenset().union(*(release.chosen([f"{name}={label}"]) for label in labels))
         total, plan = release.total(rows, column, confidence="0.5"), release.plan
         is_geometric = isinstance(plan.drawn, Geometric) and plan.grid is None
-        law = Combination([1], plan.drawn.ratio, counts=[len(rows)]) if is_geometric else None  # type: ignore[attr-defined]
+        law = Combination([plan.width or 1], plan.drawn.ratio, counts=[len(rows)]) if is_geometric else None  # type: ignore[attr-defined]
         return cls(total.value, law, ((release, len(rows)),))
 
     def less(self, other: "_Sum") -> "_Sum":
@@ -181,7 +184,7 @@ class _Sum:
         each = 1 - (1 - sure) / len(self.tables)
         radius = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
         variance = sum(
-            (count * float(release.plan.drawn.variance()) * float(release.plan.grid or 1) ** 2)
+            (count * float(release.plan.drawn.variance()) * float(release.plan.width or 1) ** 2)
             for release, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)
