@@ -20,7 +20,7 @@ def _year(people, epsilon=1):
 
 
 def _table(folder, number, **law):
-    table = {"sex": ["men", "women"], "n": [500 + number, 300]}
+    table = {"sex": ["men", "women"], "n": [500 + 10**6 * number, 300]}
     asked = {"columns": "n", "public": "sex", "epsilon": 1, "sensitivity": 1, "cells": 1} | law
     ut.release_table(table, **asked).save(folder / f"{number}.csv")
     return read_release(folder / f"{number}.csv")
@@ -48,7 +48,7 @@ def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
 
 def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
     """600 releases of five years each: all five sums at once, and all four changes at once, at 90 %."""
-    people = [np.array([[500 + 10 * year, 89], [353, 17 + year]]) for year in range(5)]
+    people = [np.array([[500 + 10**4 * year, 89], [353, 17 + year]]) for year in range(5)]
     values = changes = 0
     for _ in range(600):
         found = ut.trend([_year(counts) for counts in people], {"sex": "men"}, confidence="0.9")
