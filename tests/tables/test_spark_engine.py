@@ -1,6 +1,7 @@
 """Spark's dataframes, in a session on this machine: the answers of one machine, whatever Spark does with its tasks."""
 
 import math
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -17,7 +18,7 @@ from utmost.laws.noise import Geometric
 from utmost.publish.counting import count_keys, count_table
 from utmost.publish.ledger import Ledger, ResponseFolder
 from utmost.publish.releases import release_table
-from utmost.publish.workloads import Domain, bins, plain
+from utmost.publish.workloads import Domain, bins, periods, plain
 
 pytestmark = OF_SPARK
 
@@ -48,6 +49,27 @@ def test_spark_counts_as_one_machine_does(values):
     here, there = count_table(events, **say), count_table(frame, **say)
     assert there.atoms.tolist() == here.atoms.tolist()
     assert there.atoms.any()
+
+
+def test_spark_reads_dates_times_and_listed_keys():
+    """Timestamps, dates, truth values and keys of two columns, on the workers as on one machine."""
+    events = random_events()
+    first = datetime(2013, 3, 30, 22, 15, tzinfo=UTC)
+    events["at"] = [None if row % 9 == 0 else first + timedelta(hours=7 * (row % 300)) for row in range(1500)]
+    events["day"] = [None if at is None else at.date() for at in events["at"]]
+    events["adult"] = [age >= 18 for age in events["age"]]
+    keys = [(f"p{page}", age) for page in range(4) for age in range(5, 45)]
+    domains = (
+        Domain(at=periods("2013-03", "2013-07", every="month", zone="Europe/Paris", missing="?"), adult=[False, True]),
+        Domain(day=periods("2013-04-01", "2013-07-01", every="week", below="before")),
+        Domain.listed(keys, names=["page", "age"], other="else"),
+    )
+    frame = on_spark(events)
+    for domain in domains:
+        say = {"person": "user", "domain": domain, "at_most": 3, "key": KEY}
+        here, there = count_table(events, **say), count_table(frame, **say)
+        assert there.atoms.tolist() == here.atoms.tolist()
+        assert there.atoms.any()
 
 
 def test_spark_sums_amounts_in_steps():

@@ -7,6 +7,7 @@ speculation, evaluates the same pure function again.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ class SparkRows:
 
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
-        return extra("pyspark.sql.pandas.types", "spark").to_arrow_schema(self.native.schema)
+        convert = extra("pyspark.sql.pandas.types", "spark").to_arrow_schema
+        zone = {"timezone": "UTC"} if "timezone" in signature(convert).parameters else {}  # asked for from 4.1 on
+        return convert(self.native.schema, **zone)
 
     def select(self, names: Sequence[str]) -> "SparkRows":
         """The dataframe with these columns alone."""
