@@ -11,6 +11,7 @@ from utmost.doors.service import answer_shapes as found
 from utmost.doors.service import service_answers as answers
 from utmost.doors.service.arriving import Arriving, name_of_part
 from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.axis_limits import check_axes
 from utmost.doors.service.service import Service
 from utmost.doors.service.shapes import (
     MOST_VERSIONS,
@@ -395,4 +396,8 @@ def _brought(asked: Publication | Relaxation) -> Any:
     """The table in a request: columns, or a counted table for a strategy."""
     if (asked.table is None) == (asked.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")
-    return asked.table if asked.counted is None else COUNTED_FORM.of(asked.counted, "counted")
+    counted = asked.counted
+    if counted is None:
+        return asked.table
+    check_axes(counted.get("domain"))
+    return COUNTED_FORM.of(counted, "counted")

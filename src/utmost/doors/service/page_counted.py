@@ -6,6 +6,7 @@ from typing import Any
 
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service.arriving import strict_json
+from utmost.doors.service.axis_limits import check_axes
 from utmost.doors.service.page_rendering import short
 from utmost.doors.service.problems import printable
 from utmost.doors.service.terms import Terms
@@ -42,7 +43,9 @@ def planned(content: bytes) -> Strategy:
 
 def _document(content: bytes, command: str) -> Any:
     try:
-        return strict_json(content)
+        document = strict_json(content)
+        check_axes(document.get("domain") if isinstance(document, dict) else None)
+        return document
     except json.JSONDecodeError:
         remedy = f"Bring the .json file that {command} wrote."
         raise BadTable("a file must be JSON", came="something else", where="file", remedy=remedy) from None

@@ -1,9 +1,11 @@
 """The terms of a publication: what is promised, and whose budget is spent; what a second person approves."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from utmost.doors.service.axis_limits import check_axes
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, checked_parts
 from utmost.laws.exact.shown import Shown
@@ -46,8 +48,18 @@ class Terms(Shown):
         strange = [name for name in _ELSEWHERE if name in words]
         if strange:
             raise OutOfRange("a service publishes tables and sums", came=strange[0], where="terms")
+        check_axes(_domain_in(words.get("strategy")))
         return cls(Promise.of_facts(words), **call)
 
     def facts(self) -> dict[str, Any]:
         """The terms as JSON: what an approval is for."""
         return self.promise.facts() | {"dataset": self.dataset, "independent": self.independent}
+
+
+def _domain_in(strategy: Any) -> Any:
+    """The domain in the JSON text of a strategy; None where there is none."""
+    try:
+        facts = json.loads(strategy) if isinstance(strategy, str) else strategy
+    except (ValueError, RecursionError):
+        return None
+    return facts.get("domain") if isinstance(facts, Mapping) else None

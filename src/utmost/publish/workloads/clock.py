@@ -25,6 +25,8 @@ UNITS = ("hour", "day", "week", "month", "quarter", "year")
 _EPOCH = date(1970, 1, 1).toordinal()
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _SECONDS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
+LEAST_SECONDS = {**_SECONDS, "month": 28 * DAY, "quarter": 90 * DAY, "year": 365 * DAY}
+"""How long each unit is at least."""
 _MONDAY = 4 * DAY  # 1970-01-05
 _YEAR = r"(?P<year>\d{4})"
 _SPELLED = tuple(
