@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from utmost import Domain, Unit, count_table, release_workload
+from utmost import Domain, Unit, count_table, read_workload, release_workload
 from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.tables.axis_places import places_on
 from utmost.publish.workloads import Workload, bins, strategy
@@ -120,3 +120,15 @@ def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
     assert _midpoints(bins([0, 5, 15], whole=False), 0, "age") == [Fraction(5, 2), 10]
     with pytest.raises(OutOfRange, match="no midpoint"):
         _midpoints(bins(AGES), 0, "age")
+
+
+def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):
+    domain = Domain({"age group": bins([0, 18, 65, None]), "sex": ["m", "f"], "place of birth": ["here", "there"]})
+    for family in domain.families():
+        assert domain.family(domain.family_name(family)) == family
+    wanted = Workload(domain, {"age group sex": 1, "place of birth": 1, "age group=65+ sex": 1, "": 1})
+    released = release_workload(np.full((3, 2, 2), 100), strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1)
+    released.save(tmp_path / "release.json")
+    again = read_workload(tmp_path / "release.json")
+    assert again.total({"age group": "65+"}) == released.total({"age group": "65+"})
+    assert list(again["age group sex"])[:2] == ["age group", "sex"]

@@ -5,7 +5,7 @@ department, by department and sex, in total. Every sum that a table can answer i
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -108,7 +108,9 @@ class Domain(Shown):
         if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
             return name
         found = [len(axis.levels) for axis in self.axes]
-        for word in name.split() if isinstance(name, str) and name not in self._levels else _words(name):
+        levels = self._levels
+        is_text = isinstance(name, str) and name not in levels
+        for word in words_in(str(name), levels.__contains__) if is_text else _words(name):
             axis, level = self.level_named(word)
             if found[axis] < len(self.axes[axis].levels):
                 raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
@@ -250,6 +252,19 @@ class Domain(Shown):
 
     def _kept(self, family: Family) -> list[tuple[Axis, int]]:
         return [(axis, level) for axis, level in zip(self.axes, family, strict=True) if level < len(axis.levels)]
+
+
+def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
+    """The words of a text with spaces between, each the longest that stands there; a level's name may hold spaces.
+
+    >>> list(words_in("age group sex", {"age group", "sex"}.__contains__))
+    ['age group', 'sex']
+    """
+    words = text.split()
+    while words:
+        end = next((end for end in range(len(words), 0, -1) if is_word(" ".join(words[:end]))), 1)
+        yield " ".join(words[:end])
+        words = words[end:]
 
 
 def is_finer(one: Family, other: Family) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.domain import Domain, Family, words_in
 from utmost.publish.workloads.tents import MARK
 
 _WIDEST = 10**6
@@ -98,7 +98,10 @@ def _is_family(domain: Domain, name: Any) -> bool:
 def _words(domain: Domain, name: Any) -> list[Any]:
     if isinstance(name, str):
         known = any(name in axis.levels for axis in domain.axes)
-        return [name] if known or names_tents(domain, name) else name.split()
+        if known or names_tents(domain, name):
+            return [name]
+        levels = {level for axis in domain.axes for level in axis.levels}
+        return list(words_in(name, lambda word: word in levels or names_tents(domain, word)))
     return list(name) if isinstance(name, Sequence) else []
 
 

@@ -20,7 +20,7 @@ from utmost.laws.exact.shown import LONGEST, Shown
 from utmost.publish.workloads.axes import Label, label_text
 from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, sum_of_values
 from utmost.publish.workloads.blocks import Blocks, chains_of
-from utmost.publish.workloads.domain import Domain, Family, Where
+from utmost.publish.workloads.domain import Domain, Family, Where, words_in
 
 MOST_ENTRIES = 10**8
 
@@ -285,7 +285,13 @@ def _split(domain: Domain, name: Any) -> list[Any]:
         return list(name) if isinstance(name, Sequence) else [name]
     if name in known:
         return [name]
-    return [word if word in known or "=" not in word else _pair(word, known) for word in name.split()]
+    words = words_in(name, lambda word: word in known or _narrows(word, known))
+    return [word if word in known or "=" not in word else _pair(word, known) for word in words]
+
+
+def _narrows(word: str, known: Iterable[str]) -> bool:
+    """Whether a word is a level and a label without spaces."""
+    return any(word.startswith(f"{level}=") and " " not in word[len(level) :] for level in known)
 
 
 def _pair(word: str, known: Iterable[str]) -> tuple[str, str]:
