@@ -22,6 +22,7 @@ COMMANDS = (
     "capacity --grid 2x2 --alpha 1/2 --out capacity.json",
     "universal --discrete 3 --alpha 1/2 --loss binary --out verdict.json",
     f"release table.csv --columns men --drop women --cells 1 {PROMISE} --out released.csv",
+    "promise --columns men --public town --drop women --sensitivity 1 --cells 1 --out promise.json",
     f"release table.csv --columns men,women --together {PROMISE} --out together.csv",
     "release points.csv --columns x,y --public id --planar --epsilon 1 --out places.csv",
     "count events.csv --person person --domain domain.json --at-most 1 --out counted.json",

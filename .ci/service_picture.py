@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from utmost.doors.service import Grant, Service, served
 from utmost.doors.service.first_start import DEMO, publish_demo
 from utmost.doors.service.page_rendering import static_files
+from utmost.doors.service.settings import Settings
 from utmost.doors.testing import seeded_ledger
 from utmost.laws.exact import level
 
@@ -29,6 +30,7 @@ _SIZE = {"width": 1120, "height": 880}
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb", "--font-render-hinting=none"]
 _FRESH = re.compile(r'value="[0-9a-f]{32,}"')
 _NOW = 1_800_000_000.0
+SETTINGS = Settings(address="https://releases.example")
 
 
 @contextmanager
@@ -57,7 +59,7 @@ def draw() -> None:
     """Draw both pictures."""
     from playwright.sync_api import sync_playwright
 
-    with shown_service() as (service, presented), served(service) as address, sync_playwright() as driver:
+    with shown_service() as (service, presented), served(service, SETTINGS) as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=_FLAGS)
         for scheme in SCHEMES:
             context = browser.new_context(viewport=_SIZE, color_scheme=scheme, reduced_motion="reduce")

@@ -2,7 +2,7 @@
 
 It is registered with the very library that Python's sqlite3 module uses, so that the code under test is as it ships.
 Every write, truncation, sync and deletion passes through `Disk.before`, which may note it, let the process die, or
-return an error of SQLite's.
+return an error of SQLite's; and whoever waits for a lock waits in `Disk.sleep`.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 IO_ERROR_WRITE, IO_ERROR_SYNC, IO_ERROR_DELETE, FULL = 10 | 3 << 8, 10 | 4 << 8, 10 | 10 << 8, 13
-_MAIN, _MAIN_JOURNAL = 0x100, 0x800
+_CREATE, _MAIN, _MAIN_JOURNAL = 0x4, 0x100, 0x800
 SECTOR = 512
 
 
@@ -36,6 +36,7 @@ _CLOSE = CFUNCTYPE(c_int, c_void_p)
 _WRITE = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
 _TRUNCATE = CFUNCTYPE(c_int, c_void_p, c_int64)
 _SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
+_SLEEP = CFUNCTYPE(c_int, c_void_p, c_int)
 
 
 class _Vfs(Structure):
@@ -48,7 +49,9 @@ class _Vfs(Structure):
         ("data", c_void_p),
         ("open", c_void_p),
         ("delete", c_void_p),
-        ("others", c_void_p * 14),
+        ("between", c_void_p * 7),
+        ("sleep", c_void_p),
+        ("others", c_void_p * 6),
     )
 
 
@@ -87,9 +90,10 @@ class Disk:
 
     Args:
         before: called with each operation; 0 or None lets it happen, an error code of SQLite refuses it.
+        sleep: called with the microseconds that SQLite waits for a lock; the clock of the machine if left out.
     """
 
-    def __init__(self, before):
+    def __init__(self, before, sleep=None):
         _disks.append(self)
         self.before = before
         self._paths, self._methods, self._kept = {}, {}, []
@@ -101,6 +105,8 @@ class Disk:
         self._vfs.name, self._vfs.next = b"watched-%d" % id(self), None
         self._base_open, self._base_delete = _OPEN(self._base.open), _DELETE(self._base.delete)
         self._vfs.open, self._vfs.delete = self._pointer(_OPEN, self._open), self._pointer(_DELETE, self._delete)
+        if sleep is not None:
+            self._vfs.sleep = self._pointer(_SLEEP, lambda vfs, microseconds: sleep(microseconds) or microseconds)
 
     def __enter__(self):
         assert self._library.sqlite3_vfs_register(byref(self._vfs), 1) == 0
@@ -124,7 +130,8 @@ class Disk:
         code = self._base_open(vfs, name, file, flags, out)
         first = c_void_p.from_address(file)
         if code == 0 and first.value and path:
-            self._paths[file] = [path, new and bool(flags & _MAIN_JOURNAL)]
+            # As the default VFS has it: a journal that may be made is synced with its folder, made or found.
+            self._paths[file] = [path, bool(flags & _MAIN_JOURNAL and flags & _CREATE)]
             first.value = self._watched(first.value)
         return code
 
@@ -181,50 +188,71 @@ def recording(operations):
         yield
 
 
-def after_power_cut(operations, seed, into: Path):
-    """Write files into a folder as a power cut after these operations may leave them.
+class Medium:
+    """What is on a disk for good, and what waits in a cache.
 
-    What was synced is there. Of what was not, each sector of each write, each truncation and each creation or deletion
-    of a file has happened or not, as a coin decides; the order between two syncs is not kept. A sync of a folder keeps
-    what happened in it.
+    Args:
+        files: what is there for good when it begins, by path.
     """
-    coin = random.Random(seed)
-    files, entries, pending, moved = {}, {}, {}, []
-    for operation in operations:
+
+    def __init__(self, files=()):
+        self._files, self._waiting, self._moved = dict(files), {}, []
+        self._entries = dict.fromkeys(self._files, True)
+
+    def note(self, operation):
+        """One operation more."""
         path = operation.path
         if operation.kind == "open":
-            files[path] = b""
-            pending.pop(path, None)
-            moved.append((path, True))
+            self._files[path] = b""
+            self._waiting.pop(path, None)
+            self._moved.append((path, True))
         elif operation.kind in ("write", "truncate"):
-            pending.setdefault(path, []).append(operation)
+            self._waiting.setdefault(path, []).append(operation)
         elif operation.kind == "sync":
-            files[path] = _applied(files.get(path, b""), pending.pop(path, []), lambda: True)
+            self._files[path] = _applied(self._files.get(path, b""), self._waiting.pop(path, []))
         else:
-            moved.append((path, False))
+            self._moved.append((path, False))
         if operation.directory and operation.kind in ("sync", "delete"):
-            entries.update(moved)
-            moved = []
-    for path, exists in moved:
-        if coin.random() < 0.5:
-            entries[path] = exists
-    for path, exists in entries.items():
-        if exists:
-            content = _applied(files[path], pending.get(path, []), lambda: coin.random() < 0.5)
-            (into / Path(path).name).write_bytes(content)
+            folder = os.path.dirname(path)
+            self._entries.update(moved for moved in self._moved if os.path.dirname(moved[0]) == folder)
+            self._moved = [moved for moved in self._moved if os.path.dirname(moved[0]) != folder]
+
+    def after_power_cut(self, coin):
+        """The files, by path, as a power cut may leave them now.
+
+        What was synced is there. Of what was not, each sector of each write, each truncation and each creation or
+        deletion of a file has happened or not, as a coin decides; the order between two syncs is not kept. A sync of a
+        folder keeps what happened in it.
+        """
+        entries = self._entries | {path: exists for path, exists in self._moved if coin.random() < 0.5}
+        return {
+            path: _applied(self._files[path], self._waiting.get(path, []), lambda: coin.random() < 0.5)
+            for path, exists in entries.items()
+            if exists
+        }
 
 
-def _applied(content, operations, happens):
+def after_power_cut(operations, seed, into: Path):
+    """Write files into a folder as a power cut after these operations may leave them."""
+    medium = Medium()
+    for operation in operations:
+        medium.note(operation)
+    for path, content in medium.after_power_cut(random.Random(seed)).items():
+        (into / Path(path).name).write_bytes(content)
+
+
+def _applied(content, operations, happens=None):
+    """A file after writes and truncations; sector by sector, as a coin decides, where there is one."""
     whole = bytearray(content)
     for operation in operations:
         if operation.kind == "truncate":
-            if happens():
+            if happens is None or happens():
                 whole[operation.at :] = bytes(max(0, operation.at - len(whole)))
             continue
         start, end = operation.at, operation.at + len(operation.data)
         while start < end:
-            stop = min(end, (start // SECTOR + 1) * SECTOR)
-            if happens():
+            stop = end if happens is None else min(end, (start // SECTOR + 1) * SECTOR)
+            if happens is None or happens():
                 whole.extend(bytes(max(0, stop - len(whole))))
                 whole[start:stop] = operation.data[start - operation.at : stop - operation.at]
             start = stop

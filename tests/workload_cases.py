@@ -67,7 +67,14 @@ def workloads(draw, most=60):
     weight = st.integers(1, 20)
     wanted = Workload(domain, {family: draw(weight) for family in chosen}, per_answer=draw(st.booleans()))
     if draw(st.booleans()):
-        wanted += Workload.ranges(domain, domain.columns[0], draw(weight))
+        axes = draw(st.lists(st.sampled_from(domain.columns), min_size=1, unique=True))
+        wanted += draw(st.sampled_from([Workload.ranges, Workload.prefixes]))(domain, *axes, weight=draw(weight))
+    if draw(st.booleans()):
+        name = draw(st.sampled_from(domain.columns))
+        size = domain.axes[domain.columns.index(name)].size
+        wanted += Workload.windows(domain, {name: draw(st.integers(1, size))}, draw(weight))
+        row = st.lists(st.integers(-3, 3), min_size=size, max_size=size).filter(any)
+        wanted += Workload.weighed(domain, {name: draw(st.lists(row, min_size=1, max_size=3))}, draw(weight))
     if draw(st.booleans()):
         axis = draw(st.sampled_from(domain.axes))
         labels = draw(st.lists(st.sampled_from(axis.labels[0]), min_size=1, unique=True))

@@ -15,9 +15,13 @@ from comparison.lines import Goal, Timing, beside
 from utmost.errors import Unsupported
 from utmost.version import __version__
 
-PACKAGES = "numpy scipy python-flint highspy numba pyarrow opendp diffprivlib python-dp qif pycddlib pplpy pyspark"
+PACKAGES = (
+    "numpy scipy python-flint highspy numba pyarrow duckdb fastapi "
+    "opendp diffprivlib python-dp qif pycddlib pplpy pyspark"
+)
 ROOT = Path(__file__).resolve().parents[2]
 FROM, TO = "<!-- written by benchmarks/compare.py --quote -->", "<!-- until here -->"
+GATE_FROM, GATE_TO = "<!-- written by benchmarks/compare.py --quick --quote -->", "<!-- the gate ends -->"
 MARKS = {"met": "met", "missed": "**missed**", "not judged": "not judged"}
 
 
@@ -46,8 +50,7 @@ def machine() -> dict[str, Any]:
 
 def write_all(lines: list[dict[str, Any]], quick: bool, out: Path) -> int:
     """Write the three files; 1 where a line failed or a result is wrong."""
-    told = {"machine": machine(), "date": datetime.now(UTC).date().isoformat(), "quick": quick}
-    told["lines"] = [judged(line) for line in lines]
+    told = gathered(lines, quick)
     (out / "comparison.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     (out / "comparison.md").write_text(markdown(told), encoding="utf-8")
     try:
@@ -60,6 +63,12 @@ def write_all(lines: list[dict[str, Any]], quick: bool, out: Path) -> int:
     wrong += [f"{line['key']}: {line['failed']}" for line in lines if "failed" in line]
     sys.stdout.write("".join(f"wrong: {one}\n" for one in wrong))
     return int(bool(wrong))
+
+
+def gathered(lines: list[dict[str, Any]], quick: bool) -> dict[str, Any]:
+    """The lines, judged, with the machine and the day."""
+    told = {"machine": machine(), "date": datetime.now(UTC).date().isoformat(), "quick": quick}
+    return told | {"lines": [judged(line) for line in lines]}
 
 
 def judged(line: dict[str, Any]) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def judged(line: dict[str, Any]) -> dict[str, Any]:
 def markdown(told: dict[str, Any]) -> str:
     """The page: the goals, then every line with all that was measured."""
     text = ["# utmost beside its neighbours", "", where(told), ""]
-    text += ["**A quick run, at small sizes: no goal is judged.**", ""] if told["quick"] else []
+    text += ["**A run at small sizes: no goal is judged.**", ""] if told["quick"] else []
     text += [
         "Seconds of processor unless a line says the clock. Ratios are of one run.",
         "",
@@ -115,13 +124,20 @@ def goals(told: dict[str, Any]) -> list[str]:
 
 def quote(out: Path) -> None:
     """Put the goals of a comparison that was written into the page of benchmarks, and its picture beside it."""
-    told = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
-    page = ROOT / "docs/reference/benchmarks.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(FROM)
-    _, _, after = rest.partition(TO)
-    text = "\n".join([FROM, "", where(told), "", *goals(told), "", TO])
-    page.write_text(before + text + after, encoding="utf-8")
+    _put(json.loads((out / "comparison.json").read_text(encoding="utf-8")), FROM, TO)
     shutil.copy(out / "comparison.svg", ROOT / "docs/figures/comparison.svg")
+
+
+def quote_gate(told: dict[str, Any]) -> None:
+    """Put the ratios of the gate into the page of benchmarks."""
+    _put(told, GATE_FROM, GATE_TO)
+
+
+def _put(told: dict[str, Any], first: str, last: str) -> None:
+    page = ROOT / "docs/reference/benchmarks.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(first)
+    _, _, after = rest.partition(last)
+    page.write_text(before + "\n".join([first, "", where(told), "", *goals(told), "", last]) + after, encoding="utf-8")
 
 
 def section(line: dict[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ register(
         "plot": "utmost.doors.figures.plots:plot",
         "polars_rows": "utmost.publish.tables.polars_engine:LazyPolars",
         "publication": "utmost.publish.statements.saved_tables",
+        "save_promise": "utmost.publish.statements.promise_files:save_promise",
         "saved_design": "utmost.doors.documents.saved_designs:save_design",
         "sample": "utmost.laws.sampling.draw:sample",
         "spark_rows": "utmost.publish.tables.spark_engine:SparkRows",

@@ -315,6 +315,34 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
 
 
+def test_distinct_values_are_planned_released_and_never_added(run, files, tmp_path):
+    events, domain = files
+    events.write_text("user,page,age,kind\nann,A,3,x\nann,A,4,y\nbob,A,99,x\nbob,B,99,z\n")
+    measures, plan, out = tmp_path / "measures.json", tmp_path / "plan.json", tmp_path / "out.json"
+    measures.write_text('{"kinds": {"distinct": "kind", "of": {"values": ["x", "y"]}, "at_most": 2}}')
+    say = [*SAY, "--domain", domain, "--by", "page", "--measures", measures]
+    assert run("count", events, *say, "--out", tmp_path / "counted.json")[0] == 0
+    counted = tmp_path / "counted-kinds.json"
+    assert COUNTED_FORM.read(counted).table("page")["kinds"].tolist() == [2, 0, 0]
+    code, _, told = run("plan", counted, "--want", "total", "--epsilon", 5, "--out", plan)
+    assert code == 2
+    assert "do not add up over cells" in " ".join(told.split())
+    assert run("plan", counted, "--want", "page", "--epsilon", 50, "--out", plan)[0] == 0
+    assert run("release", counted, "--plan", plan, "--epsilon", 50, "--yes", "--out", out)[0] == 0
+    assert run("verify", out)[0] == 0
+    assert "is how many of 2 values that were declared beforehand occur in each atom" in run("statement", out)[1]
+    assert json.loads(run("total", out, "--where", "page=A", "--json")[1])["value"] == 2
+    for wrong in (["total", out], ["clean", out, "--out", tmp_path / "clean.csv"]):
+        code, _, told = run(*wrong)
+        assert code == 2
+        assert "do not add up over cells" in " ".join(told.split())
+    code, _, told = run(
+        "release", events, "--plan", plan, "--person", "user", "--epsilon", 1, "--out", tmp_path / "b.json"
+    )
+    assert code == 2
+    assert "Count first" in " ".join(told.split())
+
+
 def test_counts_and_sums_are_released_together(run, files, tmp_path):
     events, domain = files
     domain.write_text('{"page": ["A", "B"]}')

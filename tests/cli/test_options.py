@@ -207,7 +207,7 @@ def completed(words, at):
 
 
 def test_the_shell_completes_commands_and_options():
-    assert completed("utmost re", 1) == ["release", "relax", "read", "respond", "refine", "reproduce"]
+    assert completed("utmost re", 1) == ["release", "read", "relax", "respond", "refine", "reproduce"]
     assert completed("utmost capacity --m", 2) == ["--manhattan", "--multiplicative", "--measure"]
     assert completed("utmost ledger re", 2) == ["restore", "resume", "receipt"]
 

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from utmost.publish.counting import count_table
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import read_workload
-from utmost.publish.workloads import Strategy, Workload
+from utmost.publish.workloads import Strategy, Workload, share_level
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOMAIN = EXAMPLES / "applicants_domain.json"
@@ -416,3 +417,52 @@ def test_what_was_not_measured_is_not_determined(run, counted, tmp_path):
         code, shown, err = run(*say)
         assert (code, shown) == (2, "")
         assert "must determine the answer" in err
+
+
+def test_a_level_is_shared_by_plans(run, tmp_path):
+    """The shares of the library; each plan's release at its epsilon, and its errors there."""
+    domain, plans = tmp_path / "domain.json", {}
+    domain.write_text('{"page": ["A", "B"]}')
+    for name, bound in (("visits", 1), ("spent", 500)):
+        plans[name] = tmp_path / f"{name}.json"
+        say = ["--at-most", 2, "--per-atom", bound, "--want", "page", "--epsilon", 1, "--out", plans[name]]
+        assert run("plan", domain, *say)[0] == 0
+    code, shown, _ = run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 1)
+    assert code == 0
+    assert "--plan" in shown
+    report = json.loads(run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 2, "--json")[1])
+    wanted = share_level({name: PLAN_FORM.read(path) for name, path in plans.items()}, epsilon=2, weights={"visits": 8})
+    assert {name: measure["share"] for name, measure in report["measures"].items()} == {
+        name: str(part) for name, part in wanted.shares.items()
+    }
+    assert sum(Fraction(measure["level"]) for measure in report["measures"].values()) == 2
+    assert report["within"] == wanted.within
+    for wrong in (["--weight", "other=1"], ["--weight", "visits"], ["--weight", "visits=0"], [plans["spent"]]):
+        assert run("share", *plans.values(), *wrong, "--epsilon", 1)[0] == 2
+    assert run("share", *plans.values())[0] == 2
+
+
+def test_rows_are_planned_released_and_verified(run, tmp_path):
+    """`plan --rows` for prefixes: the plan, its release and its answers are read back and verified; no clean table."""
+    domain, table, plan, out = (tmp_path / name for name in ("domain.json", "ages.csv", "plan.json", "release.json"))
+    domain.write_text(json.dumps({"age": {"bins": [0, 16], "width": 1}}))
+    rows = [[f"p{place}", place % 16] for place in range(200)]
+    table.write_text("\n".join(["person,age", *(",".join(map(str, row)) for row in rows)]))
+    want = ["--want", "prefixes of age", "--epsilon", 1, "--at-most", 1]
+    code, shown, err = run("plan", domain, *want, "--rows", "--out", plan)
+    assert (code, err) == (0, "")
+    assert "row of age" in shown
+    planned = PLAN_FORM.read(plan)
+    assert planned.rows is not None
+    assert planned.value < 13
+    events = [table, "--person", "person", "--domain", domain, "--at-most", 1]
+    code, shown, err = run("release", *events, "--plan", plan, "--epsilon", 1, "--out", out)
+    assert (code, err) == (0, "")
+    assert read_workload(out).strategy.rows.facts() == planned.rows.facts()
+    assert run("verify", out)[0] == 0
+    code, shown, err = run("total", out, "--where", "age=0..8", "--json")
+    assert (code, err) == (0, "")
+    assert abs(json.loads(shown)["value"] - 104) < 60
+    code, _, err = run("clean", out, "--out", tmp_path / "clean.csv")
+    assert code == 2
+    assert "rows" in err

@@ -12,6 +12,8 @@ from running import SOURCES
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
+import compare as gates  # noqa: E402
+from comparison.gate_lines import Ratio, loop, measured  # noqa: E402
 from comparison.lines import Goal, Line, Timing, beside  # noqa: E402
 from comparison.report import judged, markdown, write_all  # noqa: E402
 
@@ -28,7 +30,7 @@ def compare(*arguments):
 
 @pytest.mark.parametrize("lines", ["counts", pytest.param("noise,counts", marks=pytest.mark.slow)])
 def test_one_command_writes_page_figures_and_picture(tmp_path, lines):
-    done = compare("--quick", "--only", lines, "--out", tmp_path)
+    done = compare("--small", "--only", lines, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
     assert told["quick"]
@@ -119,3 +121,20 @@ def test_exponents_are_those_of_the_times():
     made = Line("x", "a work", quick=True)
     made.grows("utmost", {10: 1.0, 100: 100.0, 200: 800.0})
     assert made.growth["utmost"] == ["10 to 100: n^2.0", "100 to 200: n^3.0"]
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(1000, "met"), (1e-3, "missed")])
+def test_the_gate_holds_a_ratio_against_its_limit(limit, verdict):
+    """Two calls that take the same are within a thousand times of each other, and not within a thousandth."""
+    made = Line("gate", "ratios", quick=False)
+    measured(made, Ratio("a sum", loop, "the same", loop, limit))
+    assert [goal.verdict for goal in made.goals] == [verdict]
+    assert 0.1 < made.goals[0].measured < 10
+    assert beside(made.timings, made.timings[1]) == pytest.approx(1 / made.goals[0].measured)
+
+
+@pytest.mark.parametrize("told", [line(), line(goals=[]), {"key": "gate", "work": "ratios", "failed": "KeyError"}])
+def test_the_gate_ends_with_one_where_a_ratio_is_beyond_its_limit(monkeypatch, capsys, told):
+    monkeypatch.setattr(gates, "apart", lambda *_: told)
+    assert gates.gate(is_quoted=False) == (told.get("goals") != [])
+    assert ("**missed**" in capsys.readouterr().out) == (told.get("goals") != [])

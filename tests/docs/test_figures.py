@@ -53,7 +53,7 @@ def test_the_pages_of_the_service(scheme):
 
     picture = runpy.run_path(str(ROOT / ".ci/service_picture.py"))
     with picture["shown_service"]() as (service, presented):
-        page = Visitor(application(service), presented).get(picture["PAGE"])
+        page = Visitor(application(service, picture["SETTINGS"]), presented).get(picture["PAGE"])
     kept = (ROOT / "docs" / "figures" / f"service-{scheme}.png").read_bytes()
     assert picture["digest_in"](kept) == picture["digest_of"](page.text)
     assert len(kept) < 100_000

@@ -90,3 +90,34 @@ def test_another_release_and_other_figures_are_refused():
         check_clean(statement | {"note": "by the way"}, table, document)
     with pytest.raises(BadTable, match="column 'clean'"):
         check_clean(statement, {"sex": ["men", "women"]}, document)
+
+
+def test_a_clean_table_with_public_facts_is_verified_with_them(tmp_path, run):
+    """By the command: numbers, bounds and a file; other facts than those stated give another table, and are refused."""
+    shutil.copy(RELEASE, tmp_path / "release.json")
+    public, place = tmp_path / "public.csv", tmp_path / "clean.csv"
+    public.write_text("sex,n\nmen,25\nwomen,40\n")
+    told = ["--given", "total: 65", "--given", f"sex: {public}", "--given", "sex=men outcome=admitted: 18..20"]
+    code, shown, err = run("clean", tmp_path / "release.json", *told, "--out", place)
+    assert (code, err) == (0, "")
+    assert "given facts that are public" in " ".join(shown.split())
+    code, shown, _ = run("verify", place, "--release", tmp_path / "release.json")
+    assert code == 0
+    assert "that the public facts are true" in " ".join(shown.split())
+    assert "sex=men = 25" in run("read", place)[1].replace("\n", " ")
+    beside = place.with_name("clean.csv.json")
+    stated = json.loads(beside.read_text())
+    for name, other in (("guarantee", "Nothing is promised."), ("format", 1)):
+        beside.write_text(json.dumps(stated | {name: other}))
+        assert run("verify", place, "--release", tmp_path / "release.json")[0] == 1
+    stated["given"][1]["sums"][0][1:] = ["24", "25"]
+    beside.write_text(json.dumps(stated))
+    assert run("verify", place, "--release", tmp_path / "release.json")[0] == 1
+    for wrong in ("total 65", "total: 64.5", "total: x", "sex=mne: 3"):
+        assert run("clean", tmp_path / "release.json", "--given", wrong)[0] == 2
+    assert run("clean", tmp_path / "release.json", "--hold", "sex", "--out", tmp_path / "held.csv")[0] == 0
+    assert run("verify", tmp_path / "held.csv", "--release", tmp_path / "release.json")[0] == 0
+    assert run("clean", tmp_path / "release.json", *told, "--given", "total: 3")[0] == 2
+    code, _, err = run("clean", tmp_path / "release.json", *told[2:], "--given", "total: 3")
+    assert code == 1, err
+    assert "sex=women = 40" in err

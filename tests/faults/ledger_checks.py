@@ -75,45 +75,6 @@ def changed_data_get_noise_of_their_own(folder):
     return True
 
 
-def answers_are_durable(folder):
-    """What was answered is in the file, for whoever opens it next."""
-    with Ledger.open(folder / "l.db", create=True) as ledger:
-        given = ledger.publish("r", {"n": [5, 6, 7]}, **UNIT, epsilon=1)["n"]
-    with Ledger.open(folder / "l.db") as ledger:
-        return not refused(ledger.view, "r", epsilon=1) and list(ledger.view("r", epsilon=1)["n"]) == list(given)
-
-
-def same_answer_again(folder):
-    with Ledger.open(folder / "l.db", create=True) as ledger:
-        first = ledger.publish("r", many(), **UNIT, epsilon=1)["n"]
-        between = ledger.view("r", epsilon="1/2")["n"]
-        ledger.relax("r", many(), epsilon=2)
-        again = ledger.publish("r", many(), **UNIT, epsilon=1)["n"]
-        return (again == first).all() and (ledger.view("r", epsilon="1/2")["n"] == between).all()
-
-
-def budgets_hold(folder):
-    with Ledger.open(folder / "l.db", create=True) as ledger:
-        ledger.budget("d", 2)
-        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1, dataset="d")
-        return (
-            refused(ledger.relax, "r", {"n": [5]}, epsilon=3)
-            and refused(ledger.publish, "s", {"n": [5]}, **UNIT, epsilon="3/2", dataset="d")
-            and ledger.budget("d").spent == 1
-        )
-
-
-def an_older_ledger_says_nothing_new(folder):
-    place = folder / "l.db"
-    with Ledger.open(place, create=True) as ledger:
-        ledger.publish("r", {"n": [5]}, **UNIT, epsilon=1)
-        shutil.copy(place, folder / "old.db")
-        ledger.relax("r", {"n": [5]}, epsilon=3)
-    shutil.copy(folder / "old.db", place)
-    with Ledger.open(place) as ledger:
-        return refused(ledger.relax, "r", {"n": [5]}, epsilon=3)
-
-
 def edits_are_told(folder):
     """A limit raised by hand in the file is found out, with the chain or with its seal."""
     place = folder / "l.db"
@@ -212,10 +173,6 @@ CHECKS = {
         joint_law,
         changed_data_refused,
         changed_data_get_noise_of_their_own,
-        answers_are_durable,
-        same_answer_again,
-        budgets_hold,
-        an_older_ledger_says_nothing_new,
         edits_are_told,
         edited_responses_are_told,
         a_level_key_opens_its_level_alone,

@@ -11,9 +11,7 @@ from utmost.publish.ledger import book, publishing, relaxing, responses, vault, 
 from utmost.publish.ledger import ledger as front
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.response_noise import DrawnNoise
-from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.vault import packed
-from utmost.publish.ledger.witness import Held, Witness
 from utmost.publish.releases.level_steps import Step
 
 
@@ -53,53 +51,6 @@ def derived_noise_without_the_version(plant):
     """The key of derived noise forgets what is released."""
     real = Key.derived
     plant.setattr(Key, "derived", lambda self, *purpose: real(self, *(purpose[:1] + purpose[-3:])))
-
-
-def answered_before_the_commit(plant):
-    """The event is drawn and returned, and its transaction rolled back."""
-    real = SqliteStore.transact
-
-    def transact(self, work, *, write):
-        if not write:
-            return real(self, work, write=write)
-        made = []
-
-        def lost(rows):
-            made.append(work(rows))
-            if made and isinstance(made[0], tuple) and made[0][1]:
-                raise KeyboardInterrupt
-            return made[0]
-
-        try:
-            return real(self, lost, write=True)
-        except KeyboardInterrupt:
-            return made[0]
-
-    plant.setattr(SqliteStore, "transact", transact)
-
-
-def stored_answers_forgotten(plant):
-    """A level that is stored is looked for in vain, and read from its neighbour."""
-    real = responses.stored_response
-
-    def stored(page, release, level, progress):
-        return real(page, release, max(release.levels), progress)
-
-    for module in (publishing, relaxing):
-        plant.setattr(module, "stored_response", stored)
-
-
-def budgets_not_counted(plant):
-    for module in (publishing, relaxing):
-        plant.setattr(module, "check_budget", lambda *_: None)
-
-
-def a_blind_witness(plant):
-    plant.setattr(Witness, "intend", lambda self, after, rows, parts: None)
-    plant.setattr(Witness, "settle", lambda self, rows: None)
-    plant.setattr(Witness, "held", lambda self: Held(None, ()))
-    plant.setattr(book.Book, "check_writable", lambda self, page: None)
-    plant.setattr(book.Book, "_apart", staticmethod(lambda page, last: None))
 
 
 def the_chain_not_checked(plant):
@@ -148,10 +99,6 @@ FAULTS = {
     levels_mixed_up: "joint_law",
     noise_reused_on_changed_data: "changed_data_refused",
     derived_noise_without_the_version: "changed_data_get_noise_of_their_own",
-    answered_before_the_commit: "answers_are_durable",
-    stored_answers_forgotten: "same_answer_again",
-    budgets_not_counted: "budgets_hold",
-    a_blind_witness: "an_older_ledger_says_nothing_new",
     the_chain_not_checked: "edits_are_told",
     digests_not_checked: "edited_responses_are_told",
     one_key_for_all_levels: "a_level_key_opens_its_level_alone",

@@ -7,8 +7,9 @@ import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.ledger import Event, Ledger, promise, promised_noise
+from utmost.publish.ledger import Event, Ledger, cell_noise, noise_kinds
 from utmost.publish.ledger.events import event_bytes, read_event
+from utmost.publish.ledger.noise_kinds import noise_of_facts
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps
 
@@ -121,9 +122,9 @@ def before_there_was_a_choice(monkeypatch):
 
     def published(ledger, *args, **options):
         with monkeypatch.context() as old:
-            real = promised_noise.Noise.facts
-            old.setattr(promised_noise.Noise, "facts", lambda self: real(self) | {"snapping": "floor"})
-            old.setattr(promise, "read_noise", lambda **given: promised_noise.read_noise(**given).snapped_by("floor"))
+            real = cell_noise.CellNoise.facts
+            old.setattr(cell_noise.CellNoise, "facts", lambda self: real(self) | {"snapping": "floor"})
+            old.setattr(noise_kinds, "cell_noise", lambda **given: cell_noise.cell_noise(**given).snapped_by("floor"))
             return ledger.publish(*args, **options)
 
     return published
@@ -153,14 +154,14 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
 def test_a_rule_of_snapping_that_is_none_is_damage(tmp_path):
     facts = {"sensitivity": "1", "cells": 1, "neighbours": "add-remove", "half_step": False, "grid": "1"}
     facts |= {"largest": None, "strategy": None, "points": None}
-    assert promised_noise.Noise.of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
-    assert promised_noise.Noise.of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
+    assert noise_of_facts(facts | {"snapping": "floor"}).lattice.snapping == "floor"
+    assert noise_of_facts(facts | {"snapping": "nearest"}).lattice.snapping == "nearest"
     with pytest.raises(OutOfRange, match="snapping"):
-        promised_noise.Noise.of_facts(facts | {"snapping": "up"})
+        noise_of_facts(facts | {"snapping": "up"})
 
 
 def test_the_text_from_which_noise_is_derived_does_not_change():
     """Old ledgers derive their noise from it."""
-    made = promised_noise.read_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4")
+    made = cell_noise.cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4")
     assert made.lattice.name_in_keys == "Unit(sensitivity=4, cells=1, block=1, exponent=2)"
     assert made.snapped_by("floor").lattice.name_in_keys == made.lattice.name_in_keys

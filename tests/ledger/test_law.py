@@ -14,12 +14,12 @@ from utmost.laws.exact.written_levels import level_of_text
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import DiscreteStaircase
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.promised_noise import read_noise
+from utmost.publish.ledger.cell_noise import cell_noise
 from utmost.publish.releases.level_steps import Step
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))
-UNIT = read_noise(sensitivity=1, cells=1).lattice
+UNIT = cell_noise(sensitivity=1, cells=1).lattice
 N = 20_000
 
 

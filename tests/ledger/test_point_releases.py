@@ -23,8 +23,9 @@ from utmost.laws.exact import level
 from utmost.laws.gradual import joint_characteristic
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
-from utmost.publish.ledger.point_paths import PointPaths, PointPromise
-from utmost.publish.ledger.promised_noise import Noise, read_point_noise
+from utmost.publish.ledger.noise_kinds import noise_of_facts
+from utmost.publish.ledger.point_noise import point_noise
+from utmost.publish.ledger.point_paths import PointPaths
 from utmost.publish.ledger.source import commitment, exact_column, read_source
 from utmost.publish.releases.planar import PlanarRelease
 
@@ -44,10 +45,10 @@ def points(table):
 
 def path_key(ledger, name="homes", promise=None):
     """The key of a release's paths, by the definition in `point_paths`."""
-    about = promise or read_point_noise(200, 2, None, None)
+    about = promise or point_noise(200, 2)
     book = ledger._book
     committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
-    return PointPaths.of(book.key, name, 1, committed, about.points).key
+    return PointPaths.of(book.key, name, 1, committed, about.law(level(1))).key
 
 
 @pytest.mark.parametrize("derived", [False, True])
@@ -217,13 +218,13 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     ledger.publish("space", space, columns=list("xyz"), per=per, epsilon=epsilon, largest=10)
     ledger.relax("space", space, epsilon=51)
     assert ledger.verify().cells == 1 + 9 + 9
-    promise = PointPromise(Fraction(per), None, 2)
-    assert promise.word(level(epsilon), Fraction(10)) <= promise.word(level(epsilon), None)
+    bounded, free = (point_noise(per, 2, None, largest) for largest in (10, None))
+    assert bounded.word(level(epsilon), 1) <= free.word(level(epsilon), 1)
 
 
 def test_the_promise_is_read_back_and_older_events_have_none():
-    promise = read_point_noise("200/3", 2, "1/8", 1000)
-    assert Noise.of_facts(promise.facts()).facts() == promise.facts()
+    promise = point_noise("200/3", 2, "1/8", 1000)
+    assert noise_of_facts(promise.facts()).facts() == promise.facts()
     body = b'{"facts":{"promise":{"grid":null},"root":"","seal":1},"format":2,"kind":"published","time":""}'
     assert read_event(2, body).facts["promise"]["points"] is None
 

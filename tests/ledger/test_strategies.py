@@ -15,8 +15,8 @@ from utmost.laws.noise import Geometric, costs
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.promised_noise import read_noise
 from utmost.publish.ledger.spending import together
+from utmost.publish.ledger.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
@@ -145,7 +145,7 @@ def test_all_responses_of_all_families_cost_what_the_loosest_level_costs():
 
 
 def test_a_strategy_is_read_back_from_its_facts():
-    promise = read_noise(unit=Unit(3, 2, "change-one")).measuring(strategy(Unit(3, 2, "change-one")))
+    promise = sum_noise(strategy(Unit(3, 2, "change-one")))
     again = type(promise).of_facts(promise.facts())
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs

@@ -14,7 +14,7 @@ from postgres import fresh_database
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.promised_noise import read_noise
+from utmost.publish.ledger.cell_noise import cell_noise
 
 KEY = bytes(range(32))
 TABLES = {"events": "number, body, mac", "parts": "event, part, content", "head": "number, seal"}
@@ -198,7 +198,7 @@ def test_words_are_as_long_as_public_facts_make_them():
     from utmost.laws.exact import level
 
     def word(epsilon, cells=1, **promise):
-        return read_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
+        return cell_noise(**{"sensitivity": 1, "cells": 1} | promise).word(level(epsilon), cells)
 
     assert [word(1, cells) for cells in (0, 1, 409, 410, 1024, 4096, 10**7)] == [160, 160, 160, 152, 64, 16, 16]
     assert [word(1, largest=n) for n in (1, 10**4, 10**6, 10**12, 10**20)] == [2, 2, 4, 8, 16]

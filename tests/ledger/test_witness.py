@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from utmost.design.channels import Channel
+from utmost.design.spaces import discrete
 from utmost.errors import BudgetUnused, KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
@@ -14,6 +16,7 @@ from utmost.publish.ledger.witness import Witness
 KEY = bytes(range(32))
 TABLE = {"n": [10, 20, 30]}
 PROMISE = {"columns": "n", "sensitivity": 1, "cells": 1}
+COIN = Channel([["2/3", "1/3"], ["1/3", "2/3"]])
 
 
 @pytest.fixture
@@ -147,6 +150,25 @@ def test_a_lost_loss_is_charged_again(here):
         assert ledger.spent(dataset="r") == level(2)
         with pytest.raises(Quarantined):
             ledger.relax("r", TABLE, epsilon=3)
+
+
+def test_a_mechanism_that_was_closed_stays_closed_after_another_rollback(here):
+    """Else whoever was answered in the first lost history would be answered a second time."""
+
+    def answered(ledger, *persons):
+        return ledger.respond("coin", COIN, dict.fromkeys(persons, 0), space=discrete(2))
+
+    with opened(here) as ledger:
+        first = answered(ledger, "kept")
+        shutil.copy(here / "l.db", here / "old.db")
+        answered(ledger, "lost")
+    for reason in ("first", "second"):
+        shutil.copy(here / "old.db", here / "l.db")
+        with opened(here) as ledger:
+            ledger.resume(reason)
+            assert answered(ledger, "kept") == first
+            with pytest.raises(Quarantined):
+                answered(ledger, "lost")
 
 
 def test_an_open_ledger_notices_a_rollback_itself(here):

@@ -15,6 +15,9 @@ yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+KUBERNETES = {
+    part["kind"]: part for part in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text(encoding="utf-8"))
+}
 CAN_BECOME = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("setpriv") is not None
 
 
@@ -97,7 +100,9 @@ def test_the_command_line_takes_what_the_service_is_started_with(monkeypatch):
     known = {option for one in command_named("serve").params for option in (*one.opts, *one.secondary_opts)}
     unit = (DEPLOY / "utmost.service").read_text(encoding="utf-8")
     (line,) = (line for line in unit.splitlines() if line.startswith("ExecStart="))
-    passed = [word for word in (*COMPOSE["services"]["service"]["command"], *line.split()) if word.startswith("--")]
+    pod = KUBERNETES["Deployment"]["spec"]["template"]["spec"]["containers"][0]["command"]
+    words = (*COMPOSE["services"]["service"]["command"], *line.split(), *pod)
+    passed = [word for word in words if word.startswith("--")]
     assert passed
     assert set(passed) <= known
     assert typer is not None
@@ -144,3 +149,43 @@ def test_secrets_reach_the_user_that_serves_and_no_other(tmp_path):
         assert not (own / "ledger").exists()
     finally:
         shutil.rmtree(place)
+
+
+def test_the_settings_that_are_deployed_are_settings(tmp_path):
+    """Those of the file, and those in the manifest, are read as `utmost serve --check` reads them."""
+    from utmost.doors.service.settings import Settings
+
+    assert Settings.of_environment({}, file=DEPLOY / "serve.toml").behind_proxy
+    (tmp_path / "serve.toml").write_text(KUBERNETES["ConfigMap"]["data"]["serve.toml"], encoding="utf-8")
+    settings = Settings.of_environment({}, file=tmp_path / "serve.toml")
+    assert (settings.workers, settings.host, settings.demo) == (4, "0.0.0.0", False)
+
+
+def test_a_pod_is_one_and_may_nothing_else():
+    """No root, no privilege, nothing writable but the witness and memory; secrets by name; each volume is there."""
+    pod = KUBERNETES["Deployment"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert KUBERNETES["Deployment"]["spec"]["replicas"] == 1
+    assert KUBERNETES["Deployment"]["spec"]["strategy"] == {"type": "Recreate"}
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert not pod["automountServiceAccountToken"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }  # fmt: skip
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    secrets = {name["name"] for name in container["env"] if "valueFrom" in name}
+    assert secrets == {"UTMOST_LEDGER_KEY", "PGPASSWORD"}
+    assert KUBERNETES["Service"]["spec"]["selector"] == KUBERNETES["Deployment"]["spec"]["selector"]["matchLabels"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_the_unit_is_a_box(tmp_path):
+    """systemd itself reads the unit without a complaint, and gives its exposure at most 2 of 10."""
+    unit = tmp_path / "utmost.service"
+    text = (DEPLOY / "utmost.service").read_text(encoding="utf-8").replace("/opt/utmost/bin/utmost", "/bin/true")
+    unit.write_text(text, encoding="utf-8")
+    run = {"capture_output": True, "text": True, "check": False, "timeout": 60}
+    read = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], **run)
+    assert "utmost.service:" not in read.stderr, read.stderr
+    rated = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], **run)
+    assert rated.returncode == 0, rated.stdout

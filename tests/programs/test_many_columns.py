@@ -8,8 +8,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from utmost.errors import SolverFailed
+from utmost.laws.exact.one_thread import one_blas_thread
 from utmost.laws.programs import LinearProgram, solve
-from utmost.laws.programs.many_columns import central_shares, exact_sums, one_blas_thread
+from utmost.laws.programs.many_columns import central_shares, exact_sums
 
 
 def random_program(seed, spread):

@@ -14,12 +14,14 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, spreads
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promised_noise import Noise, read_noise
+from utmost.publish.ledger.noise_kinds import noise_of_facts
+from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
-from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding, nonnegative_least_squares
+from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.forms import group_of
+from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.tents import tent_rows
 
 ONE = Unit(1, 1)
@@ -189,9 +191,9 @@ def test_a_ledger_relaxes_and_views_without_loss(tmp_path):
 
 def test_a_promise_keeps_its_tents():
     """Stored facts give the same strategy and the same noise: of tents of spacing s, 1/s of the share."""
-    promise = read_noise(unit=ONE).measuring(CHOSEN)
-    again = Noise.of_facts(promise.facts())
-    assert again.strategy is not None
+    promise = sum_noise(CHOSEN)
+    again = noise_of_facts(promise.facts())
+    assert isinstance(again, SumNoise)
     assert again.strategy.shares == CHOSEN.shares
     assert [(size, lattice.share) for size, lattice in again.runs] == [
         (len(tent_rows(40, 16)), Fraction(1, 64)),

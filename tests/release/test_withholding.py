@@ -124,7 +124,7 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
     for fact in shown_bias(WithholdingRule.of(below=90), tails, 3)[:3]:
         shown = noise[float(fact["true"]) + noise >= 90]
         assert len(shown) / 10**6 == pytest.approx(fact["chance_shown"], abs=0.003)
-        assert shown.mean() == pytest.approx(fact["bias"], rel=0.05)
+        assert shown.mean() == pytest.approx(fact["bias"], rel=0.05, abs=0.007)  # five standard errors of the mean
 
 
 # Complementary withholding.

@@ -79,12 +79,6 @@ def survive_exact_kills(place, options, points):
 
 
 @watched
-def test_kills_at_every_operation_of_the_disk(tmp_path):
-    record = survive_exact_kills(str(tmp_path / "l.db"), {}, range(0, 240, 8))
-    assert record.answers
-
-
-@watched
 @pytest.mark.slow
 def test_two_hundred_exact_kills(tmp_path):
     survive_exact_kills(str(tmp_path / "l.db"), {}, range(201))

@@ -41,8 +41,8 @@ def ask_together(place, options, requests, items):
     return record
 
 
-def test_sixteen_clients(store):
-    record = ask_together(*store, requests=15, items=6)
+def test_sixteen_clients(postgresql):
+    record = ask_together(*postgresql, requests=15, items=6)
     assert record.count > 100
 
 

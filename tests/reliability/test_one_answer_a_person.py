@@ -72,8 +72,8 @@ def begun(place, options):
             answer(ledger, version, "first", 0)
 
 
-def test_six_clients_and_two_hundred_requests(store):
-    place, options = store
+def test_six_clients_and_two_hundred_requests(postgresql):
+    place, options = postgresql
     begun(place, options)
     children, said = Children(), Said()
     for seed in range(6):
@@ -83,6 +83,7 @@ def test_six_clients_and_two_hundred_requests(store):
     said.check(place, options)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
     """Two writers at a time are killed; what they said stands, and what was drawn for nobody is nobody's second.
 
@@ -108,6 +109,7 @@ def test_killed_at_any_moment(tmp_path):
     said.check(place, options)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(library() is None, reason="SQLite is built into Python here")
 def test_killed_at_operations_of_the_disk(tmp_path):
     place, said = str(tmp_path / "l.db"), Said()

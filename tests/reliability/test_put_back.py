@@ -81,11 +81,6 @@ def check_put_back(tmp_path, seed):
                     ledger.relax(f"item {item}", table(item), epsilon=level)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_copy_put_back_is_found_out(tmp_path, seed):
-    check_put_back(tmp_path, seed)
-
-
 @pytest.mark.slow
 def test_a_hundred_copies_put_back(tmp_path):
     for seed in range(100, 200):

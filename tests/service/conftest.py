@@ -58,7 +58,7 @@ def who(service):
 
     def token(owner, role, *grants):
         named = tuple(grant if isinstance(grant, Grant) else Grant(*grant) for grant in grants) or ALL
-        key = f"{owner} {role} {[grant.facts() for grant in named]}"
+        key = f"{owner} {role} {[grant.kept() for grant in named]}"
         return service.bearers.make(None, key, owner, role, named)[0]
 
     return token

@@ -3,15 +3,17 @@
 import json
 import time
 
+import numpy as np
 import pytest
 
 from utmost import Domain, Unit
-from utmost.doors.service.axis_limits import MOST_VALUES, check_axes
+from utmost.doors.service.axis_limits import MOST_VALUES, check_axes, check_listed
 from utmost.doors.service.page_counted import brought_counted, planned
 from utmost.doors.service.terms import Terms
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.promise import strategy_text
+from utmost.publish.ledger.sum_noise import strategy_text
 from utmost.publish.workloads import Strategy, bins
+from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 
 LONG = [
     {"bins": [0, 10**8]},
@@ -41,6 +43,50 @@ def test_what_is_no_domain_is_refused_where_it_is_read():
     for strange in (None, 7, "x", [1]):
         check_axes(strange)
     longest = {"bins": [0, MOST_VALUES]}
-    check_axes({"a": longest, "t": {"periods": ["2013", "2023"], "every": "hour"}})
+    check_axes({"a": longest})
+    check_axes({"a": {"bins": [0, MOST_VALUES // 2]}, "t": {"periods": ["2013", "2023"], "every": "hour"}})
     with pytest.raises(OutOfRange):
         check_axes({"a": {"bins": [0, MOST_VALUES + 1]}})
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [{f"a{at}": {"bins": [0, 150_000]} for at in range(50)}, {f"a{at}": ["x"] for at in range(5000)}],
+    ids=["long", "short"],
+)
+def test_many_axes_are_refused_together(domain):
+    """Each by itself is short enough: all together took minutes, for whoever asked."""
+    strategy = {"domain": domain, "shares": [[list(domain), "1"]], "unit": Unit(1, 1).facts()}
+    start = time.process_time()
+    with pytest.raises(OutOfRange, match="over the wire"):
+        Terms.read({"strategy": json.dumps(strategy)})
+    assert time.process_time() - start < 1
+
+
+def listed(rows, parts):
+    """The JSON text of a strategy that lists these rows along one axis."""
+    products = ProductRows(Domain(age=bins(np.shape(rows)[1])), (AxisRows(0, np.array(rows), parts),))
+    return strategy_text(Strategy(products.domain, Unit(1, 1), products.shares, rows=products))
+
+
+@pytest.mark.parametrize("shape", [(400, 60), (100, 900)], ids=["more rows", "more values"])
+def test_rows_for_which_least_squares_takes_minutes_are_refused(shape):
+    """A plan of less than 2 MiB must not have a server multiply for an hour when it is released."""
+    strategy = listed(np.ones(shape, dtype=int), shape[0] + 1)
+    start = time.process_time()
+    with pytest.raises(OutOfRange, match="rows over the wire"):
+        Terms.read({"strategy": strategy})
+    with pytest.raises(OutOfRange, match="rows over the wire"):
+        planned(strategy.encode())
+    assert time.process_time() - start < 1
+    for rows in (7, [7], [{"rows": 7}], [{"rows": [7]}]):
+        check_listed({"rows": rows})
+
+
+def test_many_classes_of_rows_are_charged_in_no_time():
+    """A strategy is charged at the cost of its classes: their square took a minute, for whoever asked."""
+    classes = 4000
+    start = time.process_time()
+    promise = Terms.read({"strategy": listed([range(1, classes + 1)], 1 << 20)}).promise
+    assert promise.noise.strategy.charge == 1
+    assert time.process_time() - start < 5

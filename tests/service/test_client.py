@@ -2,17 +2,23 @@
 
 import asyncio
 import json
+import re
+import shlex
+from html import unescape
+from urllib.parse import urlencode
 
 import httpx
 import pandas as pd
 import pytest
 
 from service.conftest import TABLE
+from service.visiting import Visitor
 from utmost import Unit, Workload
 from utmost.doors.service import Grant
 from utmost.doors.service.app import application
-from utmost.doors.service.client import connect
+from utmost.doors.service.client import RemoteLedger, connect
 from utmost.doors.service.settings import Settings
+from utmost.doors.service.trail import check_lines
 from utmost.errors import (
     BudgetExceeded,
     DataChanged,
@@ -184,3 +190,101 @@ def test_a_proxy_that_answers_something_else(status, body):
 def test_a_token_never_goes_in_the_clear():
     with pytest.raises(OutOfRange):
         connect("http://ledger.example", "utmost_x")
+
+
+@pytest.fixture
+def people(opened):
+    """A client for each owner in a role, of a service that asks for no second person."""
+    service = opened(approvals=False)
+    app = application(service, Settings(rate=1e6, burst=10**6, address="https://ledger.example/"))
+
+    def made(owner, role, *grants, kind=RemoteLedger):
+        grants = tuple(Grant(*grant) for grant in grants) or (Grant("*"),)
+        presented = service.bearers.make(None, owner, owner, role, grants)[1]
+        return (
+            connect("http://localhost", presented, transport=Inside(app))
+            if kind is RemoteLedger
+            else kind(app, presented)
+        )
+
+    return made
+
+
+def test_every_verb_of_every_role_goes_over_the_wire(people, tmp_path):
+    """Tokens made and revoked, offers, orders and their decisions, budgets, and the trail of it all."""
+    admin, ada, auditor = people("Root", "admin"), people("Ada", "curator"), people("Ida", "auditor")
+    ada.publish("admissions", TABLE, **PROMISE, epsilon=1)
+    token = admin.make_token("Bo", "recipient", {"admissions": "1/4"}, days="1/2")
+    assert (token["token"]["role"], token["not_there"]) == ("recipient", [])
+    assert token["token"]["expires"] - token["token"]["made"] == 43_200
+    assert token["bearer"].startswith("utmost_")
+    assert {made["owner"] for made in admin.tokens()} == {"Root", "Ada", "Ida", "Bo"}
+    assert admin.revoke(token["token"]["name"])["revoked"] is not None
+    bo = people("Cy", "recipient", ("admissions", level("1/4")))
+    offer = ada.offer("admissions", {"1/4": 10, level("1/2"): "25/2", 1: 35}, "EUR")
+    assert bo.offers() == [offer]
+    assert offer["prices"] == [["1/4", "10"], ["1/2", "25/2"], ["1", "35"]]
+    order = bo.order(offer["name"], epsilon="1/2")
+    assert ada.orders() == bo.orders() == [order]
+    assert bo.decide_order(order["name"], "cancelled")["state"] == "cancelled"
+    order = bo.order(offer["name"], epsilon=1)
+    assert ada.decide_order(order["name"], "approved")["due"] == "35"
+    assert bo.view("admissions", epsilon=1) == ada.view("admissions", epsilon=1)
+    assert ada.close_offer(offer["name"])["is_open"] is False
+    assert bo.offers() == []
+    assert [budget["spent"] for budget in auditor.budgets()] == ["1"]
+    proposal = ada.propose("relax", "admissions", epsilon=2)
+    assert ada.proposals() == [proposal]
+    assert bo.me()["expires"] > bo.me()["made"]
+    for refused in (bo.tokens, bo.trail, bo.proposals, bo.budgets, auditor.tokens):
+        with pytest.raises(NotAllowed):
+            refused()
+    entries = auditor.trail()
+    assert [entry["done"] for entry in entries][-3:] == ["refused"] * 3  # once for each request, see `trail`
+    done = [entry["done"] for entry in entries if entry["done"] not in ("refused", "view")]
+    assert done[-3:] == ["approved", "close offer", "propose"]
+    for most in range(1, len(entries) + 2):
+        assert auditor.trail(entries[0]["name"], most) == entries[1 : 1 + most]
+    assert auditor.export_trail(tmp_path / "trail.jsonl") == len(auditor.trail())
+    lines = [json.loads(line) for line in (tmp_path / "trail.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert check_lines(lines)[0] == auditor.verify()["trail"] == len(lines)
+    with pytest.raises(FileExistsError):
+        auditor.export_trail(tmp_path / "trail.jsonl")
+
+
+def test_lists_longer_than_a_page_come_whole(people, monkeypatch):
+    """Each list of the API in pages of two: the client has all items, once, in order."""
+    ada, auditor, admin = people("Ada", "curator"), people("Ida", "auditor"), people("Root", "admin")
+    for number in range(5):
+        ada.publish(f"n{number}", TABLE, **PROMISE, epsilon=1, dataset="d", independent=True)
+        ada.propose("relax", f"n{number}", epsilon=2)
+    whole = [ada.releases, ada.proposals(), auditor.history(), auditor.trail(), admin.tokens()]
+    send = RemoteLedger._get
+    monkeypatch.setattr(RemoteLedger, "_get", lambda ledger, path, **asked: send(ledger, path, **asked | {"most": 2}))
+    assert [ada.releases, ada.proposals(), auditor.history(), auditor.trail(), admin.tokens()] == whole
+    assert [len(items) >= 3 for items in whole] == [True] * 5
+
+
+@pytest.mark.parametrize("name", ["admissions", "a b/c?&#%", "naïve 'quotes' \"and\" $(more)", "Ωmega"])
+@pytest.mark.parametrize("at", [level("1/4"), level(alpha="1/3"), level(alpha="1/3").scaled("1/2")])
+def test_the_lines_on_a_page_are_those_that_work(people, name, at, monkeypatch):
+    """A shell takes the address apart into itself, and Python does as it is told, whatever the name and level."""
+    ada, visitor = people("Ada", "curator"), people("Eve", "curator", kind=Visitor)
+    published = ada.publish(name, TABLE, **PROMISE, epsilon=at)
+    page = visitor.get(f"/release?{urlencode({'name': name})}").text
+    curl, python = (
+        unescape(line)
+        for line in re.findall(r'<pre id="line-\d">(.*?)</pre>', page[page.index("From a program") :], re.DOTALL)
+    )
+    words = shlex.split(curl)
+    assert words[:3] == ["curl", "--header", "Authorization: Bearer $UTMOST_TOKEN"]
+    address = words[3].removeprefix("https://ledger.example")
+    assert ada._client.get(address).json()["columns"] == published
+    asked = []
+    monkeypatch.setenv("UTMOST_TOKEN", "utmost_x")
+    monkeypatch.setattr("utmost.connect", lambda *about: asked.append(about) or ada)
+    *setting, last = python.strip().splitlines()
+    known = {}
+    exec("\n".join(setting), known)
+    assert eval(last, known) == published
+    assert asked == [("https://ledger.example", "utmost_x")]

@@ -16,6 +16,7 @@ from utmost.laws.exact import level
 from utmost.laws.sampling.random_bits import entropy
 
 OPEN = Settings(rate=1e6, burst=10**6)
+LINES = "application/x-ndjson"
 ROLES = ("curator", "admin", "auditor", "approver")
 
 
@@ -58,7 +59,7 @@ def test_every_request_and_answer_has_an_example_that_is_true(described):
         for content in contents:
             for kind, one in content.items():
                 check(described, one["schema"], one["example"])
-                assert kind in ("application/json", "application/problem+json"), (path, method)
+                assert kind in ("application/json", "application/problem+json", LINES), (path, method)
         assert operation["summary"]
         assert {"200", "401", "403", "404", "422", "429", "503"} <= operation["responses"].keys()
         if method == "post" and not path.endswith(("decision", "closing", "revocation", "verification", "check")):
@@ -86,7 +87,7 @@ def walk(app):
         ("history", ""),
     ):
         yield said(curator, "GET", f"{one}/{path}", path=f"{one}/{path}{query}")[1]
-    for path in ("/v1/me", "/v1/releases", one, "/v1/proposals", "/v1/offers", "/v1/orders"):
+    for path in ("/v1/me", "/v1/releases", "/v1/waiting", one, "/v1/proposals", "/v1/offers", "/v1/orders"):
         yield said(curator, "GET", path)[1]
     proposed = {"verb": "relax", "release": "admissions", "epsilon": "2", "reason": "so"}
     proposal, shown = said(curator, "POST", "/v1/proposals", key="q", json=proposed)
@@ -113,7 +114,7 @@ def walk(app):
     budget = "/v1/datasets/{dataset}/budget"
     yield said(admin, "GET", budget, path="/v1/datasets/admissions/budget")[1]
     yield said(admin, "PUT", budget, path="/v1/datasets/admissions/budget", json={"epsilon": "3"})[1]
-    for path in ("/v1/history", "/v1/status", "/v1/trail"):
+    for path in ("/v1/history", "/v1/status", "/v1/trail", "/v1/trail/lines"):
         yield said(auditor, "GET", path)[1]
     yield said(auditor, "POST", "/v1/verification")[1]
     receipt, shown = said(auditor, "GET", "/v1/receipt")
@@ -125,8 +126,9 @@ def test_every_operation_answers_as_described(app, described):
     """Each of them is called once and done; its answer is of the schema that the description has for it."""
     done = set()
     for method, path, answer in walk(app):
-        schema = described["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"]
-        check(described, schema, answer.json())
+        ((kind, content),) = described["paths"][path][method]["responses"]["200"]["content"].items()
+        check(described, content["schema"], answer.text if kind == LINES else answer.json())
+        assert answer.headers["content-type"].partition(";")[0] == kind
         done.add((method, path))
     assert done == {(method, path) for path, method, _ in operations(described)}
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import socket
 import threading
@@ -177,6 +178,11 @@ def test_workers_share_keys_and_revocations(tmp_path):
             made = list(pool.map(publish, range(12)))
             assert {answer.status_code for answer in made} == {200}
             assert len({answer.content for answer in made}) == 1
+            for _ in range(6):  # whichever worker answers, it answers for all of them
+                counts = httpx.get(f"{address}/metrics", headers=headers["admin"]).text
+                counted = re.search(r'utmost_requests_total{[^}]*"POST"[^}]*"/v1/releases"[^}]*} (\d+)', counts)
+                assert counted is not None, counts
+                assert float(counted[1]) == 12
             name = next(iter(pool.map(me, range(1)))).json()["name"]
             revoked = client.post(f"/v1/tokens/{name}/revocation", headers=headers["admin"])
             assert revoked.status_code == 200

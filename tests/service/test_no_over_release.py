@@ -54,6 +54,8 @@ NEEDS = {
     ("get", "/v1/receipt"): ("history", "verify"),
     ("post", "/v1/receipt/check"): "verify",
     ("get", "/v1/trail"): "trail",
+    ("get", "/v1/trail/lines"): "trail",
+    ("get", "/v1/waiting"): ("publish", "decide proposals", "decide orders"),
 }
 WHOLE = {"tokens", "budgets", "verify", "trail"}
 """What a token for one release does not allow, whatever its role: it concerns all of them."""

@@ -28,7 +28,7 @@ def made(service):
             return service.bearers.make(*about, subject=subject)[0]
         except OutOfRange:  # as older versions made it
             one = replace(service.bearers.make(*about)[0], subject=subject)
-            service.desk.records.write(lambda shelf: shelf.put("token", one.name, one.facts()))
+            service.desk.records.write(lambda shelf: shelf.put("token", one.name, one.kept()))
             return one
 
     return token

@@ -39,6 +39,7 @@ PAGES = {
     "/verify": {"recipient", "curator", "approver", "auditor", "admin"},
     "/proposals": {"curator", "approver"},
     "/publish": {"curator"},
+    "/waiting": {"curator", "approver"},
     "/market": {"recipient", "curator"},
     "/history": {"curator", "approver", "auditor"},
     "/budgets": {"admin"},

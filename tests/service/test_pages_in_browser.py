@@ -43,8 +43,8 @@ RELEASES = ("/releases", RELEASE, f"{RELEASE}&at=1/4", SUMS)
 TOOLS = ("/read", "/explore", "/channel", "/map", "/trust")
 SEEN = {
     "recipient": (*RELEASES, "/market", "/verify", *TOOLS),
-    "curator": (*RELEASES, "/publish", "/proposals", "/market", "/verify", "/history", *TOOLS),
-    "approver": (*RELEASES, "/proposals", "/verify", "/history", *TOOLS),
+    "curator": (*RELEASES, "/waiting", "/publish", "/proposals", "/market", "/verify", "/history", *TOOLS),
+    "approver": (*RELEASES, "/waiting", "/proposals", "/verify", "/history", *TOOLS),
     "auditor": (*RELEASES, "/verify", "/history", "/trail", *TOOLS),
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }

@@ -134,6 +134,43 @@ def test_what_cannot_be_served_is_refused(tmp_path, options, says):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
+    """Each goes before the one before it; what is read is said, and nothing is made or started."""
+    from utmost.doors.service.settings import Settings
+
+    config = tmp_path / "serve.toml"
+    every = Settings(rate=5.0, port=8001).environment()
+    config.write_text(
+        'ledger = "kept.db"\nport = 8001\nrate = 5\napprovals = false\naddress = "https://a.example"\n',
+        encoding="utf-8",
+    )
+    read = Settings.of_environment({"UTMOST_SERVE_PORT": "8002", "UTMOST_SERVE_BURST": "7"}, file=config, port=None)
+    assert (read.ledger, read.port, read.rate, read.burst, read.approvals) == ("kept.db", 8002, 5.0, 7, False)
+    assert Settings.of_environment({"UTMOST_SERVE_PORT": "8002"}, file=config, port=8003).port == 8003
+    assert Settings.of_environment(every) == Settings(rate=5.0, port=8001)
+    checked = called("serve", "--check", "--config", str(config), "--port", "8004", cwd=tmp_path)
+    assert checked.returncode == 0
+    for said in ("can be served", "kept.db", "8004", "https://a.example"):
+        assert said in checked.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["serve.toml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("prot = 1", "prot"), ("port = '1'", "port"), ("port = 0", "port"), ("rate = true", "rate"), ("= 1", "TOML"),
+        ("workers = 2", "PostgreSQL"), ("ledger = 'postgresql://a:b@h/d'", "password"), ("webhook = 'x'", "webhook"),
+        ("oidc_issuer = 'https://i.example'", "audience"),
+    ],
+)  # fmt: skip
+def test_settings_that_cannot_be_served_are_told_before_the_start(tmp_path, text, says):
+    (tmp_path / "serve.toml").write_text(text, encoding="utf-8")
+    checked = called("serve", "--check", "--config", "serve.toml", cwd=tmp_path)
+    assert checked.returncode == 2
+    assert says in checked.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["serve.toml"]
+
+
 def test_an_address_that_is_taken_is_refused_in_words(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -359,7 +359,7 @@ def test_batches_add_up(monkeypatch):
     monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.Tally(_limit=10)
-    monkeypatch.setattr("utmost.publish.counting.counted_events.Tally", lambda: tally)
+    monkeypatch.setattr("utmost.publish.tables.persons_in_buckets.Tally", lambda: tally)
     assert count_table(events, progress=lambda *step: steps.append(step), **say).atoms.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -80,6 +81,20 @@ def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("rows", [[1, 2, 2**70, 4], [2**70, 1, 2, -(2**70)]], ids=["late", "early"])
+def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
+    """Batches before and behind hold theirs as machine integers, and wait in the same buckets."""
+    monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 1)
+    events = {"user": ["ann", "bob", "ann", "cyd"], "page": ["p0", "p1", "p0", "p1"]}
+    decimals = pa.array([Decimal(amount) for amount in rows], pa.decimal128(38, 0))
+    say = {"person": "user", "domain": {"page": ["p0", "p1"]}, "at_most": 2, "key": KEY}
+    say |= {"values": "amount", "step": 1, "per_atom": (-(2**80), 2**80)}
+    here = count_table({**events, "amount": rows}, **say)
+    for there in (pa.table({**events, "amount": decimals}), on_duckdb({**events, "amount": decimals})):
+        assert count_table(there, **say).atoms.tolist() == here.atoms.tolist() == [rows[0] + rows[2], rows[1] + rows[3]]
+
+
+@pytest.mark.usefixtures("way")
 def test_keys_do_not_depend_on_where_events_waited(lazily):
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
     assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)
@@ -133,7 +148,7 @@ def killed(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)
 
 PersonsInBuckets.__init__.__defaults__ = (0, 500, 1 << 24)
-PersonsInBuckets._summed = killed
+PersonsInBuckets._pairs = killed
 events = polars.LazyFrame({"user": [f"person {i}" for i in range(3000)], "page": ["p1"] * 3000})
 count_table(events, person="user", domain=Domain(page=["p1"]), at_most=1)
 """

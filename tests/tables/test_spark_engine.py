@@ -87,16 +87,21 @@ def test_spark_sums_amounts_in_steps():
 @pytest.mark.slow
 def test_spark_counts_several_measures_in_one_pass():
     """Each event comes once for each measure, and for sums and counts together twice."""
+    values = ut.distinct("kind", of=list(range(6)), at_most=2)
     both = {
+        "kinds": values,
         "n": ut.count(2),
         "sum": ut.sum("amount", per_atom=(-2, 3)),
         "mean": ut.sum("amount", each=(-4, 9), most_events=2),
     }
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY, "measures": both}
-    here, there = count_table(random_events(), **say), count_table(on_spark(random_events()), **say)
-    assert {name: table.atoms.tolist() for name, table in there.items()} == {
-        name: table.atoms.tolist() for name, table in here.items()
-    }
+    events = random_events() | {"kind": [row * row % 7 for row in range(1500)]}
+    for measures in (both, {"kinds": values}):
+        say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY, "measures": measures}
+        here, there = count_table(events, **say), count_table(on_spark(events), **say)
+        assert {name: table.atoms.tolist() for name, table in there.items()} == {
+            name: table.atoms.tolist() for name, table in here.items()
+        }
+        assert str(there["kinds"].account) == str(here["kinds"].account)
 
 
 def test_spark_counts_rows_that_are_persons():

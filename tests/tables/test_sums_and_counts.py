@@ -39,7 +39,7 @@ def by_hand(events):
             count, above = pairs.get((user, shop), (0, 0))
             steps = min(4, max(-2, round(Fraction(paid) * 2)))
             pairs[user, shop] = count + 1, above + steps + 2
-    kept = {at: (min(2, count), min(above, 6 * min(2, count))) for at, (count, above) in pairs.items()}
+    kept = {at: (min(2, count), above * min(2, count) // count) for at, (count, above) in pairs.items()}
     return [[sum(pair[which] for (_, at), pair in kept.items() if at == shop) for shop in "ABC"] for which in (0, 1)]
 
 
@@ -190,3 +190,13 @@ def test_a_plan_for_counts_and_sums_has_the_whole_level():
     )
     for bound in chosen.lower_bounds.within(chosen.value).values():
         assert bound >= 1
+
+
+@pytest.mark.parametrize("size", [1, 1 << 60])
+def test_of_more_events_than_are_counted_the_mean_stays(size):
+    """Nine events of a tenth of the most each, of which four count: four tenths, not all that four could be."""
+    events = {"user": ["ann"] * 9, "shop": ["A"] * 9, "paid": [size] * 9}
+    words = {"values": "paid", "each": (0, 10 * size), "most_events": 4}
+    table = ut.count_table(events, person="user", domain={"shop": ["A"]}, at_most=1, **words)
+    assert table.atoms.tolist() == [[4 * size, 36 * size]]
+    assert table.unit.sensitivity == 40 * size

@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 from utmost.errors import NotDetermined
 from utmost.laws.programs import solve
 from utmost.publish.workloads import Domain, bins, clean, hierarchy
-from utmost.publish.workloads.clean import controlled_rounding, is_two_chains, nonnegative_least_squares
+from utmost.publish.workloads.clean import controlled_rounding, is_two_chains
+from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction import Reconstruction
 
 
@@ -150,7 +151,7 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
         patched.setattr(clean, "_MANY", -1)
         patched.setattr(clean, "_ROWS", 0)
         patched.setattr(clean, "least_whole_flow", both)
-        clean._least_moves(domain, families, part, atoms)
+        clean._least_moves(domain, families, part, atoms, {})
     (program, up, least) = programs[0]
     assert set(up) <= {0.0, 1.0}
     assert (program.lower <= program.product(up)).all()

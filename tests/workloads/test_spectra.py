@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.publish.workloads.spectra import group_spectrum, prefix_spectrum, range_spectrum, row_spectrum
+from utmost.publish.workloads.spectra import (
+    group_spectrum,
+    prefix_spectrum,
+    range_spectrum,
+    row_spectrum,
+    rows_spectrum,
+    window_spectrum,
+)
 
 CHAINS = [(1, 1), (1, 5), (1, 2, 4), (1, 2, 4, 8, 16), (1, 3, 9, 27), (1, 25, 200), (1, 4, 4, 12), (1, 1, 1)]
 
@@ -33,6 +40,11 @@ def test_the_closed_forms_are_the_projections(chain):
     low, high = np.triu_indices(values)
     ranges = ((low[:, None] <= np.arange(values)) & (np.arange(values) <= high[:, None])).astype(float)
     assert np.allclose(np.array(range_spectrum(chain), float), projected(chain, ranges), rtol=1e-11, atol=1e-9)
+    for length in {1, values // 2 or 1, values}:
+        windows = ranges[high - low + 1 == length]
+        assert np.allclose(np.array(window_spectrum(chain, length), float), projected(chain, windows), atol=1e-9)
+    weights = np.random.default_rng(values).integers(-3, 4, (5, values))
+    assert np.allclose(np.array(rows_spectrum(chain, weights.astype(object)), float), projected(chain, weights))
 
 
 @given(st.sampled_from(CHAINS), st.data())

@@ -30,7 +30,7 @@ def test_the_name_of_a_part_is_read_back_as_that_part(words):
 
 
 @pytest.mark.parametrize("made", [
-    Workload.ranges(DOMAIN, "age", 2), Workload.prefixes(DOMAIN, "age", by="region x"),
+    Workload.ranges(DOMAIN, "age", weight=2), Workload.prefixes(DOMAIN, "age", by="region x"),
     Workload.sums(DOMAIN, [{"age": slice(5, 20), "x": "1"}, {"age": slice(None, 20)}]),
 ])  # fmt: skip
 def test_ranges_prefixes_and_single_sums_are_read_back(made):
@@ -72,7 +72,7 @@ REFUSED = [
     (lambda: read_wanted(DOMAIN, ["region =many"]), "weight"),
     (lambda: read_wanted(DOMAIN, ["age=0..10 region"]), "no single sum"),
     (lambda: read_wanted(DOMAIN, ["ranges of region"]), "values of an axis"),
-    (lambda: read_wanted(DOMAIN, ["ranges of "]), "one axis"),
+    (lambda: read_wanted(DOMAIN, ["ranges of "]), "of axes"),
     (lambda: read_share(DOMAIN, "region"), "a share must be of a family"),
     (lambda: read_share(DOMAIN, "x=2=1/2"), "a share must be of a family"),
     (lambda: read_family(DOMAIN, "age=0..10"), "levels, and labels"),

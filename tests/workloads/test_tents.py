@@ -236,7 +236,7 @@ def test_variances_are_those_of_dense_matrices(epsilon):
     domain = Domain(sex=["m", "f"], age=bins(12))
     wanted = (
         Workload.ranges(domain, "age", by="sex")
-        + Workload.prefixes(domain, "age", 3)
+        + Workload.prefixes(domain, "age", weight=3)
         + Workload(domain, {"sex age": 1, "age/2": 2, "": 5, "sex=m": 1})
         + Workload.sums(domain, [{"age": slice(2, 7), "sex": "f"}])
     )

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined
 from utmost.publish.workloads import Domain, hierarchy
-from utmost.publish.workloads.clean import nonnegative_least_squares
 from utmost.publish.workloads.forms import group_of, selected
+from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction import Reconstruction
 from utmost.publish.workloads.tree_reconstruction import TreeReconstruction, reconstruction_of
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from utmost.errors import NotANumber, OutOfRange, WrongKind
-from utmost.publish.workloads import Blocks, Domain, Workload, bins
+from utmost.laws.exact import level as exact_level
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Blocks, Domain, Workload, bins, strategy
 from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
@@ -23,14 +25,14 @@ def test_matrix_gram_sizes_and_spectrum_agree(wanted):
         rows = part.matrix(wanted.domain)
         assert rows.shape == (part.answers, wanted.domain.size)
         assert part.gram(wanted.domain) == pytest.approx(rows.T @ rows / part.answers)
-        lengths, times = np.unique(rows.sum(axis=1), return_counts=True)
-        assert part.sizes(wanted.domain) == dict(zip(lengths, times, strict=True))
+        plain = ((rows == 0) | (rows == 1)).all(axis=1)
+        lengths, times = np.unique(np.where(plain, rows.sum(axis=1), 1), return_counts=True)
+        assert plain.all() or part.answers == sum(part.sizes(wanted.domain).values())
+        assert not plain.all() or part.sizes(wanted.domain) == dict(zip(lengths, times, strict=True))
         dense = [np.trace(Q @ rows.T @ rows) / part.answers for Q in projections(wanted.domain)]
         assert part.spectrum(structure).astype(float) == pytest.approx(np.array(dense), abs=1e-8)
     assert sum(wanted.spectrum(structure)) == sum(
-        part.weight * size * times / part.answers
-        for part in wanted.parts
-        for size, times in part.sizes(wanted.domain).items()
+        part.weight * int((part.matrix(wanted.domain) ** 2).sum()) / part.answers for part in wanted.parts
     )
 
 
@@ -96,11 +98,51 @@ def test_joined_workloads_add_the_weights_of_what_both_want():
 
 def test_ranges_within_groups_and_sums_by_edges():
     domain = Domain(age=bins(0, 60, width=5), sex=["m", "w"])
-    by_sex = Workload.ranges(domain, "age", 2, by="sex", per_answer=True)
+    by_sex = Workload.ranges(domain, "age", weight=2, by="sex", per_answer=True)
     assert by_sex.answers == 2 * 78
     assert by_sex.weight == 2 * by_sex.answers
     (part,) = Workload.sums(domain, [{"age": slice(10, 40), "sex": ["m"]}]).parts
     assert (part.name, part.sizes(domain)) == ("age=10..40 sex=m", {6: 1})
+
+
+def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
+    """Each constructor against rows written out by loops over all atoms; matrices, Gram matrices, answers."""
+    domain = Domain(x=bins(4), y=bins(3), sex=["m", "w"])
+    x, y, sex = np.indices(domain.shape).reshape(3, -1)
+    boxes = [
+        (a <= x) & (x <= b) & (c <= y) & (y <= d) & (sex == s)
+        for a in range(4)
+        for b in range(a, 4)
+        for c in range(3)
+        for d in range(c, 3)
+        for s in range(2)
+    ]
+    corners = [(x <= a) & (y <= b) for a in range(4) for b in range(3)]
+    days = [(a <= x) & (x < a + 3) & (b <= y) & (y < b + 2) for a in range(2) for b in range(2)]
+    weights = np.array([[1, 2, -1, 0], [0, 0, 3, 3]])
+    weighed = [row[x] * (y == b) for row in weights for b in range(3)]
+    cases = [
+        (Workload.ranges(domain, "x", "y", by="sex"), boxes),
+        (Workload.prefixes(domain, "y", "x"), corners),
+        (Workload.windows(domain, {"x": 3, "y": 2}), days),
+        (Workload.weighed(domain, {"x": weights}, by="y"), weighed),
+    ]
+    for wanted, rows in cases:
+        (part,) = wanted.parts
+        expected = np.array(rows, dtype=float)
+        assert sorted(part.matrix(domain).tolist()) == sorted(expected.tolist())
+        assert np.allclose(wanted.gram() * part.answers, expected.T @ expected)
+        chosen = strategy(wanted, Unit(1, 1), epsilon=1)
+        precisions, measured = [], []
+        for family, level in chosen.levels(exact_level(1)).items():
+            families = np.array([domain.sums(atom, family).ravel() for atom in np.eye(domain.size)]).T
+            measured += list(families)
+            precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(family)) / 2) ** 2] * len(families)
+        information = np.array(measured).T @ (np.array(precisions)[:, None] * np.array(measured))
+        assert np.isclose(chosen.value, np.trace(wanted.gram() @ np.linalg.pinv(information)), rtol=1e-7)
+        assert all(times >= 1 - 1e-9 for _, times in chosen.within())
+    levels = Workload.hierarchy(Domain(t=bins(8, fanout=2)), "t", 2)
+    assert [(part.answers, part.weight) for part in levels.parts] == [(8, 2), (4, 2), (2, 2), (1, 2)]
 
 
 def test_a_workload_travels():
@@ -126,6 +168,17 @@ def test_a_workload_travels():
         (lambda: Workload(BERKELEY, {None: 1}), WrongKind, "names of levels"),
         (lambda: Workload.ranges(GEOGRAPHY, "region"), OutOfRange, "finest"),
         (lambda: Workload.ranges(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
+        (lambda: Workload.ranges(BERKELEY), OutOfRange, "of an axis"),
+        (lambda: Workload.ranges(BERKELEY, "sex", 2), WrongKind, "axes"),
+        (lambda: Workload.windows(BERKELEY, {"sex": 3}), OutOfRange, "2 values at most"),
+        (lambda: Workload.windows(BERKELEY, {"sex": 0}), OutOfRange, "at least 1"),
+        (lambda: Workload.windows(BERKELEY, 7), WrongKind, "lengths"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[1, 0, 0]]}), OutOfRange, "2 entries"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[1, 0], [1]]}), OutOfRange, "2 entries"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[0.5, 0]]}), OutOfRange, "integers"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[2**31, 0]]}), OutOfRange, "below 2\\^31"),
+        (lambda: Workload.weighed(BERKELEY, {"sex": [[0, 0]]}), OutOfRange, "row of zeros"),
+        (lambda: Workload.hierarchy(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
         (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "take an atom"),
         (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one weight for each"),
         (lambda: berkeley().reweighted({"age": 1}), OutOfRange, "this part"),

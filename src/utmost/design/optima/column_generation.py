@@ -23,7 +23,8 @@ from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.errors import SolverFailed, WrongKind
 from utmost.laws.exact import Array, Floats, checked
-from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums, one_blas_thread
+from utmost.laws.exact.one_thread import one_blas_thread
+from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums
 
 Progress = Callable[[int, float], object]
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.capacities import TypeCapacity
 from utmost.design.capacities import capacity as capacity_of
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.measure_options import AskedMeasure
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, facts, number, screen
 from utmost.doors.documents import capacities
 from utmost.doors.documents.channel_files import document as channel_document
@@ -38,39 +38,32 @@ def show_capacities(report: dict[str, Any], out: Path | None) -> None:
             }
         )
     )
-    for found in report["capacities"]:
-        console.print(Text(f"\nThe {found['capacity']} capacity", style="bold"))
-        console.print(facts(_facts(found)))
+    for capacity in report["capacities"]:
+        console.print(Text(f"\nThe {capacity['capacity']} capacity", style="bold"))
+        console.print(facts(_facts(capacity)))
 
 
-def _facts(found: dict[str, Any]) -> dict[str, str]:
+def _facts(capacity: dict[str, Any]) -> dict[str, str]:
     return {
-        "capacity": _value(found),
-        "which says": _MEANINGS[found["capacity"]],
-        **({} if found["lower"] == found["value"] else {"one leaks at least": number(found["lower"], 16)}),
-        **({"found by": found["method"]} if "method" in found else {}),
-        "theorem": found["theorem"] or "none: mechanism and dual decide",
-        "outcomes": f"{found['outcomes']:,}",
-        "checked": "yes, from mechanism and dual alone" if found["verified"] else "NO",
+        "capacity": _value(capacity),
+        "which says": _MEANINGS[capacity["capacity"]],
+        **({} if capacity["lower"] == capacity["value"] else {"one leaks at least": number(capacity["lower"], 16)}),
+        **({"found by": capacity["method"]} if "method" in capacity else {}),
+        "theorem": capacity["theorem"] or "none: mechanism and dual decide",
+        "outcomes": f"{capacity['outcomes']:,}",
+        "checked": "yes, from mechanism and dual alone" if capacity["verified"] else "NO",
     }
 
 
-def _value(found: dict[str, Any]) -> str:
-    exactly, short = found["value_exact"], number(found["value"], 16)
+def _value(capacity: dict[str, Any]) -> str:
+    exactly, short = capacity["value_exact"], number(capacity["value"], 16)
     return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") <= _LONGEST else "")
 
 
-Multiplicative = Annotated[
-    bool, typer.Option("--multiplicative", help="Only the largest factor on anyone's gain; both when left out.")
-]
-Additive = Annotated[bool, typer.Option("--additive", help="Only the most that is added to anyone's gain.")]
-Prior = Annotated[
-    str | None, typer.Option(metavar="PRIOR", help="With a measure: the belief before, uniform or a .csv file.")
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write mechanisms and proofs as JSON, and check them; - for the pipe."),
-]
+Multiplicative = Annotated[bool, flag("Only the largest factor on anyone's gain; both when left out.")]
+Additive = Annotated[bool, flag("Only the most that is added to anyone's gain.")]
+Prior = Annotated[str | None, option("PRIOR", "With a measure: the belief before, uniform or a .csv file.")]
+Out = Annotated[Path | None, option("FILE", "Write mechanisms and proofs as JSON, and check them; - for the pipe.")]
 
 
 def capacity(
@@ -97,54 +90,58 @@ def capacity(
             came = "--multiplicative" if multiplicative else "--check"
             raise OutOfRange("by a measure the additive capacity is found, once", came=came, where="--measure")
         return _by_measure(secrets, level, measure, prior or "uniform", answer)
-    found: Sequence[Any]
+    per_type: Sequence[Any]
     if check is not None:
-        spelled, found = check.name, capacities.read(check)
+        spelled, per_type = check.name, capacities.read(check)
     else:
         spelled, ptype = secrets.at(level)
         both = multiplicative == additive
-        found = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
-        found += [capacity_of(ptype, kind="additive")] if additive or both else []
-    report = _report(found, spelled, is_read=check is not None)
-    document = None if check is not None else capacities.document(found)
+        per_type = [capacity_of(ptype, kind="multiplicative")] if multiplicative or both else []
+        per_type += [capacity_of(ptype, kind="additive")] if additive or both else []
+    report = _report(per_type, spelled, is_read=check is not None)
+    document = None if check is not None else capacities.document(per_type)
     answer.give(report, lambda: show_capacities(report, answer.file), document)
     if document is not None and answer.file is not None:
         capacities.read(answer.file)
 
 
-def _report(found: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
+def _report(capacities: Sequence[TypeCapacity], shown: str, *, is_read: bool) -> dict[str, Any]:
     """What is shown; how a capacity in a file was found is left out, since nothing shows it."""
-    ptype = found[0].certificate.ptype
+    ptype = capacities[0].certificate.ptype
     return {
         "space": shown,
         "secrets": ptype.space.size,
         **level_facts(ptype.level),
         "capacities": [
             {
-                "capacity": one.certificate.kind,
-                "value": float(one.value),
-                "value_exact": exact_text(one.value) if one.is_exact else None,
-                "lower": float(one.lower),
-                **({} if is_read else {"method": one.method}),
-                "theorem": one.theorem,
-                "outcomes": one.mechanism.shape[1],
-                "verified": is_read or one.certificate.verify(),
+                "capacity": capacity.certificate.kind,
+                "value": float(capacity.value),
+                "value_exact": exact_text(capacity.value) if capacity.is_exact else None,
+                "lower": float(capacity.lower),
+                **({} if is_read else {"method": capacity.method}),
+                "theorem": capacity.theorem,
+                "outcomes": capacity.mechanism.shape[1],
+                "verified": is_read or capacity.certificate.verify(),
             }
-            for one in found
+            for capacity in capacities
         ],
     }
 
 
 def _by_measure(
-    secrets: secret_options.Secrets, level: options.AskedLevel, asked: AskedMeasure, prior: str, answer: options.Answer
+    secrets: secret_options.Secrets,
+    level: options.AskedLevel,
+    measured: AskedMeasure,
+    prior: str,
+    answer: options.Answer,
 ) -> None:
     """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
     spelled, ptype = secrets.at(level)
-    measure, belief = asked.read(), prior_of(prior, ptype.space.size)
+    measure, belief = measured.read(), prior_of(prior, ptype.space.size)
     with busy(f"Listing the vertices of {spelled}"):
-        found = capacity_of(ptype, measure, "additive", belief)
-        verified = bool(found.certificate.verify())
-    before, exactly = measure.prior(belief), exact_text(found.value)
+        capacity = capacity_of(ptype, measure, "additive", belief)
+        verified = bool(capacity.certificate.verify())
+    before, exactly = measure.prior(belief), exact_text(capacity.value)
     report = {
         "space": spelled,
         "secrets": ptype.space.size,
@@ -153,12 +150,12 @@ def _by_measure(
         "prior": prior,
         "before": float(before),
         "capacity": "additive",
-        "value": float(found.value),
+        "value": float(capacity.value),
         "value_exact": exactly,
-        "outcomes": found.mechanism.shape[1],
+        "outcomes": capacity.mechanism.shape[1],
         "verified": verified,
     }
-    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(found.mechanism))
+    answer.give(report, lambda: _show_by_measure(report, answer.file), channel_document(capacity.mechanism))
 
 
 def _show_by_measure(report: dict[str, Any], out: Path | None) -> None:

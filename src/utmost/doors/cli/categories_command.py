@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from utmost.design.local import CategoryCounts, SubsetSelection, best_report, is_lossless, report_categories
 from utmost.doors.cli import file_options, options, people_options, table_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import BadTable, OutOfRange
@@ -50,29 +50,19 @@ def _value(report: dict[str, Any], name: str) -> str:
     return exactly if exactly is not None and len(exactly) < 16 else number(report[name])
 
 
-Labels = Annotated[
-    list[str] | None, typer.Option(metavar="NAMES", help="The categories, fixed beforehand, separated by commas.")
-]
-Categories = Annotated[int | None, typer.Option(metavar="K", help="Or only how many there are.")]
-Size = Annotated[int | None, typer.Option(metavar="D", help="How many a report holds; the best number if left out.")]
-UpTo = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="Whether it can be relaxed to this larger epsilon at no loss.")
-]
+Labels = Annotated[list[str] | None, option("NAMES", "The categories, fixed beforehand, separated by commas.")]
+Categories = Annotated[int | None, option("K", "Or only how many there are.")]
+Size = Annotated[int | None, option("D", "How many a report holds; the best number if left out.")]
+UpTo = Annotated[str | None, option("NUMBER", "Whether it can be relaxed to this larger epsilon at no loss.")]
 Table = Annotated[
     file_options.File | None,
-    typer.Option(
-        "--file",
-        metavar="TABLE",
-        parser=file_options.readable,
-        help="Draw a report for each row of this table; - for the pipe.",
-    ),
+    file_options.file_option("TABLE", "Draw a report for each row of this table; - for the pipe.", "--file"),
 ]
-Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the categories.")]
+Column = Annotated[str | None, option("NAME", "With --file: the column of the categories.")]
 Reports = Annotated[
-    file_options.File | None,
-    typer.Option(metavar="FILE", parser=file_options.readable, help="Count the reports in a file that --out wrote."),
+    file_options.File | None, file_options.file_option("FILE", "Count the reports in a file that --out wrote.")
 ]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="With --file: write the reports, and nothing else.")]
+Out = Annotated[Path | None, option("FILE", "With --file: write the reports, and nothing else.")]
 
 
 def categories(
@@ -182,20 +172,20 @@ def _draw(
             raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
         values.append(numbers[cell])
     drawn = report_categories(values, how)
-    made = {"report": [_JOINT.join(names[k] for k in some) for some in drawn.tolist()]}
+    report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn.tolist()]}
     if file is None:
-        return table_options.give_table(made, form)
-    write_together({file: lambda opened: files.write(made, opened, file)})
+        return table_options.give_table(report, form)
+    write_together({file: lambda opened: files.write(report, opened, file)})
     screen().print(facts({"written": f"{len(values):,} reports, each keeping its level, to {file}"}))
 
 
 def _cells(table: Path, column: str) -> list[tuple[int, str]]:
     """The cells of a column, each with its line, or its row in a file that has no lines."""
     if files.ending_of(table) not in files.TEXT:
-        found = files.columns(files.read(table))
-        if column not in found:
-            raise no_column(column, list(found))
-        return [(row, str(cell).strip()) for row, cell in enumerate(found[column], start=1)]
+        columns = files.columns(files.read(table))
+        if column not in columns:
+            raise no_column(column, list(columns))
+        return [(row, str(cell).strip()) for row, cell in enumerate(columns[column], start=1)]
     table = TextFile.of(table)
     records = list(csv_table.records(table))
     if not records or column not in records[0][1]:
@@ -219,10 +209,10 @@ def _count(reports: Path, names: list[str], how: SubsetSelection, *, as_json: bo
             )
         sets.append([numbers[member] for member in members])
     counted = CategoryCounts.of(np.array(sets, np.int64).reshape(-1, how.size), how)
-    found, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
+    estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
     rows = [
         {"category": name, "estimate": value, "error": error}
-        for name, value, error in zip(names, found, errors, strict=True)
+        for name, value, error in zip(names, estimates, errors, strict=True)
     ]
     if as_json:
         return print_json({"clients": counted.clients, **level_facts(how.level), "size": how.size, "counts": rows})

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.doors.cli import options, table_options
+from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import busy, facts, number, screen
 from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
@@ -18,34 +18,36 @@ from utmost.publish.releases import CleanRelease, WorkloadRelease
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.tables import files
+from utmost.publish.workloads import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 
-Families = Annotated[
-    str | None,
-    typer.Option("--family", metavar="LEVELS", help='Which table: "department sex"; that of the atoms if left out.'),
-]
-CleanOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write the table here, and what must be said of it to FILE.json; - or left out: to standard output.",
+Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the atoms if left out.')]
+Given = Annotated[
+    list[str] | None,
+    option(
+        "SUM: NUMBER",
+        'What is public and must hold: "total: 4526", "sex=men: 20..40" (both count; also 20.. and ..40), '
+        '"sex outcome=admitted: public.csv" (labels and a column of numbers).',
     ),
 ]
+Hold = Annotated[str | None, option("LEVELS", 'One table whose sums stay those of the release, rounded: "total".')]
 
 
 def clean(
     release: ReleaseFile,
     *,
+    given: Given = None,
+    hold: Hold = None,
     family: Families = None,
-    out: CleanOut = None,
+    out: file_options.TableOut = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
 
     All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
-    stand in the same file. It costs nothing.
+    stand in the same file. It costs nothing. Totals, margins and bounds that are public anyway hold exactly where they
+    are given; the promise then holds given them, which is said beside the table.
     """
     out = table_options.output(out, form)
     check_free(Path("table.csv"), out)
@@ -54,10 +56,10 @@ def clean(
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
     with busy("Making whole numbers"):
-        made = read.clean()
-    table, report = _table(read, made, list(words)), made.said(None, list(words))
+        whole = read.clean(None if given is None else _facts(given), hold=hold)
+    table, report = _table(read, whole, list(words)), whole.said(None, list(words))
     if out is not None:
-        report = publish(table, lambda digest: made.said(digest, list(words)), out)
+        report = publish(table, lambda digest: whole.said(digest, list(words)), out)
     if as_json:
         return print_json(report | {"table": files.columns(table)})
     if out is None:
@@ -65,14 +67,30 @@ def clean(
     _show(report, out)
 
 
+def _facts(texts: list[str]) -> dict[str, Any]:
+    """Public facts by the names of sums: numbers, bounds, and tables from files."""
+    public: dict[str, Any] = {}
+    for text in texts:
+        name, colon, value = (part.strip() for part in text.rpartition(":"))
+        low, dots, high = value.partition("..")
+        if not colon or name in public:
+            came = repr(text) if not colon else f"{name!r} twice"
+            raise OutOfRange('a public fact must be "SUM: NUMBER", once a sum', came=came, where="--given")
+        if Path(value).is_file():
+            public[name] = files.read(Path(value))
+        else:
+            public[name] = between(low or None, high or None) if dots else value
+    return public
+
+
 def _total(family: str) -> str:
     return "" if family.strip() == TOTAL else family
 
 
-def _table(read: WorkloadRelease, made: CleanRelease, words: list[str]) -> dict[str, Any]:
+def _table(read: WorkloadRelease, whole: CleanRelease, words: list[str]) -> dict[str, Any]:
     """The estimates and their error bars as they were released, and the whole numbers beside them."""
     columns = files.columns(read[words])
-    columns["clean"] = files.columns(made[words])["clean"]
+    columns["clean"] = files.columns(whole[words])["clean"]
     return {name: np.array(column, dtype=object) for name, column in columns.items()}
 
 
@@ -83,6 +101,8 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         "bias": f"a true zero is raised by {exactly}{number(report['zero_bias'], 4)} on average",
         "largest move": f"{number(report['largest_move'], 3)}, of a measured sum, in rounding",
     }
+    if "guarantee" in report:
+        rows["promise"] = report["guarantee"]
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
     headline = Text("Clean, for display and for programs that need counts.", style="bold")

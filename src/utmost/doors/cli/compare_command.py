@@ -5,12 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import grid, number, screen
-from utmost.doors.documents.consumer_files import cost_of
+from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact
@@ -44,11 +44,8 @@ def show_curves(epsilons: Sequence[float], curves: canvas.Curves, numbers: str) 
 
 _POINTS = 100
 
-UpTo = Annotated[str, typer.Option(metavar="NUMBER", help="The largest epsilon.")]
-Costs = Annotated[
-    list[str],
-    typer.Option("--cost", metavar="NAME", help="A cost: absolute, squared or moment:3; again for each more."),
-]
+UpTo = Annotated[str, option("NUMBER", "The largest epsilon.")]
+Costs = Annotated[list[str], option("NAME", "A cost: absolute, squared or moment:3; again for each more.", "--cost")]
 
 
 def compare(

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, people_options, table_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.cli.unknown_keys import UnknownKeys
 from utmost.doors.documents.reports import print_json
@@ -24,34 +24,30 @@ DOMAIN_REMEDY = 'Pass a JSON file such as {"region": ["North", "South"], "age": 
 
 CountedOut = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe.",
-    ),
+    option("FILE", "Write it here, for its owner alone: .json keeps the unit, a table the counts; - for the pipe."),
 ]
 Part = Annotated[
-    str | None,
-    typer.Option(
-        metavar="AXIS", help="Put each person into one label of this axis: a file for each, that share nobody."
-    ),
+    str | None, option("AXIS", "Put each person into one label of this axis: a file for each, that share nobody.")
 ]
 Together = Annotated[
     str | None,
-    typer.Option(
-        metavar="AXIS",
-        help="An axis of two values: keep both atoms of a row along it or neither, of --at-most / 2 rows.",
-    ),
+    option("AXIS", "An axis of two values: keep both atoms of a row along it or neither, of --at-most / 2 rows."),
+]
+
+
+Contributions = Annotated[
+    str | None,
+    option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-atom=10,100."),
 ]
 
 
 def count(
     events: file_options.TableOrLake,
-    domain: file_options.DomainFile = None,
     *,
     people: people_options.People,
     part: Part = None,
     together: Together = None,
+    contributions: Contributions = None,
     unknown: UnknownKeys,
     level: options.AskedLevel,
     neighbours: options.Neighbours = "add-remove",
@@ -71,6 +67,9 @@ def count(
     shown on a terminal, with the rest of the account, and written nowhere. Write {"values": [...], "other":
     "elsewhere"} in the domain, and they are counted as elsewhere.
 
+    --contributions counts of how many persons each of some bounds cuts nothing, to choose one: release that table like
+    any other, and see `utmost bounds`.
+
     --count-column or --nested reads a table that was counted elsewhere. --unknown-keys COLUMN finds, at (epsilon,
     delta), which values of a column may be named, for a column whose values nobody can list beforehand.
     """
@@ -79,27 +78,34 @@ def count(
         table_options.check_output(out)
     elif out is not None:
         check_absent(out)
+    if contributions is not None and (part or together or unknown.column):
+        raise OutOfRange("contributions are counted by --person, --by and amounts alone", came="another option")
     if unknown.column is not None:
         _check_alone(part, together, neighbours, out)
-        return unknown.name(events, people, level, domain, out, as_json=as_json, dry_run=dry_run)
+        return unknown.name(events, people, level, out, as_json=as_json, dry_run=dry_run)
     unknown.check_unused(level)
-    if domain is None:
+    if people.domain is None:
         remedy = f"{DOMAIN_REMEDY} Where nobody can list the values: --unknown-keys COLUMN."
         raise OutOfRange("events are counted over a declared domain", came="none", where="--domain", remedy=remedy)
-    made = people.counted(events, read_domain(domain), neighbours, part, together)
-    if people.measures is not None:
-        return _give_measures(made, out, as_json=as_json, dry_run=dry_run)
-    if part is not None:
-        return _give_parts(made, part, out, as_json=as_json, dry_run=dry_run)
-    if dry_run:
-        return _tell(made, None, people, as_json=as_json, headline=_DRY)
-    if out is not None:
-        write_together({out: lambda file: _write(made, file, out)}, owner_only=True)
-        _tell(made, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
-    elif as_json:
-        print_json(COUNTED_FORM.document(made))
+    declared = read_domain(people.domain)
+    counted: Any
+    if contributions is not None:
+        counted = people.contributions(events, declared, neighbours, contributions)
     else:
-        table_options.give_table(_columns(made), form)
+        counted = people.counted(events, declared, neighbours, part, together)
+    if people.measures is not None:
+        return _give_measures(counted, out, as_json=as_json, dry_run=dry_run)
+    if part is not None:
+        return _give_parts(counted, part, out, as_json=as_json, dry_run=dry_run)
+    if dry_run:
+        return _tell(counted, None, people, as_json=as_json, headline=_DRY)
+    if out is not None:
+        write_together({out: lambda file: _write(counted, file, out)}, owner_only=True)
+        _tell(counted, out, people, as_json=as_json, headline="Counted." if people.are_events else "Read.")
+    elif as_json:
+        print_json(COUNTED_FORM.document(counted))
+    else:
+        table_options.give_table(_columns(counted), form)
     screen(stderr=True).print(Text(WARNING, style="bold"))
 
 
@@ -112,23 +118,23 @@ def _check_alone(part: str | None, together: str | None, neighbours: str, out: P
         raise OutOfRange("the domain of named keys is written as .json", came=out.name, where="--out")
 
 
-def _give_parts(made: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
+def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *, as_json: bool, dry_run: bool) -> None:
     """A file for each part, all or none; each is released at a level of its own, and a person pays for one."""
     if out is None and not dry_run:
         remedy = f"With --out counted.json there is counted-LABEL.json for each label of {part}."
         raise OutOfRange("parts are counted into files", came="no --out", where="--part", remedy=remedy)
-    paths = {} if out is None else {label: _path_of(out, label) for label in made}
+    paths = {} if out is None else {label: _path_of(out, label) for label in tables}
     if len(set(paths.values())) < len(paths):
         raise OutOfRange("labels of parts must give names of files that differ", came="two alike", where="--part")
     if not dry_run:
-        write_together({path: _writer(made[label], path) for label, path in paths.items()}, owner_only=True)
-    first = next(iter(made.values()))
+        write_together({path: _writer(tables[label], path) for label, path in paths.items()}, owner_only=True)
+    first = next(iter(tables.values()))
     unit = first.unit.facts()
     written = {str(label): str(path) for label, path in paths.items()} if not dry_run else {}
     if as_json:
-        return print_json({"part": part, "labels": list(map(str, made)), "unit": unit, "out": written})
+        return print_json({"part": part, "labels": list(map(str, tables)), "unit": unit, "out": written})
     rows = {
-        "parts": f"{len(made)}, by {part}; each person is in one of them",
+        "parts": f"{len(tables)}, by {part}; each person is in one of them",
         "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
         "one person": f"changes at most {first.unit.many('atom')} of one part, each by at most {first.unit.most}",
     }
@@ -176,50 +182,52 @@ def _path_of(out: Path, label: object) -> Path:
     return out.with_name(f"{out.stem}-{name}{out.suffix}")
 
 
-def _writer(made: CountedTable, path: Path) -> Writer:
-    return lambda file: _write(made, file, path)
+def _writer(counted: CountedTable, path: Path) -> Writer:
+    return lambda file: _write(counted, file, path)
 
 
-def _write(made: CountedTable, file: Any, out: Path) -> None:
+def _write(counted: CountedTable, file: Any, out: Path) -> None:
     if out.suffix.lower() == ".json":
-        write(COUNTED_FORM.document(made), file)
+        write(COUNTED_FORM.document(counted), file)
     else:
-        files.write(_columns(made), file, out)
+        files.write(_columns(counted), file, out)
 
 
-def _columns(made: CountedTable) -> dict[str, Any]:
-    columns: dict[str, Any] = files.columns(made.table(made.domain.finest))
+def _columns(counted: CountedTable) -> dict[str, Any]:
+    columns: dict[str, Any] = files.columns(counted.table(counted.domain.finest))
     return columns
 
 
-def _tell(made: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str) -> None:
+def _tell(
+    counted: CountedTable, out: Path | None, people: people_options.People, *, as_json: bool, headline: str
+) -> None:
     """Say what was counted and what one person changes; no count, which a log would keep."""
-    unit = made.unit
+    unit = counted.unit
     if as_json:
-        columns = list(made.domain.columns)
+        columns = list(counted.domain.columns)
         return print_json(
             {
-                "atoms": made.domain.size,
+                "atoms": counted.domain.size,
                 "columns": columns,
                 "unit": unit.facts(),
                 "out": out and str(out),
-                "together": made.together,
+                "together": counted.together,
             }
         )
-    said = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
+    assumed = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
     changed = unit.many("atom") if unit.is_shared else f"{unit.cells} of them"
     rows = {
-        "atoms": f"{made.domain.size} ({', '.join(made.domain.columns)})",
-        "one person": f"changes at most {changed}, each by at most {unit.most}{said}",
+        "atoms": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
+        "one person": f"changes at most {changed}, each by at most {unit.most}{assumed}",
         "neighbours": unit.neighbours,
     }
     own = unit.amount.name if unit.amount is not None and unit.is_shared else None
-    closed = [axis.levels[0] for axis in made.domain.axes if axis.other is None and axis.levels[0] != own]
+    closed = [axis.levels[0] for axis in counted.domain.axes if axis.other is None and axis.levels[0] != own]
     if closed and people.are_events:
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
         rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
-    if made.together is not None:
-        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {made.together}"
+    if counted.together is not None:
+        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {counted.together}"
         rows["together"] = f"these are the atoms of {lines}, both or neither"
     if out is not None:
         rows["written"] = str(out)

@@ -65,7 +65,7 @@ def check_no_level(level: options.AskedLevel, epsilon_at: str | None) -> None:
         raise NotALevel("one of --curve and a level must be given", came="both")
 
 
-def _report(curve: LossCurve, named: dict[str, str], unit: str | None, asked: int) -> dict[str, Any]:
+def _report(curve: LossCurve, named: dict[str, str], unit: str | None, steps: int) -> dict[str, Any]:
     points = [
         {
             **level_facts(design.certificate.ptype.level),
@@ -76,7 +76,7 @@ def _report(curve: LossCurve, named: dict[str, str], unit: str | None, asked: in
         }
         for design in curve.designs
     ]
-    return {**named, "unit": unit, "complete": len(points) == asked, "levels": points}
+    return {**named, "unit": unit, "complete": len(points) == steps, "levels": points}
 
 
 def _show(curve: LossCurve, named: dict[str, str], unit: str | None) -> None:

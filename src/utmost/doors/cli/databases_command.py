@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from utmost.design.optima import (
     CountQuery,
     averaged,
@@ -17,6 +15,7 @@ from utmost.design.optima import (
 from utmost.design.spaces import counts
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import options, people_options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, facts, number, screen
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.reports import exact_text
@@ -60,18 +59,12 @@ def _both(report: dict[str, Any], name: str) -> str:
     return short + (f" = {exactly}" if exactly not in (None, short) else "")
 
 
-Values = Annotated[int, typer.Option(metavar="K", help="How many values a row may take.")]
-Rows = Annotated[int, typer.Option(metavar="N", help="How many rows a database has.")]
-Satisfying = Annotated[
-    list[str] | None, typer.Option(metavar="VALUES", help="The values, of 0..K-1, that are counted; 1 if left out.")
-]
-Prior = Annotated[str, typer.Option(metavar="PRIOR", help="What is believed of the count, as for read.")]
-Conflict = Annotated[
-    bool, typer.Option("--conflict", help="The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")
-]
-Tilt = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="With --conflict: how far each leans, from 0 to 1/2; 1/100.")
-]
+Values = Annotated[int, option("K", "How many values a row may take.")]
+Rows = Annotated[int, option("N", "How many rows a database has.")]
+Satisfying = Annotated[list[str] | None, option("VALUES", "The values, of 0..K-1, that are counted; 1 if left out.")]
+Prior = Annotated[str, option("PRIOR", "What is believed of the count, as for read.")]
+Conflict = Annotated[bool, flag("The two consumers of Theorem 6.3 instead, whom no one mechanism serves.")]
+Tilt = Annotated[str | None, option("NUMBER", "With --conflict: how far each leans, from 0 to 1/2; 1/100.")]
 
 
 def databases(
@@ -125,9 +118,9 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
 
 
 def _conflict(at: Level, tilt: str) -> dict[str, Any]:
-    query, one, two = conflicting_users(exact(tilt, "tilt"))
+    query, first, second = conflicting_users(exact(tilt, "tilt"))
     with busy("Solving the program for both"):
-        optimum = shared_mechanism(PrivacyType(query.space, at), [one, two])
+        optimum = shared_mechanism(PrivacyType(query.space, at), [first, second])
     return {
         "tilt": tilt,
         **level_facts(at),

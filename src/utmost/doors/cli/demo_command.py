@@ -10,17 +10,15 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Annotated
 
-import typer
 from rich.text import Text
 
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import screen
 from utmost.errors import Unsupported
 from utmost.provided import provided
 from utmost.publish.tables.admissions import ADMISSIONS_DOMAIN, admission_rows
 
-Keep = Annotated[
-    Path | None, typer.Option("--keep", metavar="DIR", help="Keep the files in this new folder, to go on from there.")
-]
+Keep = Annotated[Path | None, option("DIR", "Keep the files in this new folder, to go on from there.")]
 
 EVENTS, DOMAIN = "applicants.csv", "domain.json"
 STEPS = (
@@ -91,8 +89,8 @@ def write_events() -> None:
 def _folder(keep: Path | None) -> Iterator[Path]:
     """A new folder: the one that is to be kept, or one that is gone afterwards."""
     if keep is None:
-        with TemporaryDirectory(prefix="utmost-demo-") as made:
-            yield Path(made)
+        with TemporaryDirectory(prefix="utmost-demo-") as folder:
+            yield Path(folder)
         return
     if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
         raise Unsupported("the folder to keep must be new or empty", came=str(keep), where="--keep")

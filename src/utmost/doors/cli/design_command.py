@@ -6,7 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
 from rich.text import Text
 
 from utmost.design.optima import Certificate, Optimum, optimal_mechanism
@@ -15,9 +14,11 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve
 from utmost.doors.cli.labelled_screen import map_of_design, show_labelled_answers
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, narrowed, number, screen
 from utmost.doors.documents import designs
-from utmost.doors.documents.consumer_files import consumer_of, is_file
+from utmost.doors.documents.consumer_files import consumer_of
+from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.labelled_answers import labelled_answers
 from utmost.doors.documents.reports import attack_facts, design_report
 from utmost.doors.documents.saved_designs import design_writer
@@ -141,21 +142,18 @@ def _value(value: float, exactly: str | None) -> str:
     return short + (f" = {exactly}" if exactly not in (None, short) and len(exactly or "") < 30 else "")
 
 
-Prior = Annotated[str | None, typer.Option(metavar="PRIOR", help="As for read; uniform or a file except on counts.")]
-Theorem = Annotated[bool, typer.Option("--theorem", help="Refuse a loss that Theorem 3.1 does not cover.")]
-Program = Annotated[bool, typer.Option("--program", help="Solve the linear program even where a theorem answers.")]
+Prior = Annotated[str | None, option("PRIOR", "As for read; uniform or a file except on counts.")]
+Theorem = Annotated[bool, flag("Refuse a loss that Theorem 3.1 does not cover.")]
+Program = Annotated[bool, flag("Solve the linear program even where a theorem answers.")]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv).",
-    ),
+    option("FILE", "Write mechanism, remap and certificate (.json, or - for the pipe), or the mechanism alone (.csv)."),
 ]
 Curve = Annotated[
     str | None,
-    typer.Option(
-        metavar="FROM:TO:STEPS",
-        help="Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
+    option(
+        "FROM:TO:STEPS",
+        "Instead of a level: the least loss at so many levels, evenly between two epsilons, to a thousandth.",
     ),
 ]
 
@@ -196,13 +194,13 @@ def design(
     if theorem and program:
         raise OutOfRange("one of --theorem and --program can be asked for", came="both")
     consumer = consumer_of(prior, loss, ptype.space, ptype.level)
-    found = _optimum(ptype, consumer, theorem=theorem, program=program)
+    optimum = _optimum(ptype, consumer, theorem=theorem, program=program)
     name = None if is_file(loss) else loss.strip().lower()
-    written = designs.document(found, name)
+    written = designs.document(optimum, name)
     path = file_options.file_of(out)
-    _write(found, name, path, plot)
-    report = design_report(found, spelled.replace(":", " ", 1), prior, loss)
-    named = labelled_answers(found)
+    _write(optimum, name, path, plot)
+    report = design_report(optimum, spelled.replace(":", " ", 1), prior, loss)
+    named = labelled_answers(optimum)
     report |= named
 
     def show() -> None:
@@ -213,11 +211,11 @@ def design(
 
 
 def _curve(
-    asked: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
+    range_text: str, secrets: secret_options.Secrets, named: tuple[str, str], answer: options.Answer, plot: Path | None
 ) -> None:
     """The least loss at the levels of a curve."""
     spelled, space = secrets.read()
-    levels, (prior, loss) = asked_levels(asked, space.unit), named
+    levels, (prior, loss) = asked_levels(range_text, space.unit), named
     consumer = consumer_of(prior, loss, space, levels[0])
     names = {"space": spelled.replace(":", " ", 1), "prior": prior, "loss": loss}
     show_loss_curve(space, consumer, levels, names, answer, plot)
@@ -234,36 +232,36 @@ def _optimum(ptype: PrivacyType, consumer: Consumer, *, theorem: bool, program: 
         raise
 
 
-def _write(found: Optimum, loss: str | None, out: Path | None, plot: Path | None) -> None:
+def _write(optimum: Optimum, loss: str | None, out: Path | None, plot: Path | None) -> None:
     writers: dict[Path, Writer] = {}
     if out is not None:
-        writers[out] = design_writer(found, out, loss)
+        writers[out] = design_writer(optimum, out, loss)
     if plot is not None:
-        writers[plot] = _places(found, plot)
+        writers[plot] = _places(optimum, plot)
     if writers:
         write_together(writers)
 
 
-def _places(found: Optimum, path: Path) -> Writer:
+def _places(optimum: Optimum, path: Path) -> Writer:
     """How to draw the prior of a grid, and the answers for its likeliest place."""
     from utmost.doors.figures.canvas import check_format, places_figure
 
-    certificate = found.certificate
+    certificate = optimum.certificate
     space, prior = certificate.ptype.space, certificate.consumer.prior
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
         raise OutOfRange("a picture needs a grid, or places with coordinates", came=repr(metric), where="--plot")
     check_format(path)
-    told = attack_facts(found.attack(), space)
+    told = attack_facts(optimum.attack(), space)
     caption = (
         f"Guessed in one try: {_percent(told['guessed_before'], 3)} before an answer, "
         f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
     )
     if isinstance(space, Places):
-        return map_of_design(found, space, path, caption)
+        return map_of_design(optimum, space, path, caption)
     assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
     likeliest = int(prior.argmax())
-    maps = {"prior": prior, f"answers for place {likeliest}": found.channel.matrix[likeliest]}
+    maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}
     return lambda file: places_figure(maps, (metric.rows, metric.cols), likeliest, file, path, caption)
 
 

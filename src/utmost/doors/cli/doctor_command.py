@@ -15,16 +15,14 @@ from rich.text import Text
 
 from utmost.doors.cli import options
 from utmost.doors.cli.ledger_place import check_no_password, is_server
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, facts, grid, screen
 from utmost.errors import EntropyFailed
 from utmost.version import __version__
 
-Check = Annotated[bool, typer.Option("--check", help="Run the self-check, too: some seconds, half a minute at most.")]
+Check = Annotated[bool, flag("Run the self-check, too: some seconds, half a minute at most.")]
 Ledger = Annotated[
-    str | None,
-    typer.Option(
-        "--ledger", metavar="PLACE", envvar="UTMOST_LEDGER", help="Look at the files of this ledger, too: their modes."
-    ),
+    str | None, option("PLACE", "Look at the files of this ledger, too: their modes.", envvar="UTMOST_LEDGER")
 ]
 
 REQUIRED = ("numpy", "cryptography", "python-flint", "highspy", "threadpoolctl", "typer", "rich")
@@ -73,8 +71,8 @@ def doctor(
 
 
 def _versions() -> dict[str, str | None]:
-    found = {"utmost": __version__, "python": platform.python_version(), "system": platform.platform()}
-    return {**found, **{name: _version(name) for name in REQUIRED}}
+    versions = {"utmost": __version__, "python": platform.python_version(), "system": platform.platform()}
+    return {**versions, **{name: _version(name) for name in REQUIRED}}
 
 
 def _version(name: str) -> str | None:
@@ -84,7 +82,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def has_wal_reset_bug(found: tuple[int, int, int]) -> bool:
+def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
     """Whether this SQLite may damage a database in WAL mode when two connections write and checkpoint at once.
 
     It is in 3.7.0 to 3.51.2, and mended in 3.51.3 and, by backports, in 3.50.7 and 3.44.6 (sqlite.org/wal.html).
@@ -92,8 +90,8 @@ def has_wal_reset_bug(found: tuple[int, int, int]) -> bool:
     >>> [has_wal_reset_bug(one) for one in ((3, 45, 1), (3, 50, 7), (3, 51, 2), (3, 51, 3))]
     [True, False, True, False]
     """
-    mended = found >= (3, 51, 3) or (3, 50, 7) <= found < (3, 51, 0) or (3, 44, 6) <= found < (3, 45, 0)
-    return found >= (3, 7, 0) and not mended
+    mended = version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
+    return version >= (3, 7, 0) and not mended
 
 
 def _sqlite() -> dict[str, Any]:
@@ -123,12 +121,12 @@ def _randomness() -> dict[str, Any]:
 
 
 def _optional() -> dict[str, Any]:
-    found = {}
+    by_extra = {}
     for name, packages in EXTRAS.items():
         versions = {package: _version(package) for package in packages}
-        missing = [package for package, one in versions.items() if one is None]
-        found[name] = {"packages": versions, "get": f'pip install "utmost[{name}]"' if missing else None}
-    return found
+        missing = [package for package, version in versions.items() if version is None]
+        by_extra[name] = {"packages": versions, "get": f'pip install "utmost[{name}]"' if missing else None}
+    return by_extra
 
 
 def _files(ledger: str | None, key_file: Path | None, witness: Path | None) -> list[dict[str, Any]]:
@@ -169,8 +167,10 @@ def _checked() -> list[dict[str, Any]]:
 
 def _is_well(report: dict[str, Any]) -> bool:
     required = all(report["versions"].values()) and sys.version_info >= (3, 11)
-    checks = all(not one["problem"] for one in report.get("check", ()))
-    return bool(required and report["randomness"]["healthy"] and checks and all(one["well"] for one in report["files"]))
+    checks = all(not check["problem"] for check in report.get("check", ()))
+    return bool(
+        required and report["randomness"]["healthy"] and checks and all(check["well"] for check in report["files"])
+    )
 
 
 def _show(report: dict[str, Any]) -> None:
@@ -178,19 +178,19 @@ def _show(report: dict[str, Any]) -> None:
     versions, database = report["versions"], report["sqlite"]
     console.print(Text("utmost is well." if report["well"] else "Something is wrong, see below.", style="bold"))
     optional = {
-        f"utmost[{name}]": "there" if one["get"] is None else f"not there; get it with {one['get']}"
-        for name, one in report["optional"].items()
+        f"utmost[{name}]": "there" if each["get"] is None else f"not there; get it with {each['get']}"
+        for name, each in report["optional"].items()
     }
-    beside = ", ".join(f"{name} {one}" for name, one in report["neighbours"].items() if one) or "none"
+    beside = ", ".join(f"{name} {each}" for name, each in report["neighbours"].items() if each) or "none"
     rows = {
-        "versions": ", ".join(f"{name} {one or 'missing'}" for name, one in versions.items()),
+        "versions": ", ".join(f"{name} {each or 'missing'}" for name, each in versions.items()),
         "SQLite": f"{database['version']}; {database['note']}",
         "randomness": f"{'healthy' if report['randomness']['healthy'] else 'FAILED'}: {report['randomness']['note']}",
         **optional,
         "other packages": beside,
-        **{one["what"]: f"{one['path']}, mode {one['mode']}: {one['note']}" for one in report["files"]},
+        **{each["what"]: f"{each['path']}, mode {each['mode']}: {each['note']}" for each in report["files"]},
     }
     console.print(facts(rows))
     if "check" in report:
-        lines = [[one["name"], one["problem"] or "sound", f"{one['seconds']:.2f} s"] for one in report["check"]]
+        lines = [[each["name"], each["problem"] or "sound", f"{each['seconds']:.2f} s"] for each in report["check"]]
         console.print(grid(["self-check", "", "took"], lines, left=2))

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import typer
-
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import busy, facts, number, percent, screen
-from utmost.doors.documents.consumer_files import cost_of
+from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import plan_report
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact, level
@@ -32,16 +31,16 @@ def show_plan(plan: Plan, *, wanted: str) -> None:
 
 
 Sensitivity = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="The most by which one individual changes one cell: 1 for a count.")
+    str | None, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")
 ]
-Dimensions = Annotated[int, typer.Option(metavar="N", help="With --planar: how many coordinates a point has.")]
+Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a point has.")]
 
 
 def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
     """The level for points, for programs and for people."""
     with busy("Searching"):
-        found = planar_epsilon_for(radius, confidence, per=per, dimensions=dimensions)
-    law = PlanarLaw(level(found), dimensions, exact(per, "per"))
+        least = planar_epsilon_for(radius, confidence, per=per, dimensions=dimensions)
+    law = PlanarLaw(level(least), dimensions, exact(per, "per"))
     bar = law.radius(confidence)
     report = {
         **level_facts(law.level),
@@ -53,7 +52,7 @@ def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple
         "theorem": places_theorem(law),
     }
     shown = {
-        "epsilon": f"{number(found)} for each {number(law.per)} of Euclidean distance",
+        "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
         "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {radius})",
         "noise": report["theorem"],
     }
@@ -61,7 +60,7 @@ def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple
 
 
 def epsilon_for(
-    radius: Annotated[str, typer.Option(metavar="NUMBER", help="The error bar that you want: ± this much.")],
+    radius: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
     sensitivity: Sensitivity = None,
     *,
     plane: options.Plane,

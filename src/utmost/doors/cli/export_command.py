@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.padding import Padding
 from rich.text import Text
 
 from utmost.design.optima import Optimum
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.respond_command import Mechanism
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.documents.answers import SavedMechanism, saved_mechanism
@@ -21,13 +21,10 @@ from utmost.doors.documents.space_names import space_named
 from utmost.errors import OutOfRange
 from utmost.publish.tables.atomic import Writer, write_together
 
-To = Annotated[Language, typer.Option(help="The language of what draws; js is a page, and a module for apps.")]
-Folder = Annotated[
-    Path, typer.Option("--out", metavar="FOLDER", help="Where the files are written; none is written over.")
-]
+To = Annotated[Language, option(None, "The language of what draws; js is a page, and a module for apps.")]
+Folder = Annotated[Path, option("FOLDER", "Where the files are written; none is written over.")]
 Rounded = Annotated[
-    bool,
-    typer.Option("--round", help="First round a design to fractions of 61 bits that keep the level by themselves."),
+    bool, flag("First round a design to fractions of 61 bits that keep the level by themselves.", "--round")
 ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from utmost.doors.cli.option_kinds import argument, option
 from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
@@ -65,6 +66,16 @@ def readable(text: str) -> Path:
     return Path(text)
 
 
+def file_option(metavar: str, help: str, *names: str) -> Any:
+    """An option that names a file to read; see `option`."""
+    return option(metavar, help, *names, parser=readable)
+
+
+def file_argument(metavar: str, help: str) -> Any:
+    """A file to read, by its place."""
+    return argument(metavar, help, parser=readable)
+
+
 def published(text: str) -> Path:
     """The published file of this name, or at this address: then it is fetched, with the statement beside it."""
     if text.lower().startswith(("http://", "https://")):
@@ -89,11 +100,8 @@ def lake(text: str) -> Path:
 
 DomainFile = Annotated[
     File | None,
-    typer.Option(
-        "--domain",
-        metavar="FILE",
-        parser=readable,
-        help='The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.',
+    file_option(
+        "FILE", 'The declared domain as JSON: {"sex": ["men", "women"], "age": {"bins": [0, 100], "width": 10}}.'
     ),
 ]
 
@@ -105,39 +113,24 @@ def file_of(out: Path | None) -> Path | None:
 
 Published = Annotated[
     File,
-    typer.Argument(
-        metavar="RELEASE",
+    argument(
+        "RELEASE",
+        "A released table, a release by a plan, or a table of it; or its https:// address; - for the pipe.",
         parser=published,
-        help="A released table, a release by a plan, or a table of it; or its https:// address; - for the pipe.",
     ),
 ]
-TableFile = Annotated[
-    File,
-    typer.Argument(
-        metavar="TABLE", parser=readable, help="A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe."
-    ),
-]
+TableFile = Annotated[File, file_argument("TABLE", "A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe.")]
 TableOrLake = Annotated[
     File,
-    typer.Argument(
-        metavar="TABLE",
+    argument(
+        "TABLE",
+        "A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
         parser=lake,
-        help="A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
     ),
 ]
 TableOut = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write the table here, and its statement to FILE.json; - or left out: to standard output.",
-    ),
+    option("FILE", "Write the table here, and its statement to FILE.json; - or left out: to standard output."),
 ]
-Check = Annotated[
-    File | None,
-    typer.Option("--check", metavar="FILE", parser=readable, help="Check the proof that --out wrote, nothing else."),
-]
-StatementFile = Annotated[
-    File | None,
-    typer.Option("--statement", metavar="FILE", parser=readable, help="The statement; by default the one beside it."),
-]
+Check = Annotated[File | None, file_option("FILE", "Check the proof that --out wrote, nothing else.")]
+StatementFile = Annotated[File | None, file_option("FILE", "The statement; by default the one beside it.")]

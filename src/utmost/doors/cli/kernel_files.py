@@ -44,8 +44,8 @@ class Search:
 
     def after(self, block: KernelBlock, written: int | None) -> "Search":
         """The search once a stretch is done."""
-        found = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
-        return Search(block.position, self.sizes + found, block.done, written)
+        sizes = Counter(np.count_nonzero(block.supports >= 0, axis=1).tolist())
+        return Search(block.position, self.sizes + sizes, block.done, written)
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:

@@ -15,6 +15,7 @@ from utmost.design.geometry import kernels as listed_kernels
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
@@ -63,34 +64,26 @@ def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dic
         console.print(Text(f"and {len(rows) - _SHOWN:,} more orbits", style="dim"))
 
 
-def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, found: KernelEstimate) -> None:
+def show_estimate(spelled: str, ptype: PrivacyType, outcomes: int, estimate: KernelEstimate) -> None:
     """Print an estimate with its interval."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         "level": str(ptype.level),
-        f"kernels with {outcomes} outcomes": f"about {found.value:.4g}",
-        f"with confidence {percent(found.confidence)}": f"between {found.low:.4g} and {found.high:.4g}",
-        "samples": str(found.samples),
+        f"kernels with {outcomes} outcomes": f"about {estimate.value:.4g}",
+        f"with confidence {percent(estimate.confidence)}": f"between {estimate.low:.4g} and {estimate.high:.4g}",
+        "samples": str(estimate.samples),
     }
     screen().print(facts(shown))
 
 
-Count = Annotated[bool, typer.Option("--count", help="Only how many there are.")]
-BySize = Annotated[bool, typer.Option("--by-size", help="How many there are with each number of outcomes.")]
-Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
-Samples = Annotated[
-    str | None, typer.Option("--estimate", metavar="SAMPLES", help="Estimate their number from so many random sets.")
-]
-Size = Annotated[
-    str | None, typer.Option("--size", metavar="N", help="Outcomes of the kernels to estimate; by default the most.")
-]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Make an estimate repeatable.")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write them, as sets of vertices, as .csv or .json; - for the pipe.")
-]
-Resume = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Keep in this file where the search stands, and go on from there.")
-]
+Count = Annotated[bool, flag("Only how many there are.")]
+BySize = Annotated[bool, flag("How many there are with each number of outcomes.")]
+Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
+Samples = Annotated[str | None, option("SAMPLES", "Estimate their number from so many random sets.")]
+Size = Annotated[str | None, option("N", "Outcomes of the kernels to estimate; by default the most.")]
+Seed = Annotated[int | None, option("N", "Make an estimate repeatable.")]
+Out = Annotated[Path | None, option("FILE", "Write them, as sets of vertices, as .csv or .json; - for the pipe.")]
+Resume = Annotated[Path | None, option("FILE", "Keep in this file where the search stands, and go on from there.")]
 
 
 def kernels(
@@ -141,10 +134,10 @@ def kernels(
     answer.give(report, lambda: show_kernels(spelled, ptype, sizes, written, listed=not by_size))
 
 
-def _check_one(asked: dict[str, bool]) -> None:
-    given = [name for name, wanted in asked.items() if wanted]
-    if len(given) > 1:
-        raise OutOfRange(f"only one of {', '.join(asked)} can be asked for", came=" and ".join(given))
+def _check_one(wanted_options: dict[str, bool]) -> None:
+    names = [name for name, wanted in wanted_options.items() if wanted]
+    if len(names) > 1:
+        raise OutOfRange(f"only one of {', '.join(wanted_options)} can be asked for", came=" and ".join(names))
 
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
@@ -179,14 +172,14 @@ def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Sorting the kernels of {spelled} into orbits"):
-        found = listed_kernels(ptype)
-        parts = found.orbits()
+        orbits = listed_kernels(ptype)
+        parts = orbits.orbits()
     rows = [
-        {"kernels": int(size), "vertices": list(found.support(int(k)))}
+        {"kernels": int(size), "vertices": list(orbits.support(int(k)))}
         for k, size in zip(parts.representatives, parts.sizes, strict=True)
     ]
-    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(found), "orbits": rows}
-    answer.give(report, lambda: show_orbits(spelled, ptype, len(found), rows))
+    report = {"space": spelled, **level_facts(ptype.level), "kernels": len(orbits), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, ptype, len(orbits), rows))
 
 
 def _estimate(

@@ -20,13 +20,13 @@ def show_labelled_answers(report: dict[str, Any]) -> None:
         console.print(grid(["answer", "chance"], rows))
 
 
-def map_of_design(found: Optimum, places: Places, path: Path, caption: str) -> Writer:
+def map_of_design(optimum: Optimum, places: Places, path: Path, caption: str) -> Writer:
     """How to draw the prior on the map of its places, and the answers for the likeliest place."""
     from utmost.doors.figures.labelled_map import labelled_map
 
-    prior = found.certificate.consumer.prior
+    prior = optimum.certificate.consumer.prior
     likeliest = int(prior.argmax())
-    maps = {"prior": prior, f"answers for {places.labels[likeliest]}": found.channel.matrix[likeliest]}
+    maps = {"prior": prior, f"answers for {places.labels[likeliest]}": optimum.channel.matrix[likeliest]}
     positions = places.coordinates  # refused here, before anything is written
     names = list(map(str, places.labels))
     degrees = bool(places.geography.in_degrees)

@@ -4,7 +4,6 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.channels import Channel
@@ -103,14 +102,15 @@ def _counted(count: int, what: str) -> str:
 
 
 def _epsilon(report: dict[str, Any], *, short: bool = False) -> str:
-    kept = report["smallest_epsilon"]
-    if kept["pair"] is None:
+    smallest = report["smallest_epsilon"]
+    if smallest["pair"] is None:
         return "0"
-    value = "infinity" if kept["value"] is None else str(_UPWARD.create_decimal_from_float(kept["value"]))
+    value = "infinity" if smallest["value"] is None else str(_UPWARD.create_decimal_from_float(smallest["value"]))
     if short:
         return value
-    exactly = f" ({kept['level']})" if kept["level"] else ""
-    return f"{value}{exactly}, for secrets {kept['pair'][0]} and {kept['pair'][1]} at outcome {kept['outcome']}"
+    exactly = f" ({smallest['level']})" if smallest["level"] else ""
+    first, second = smallest["pair"]
+    return f"{value}{exactly}, for secrets {first} and {second} at outcome {smallest['outcome']}"
 
 
 def value_text(value: dict[str, Any] | None) -> str:
@@ -128,11 +128,7 @@ def value_text(value: dict[str, Any] | None) -> str:
 
 Channels = Annotated[
     list[file_options.File],
-    typer.Argument(
-        metavar="CHANNEL...",
-        parser=file_options.readable,
-        help="Matrices as .csv or .json: rows are secrets; - for the pipe.",
-    ),
+    file_options.file_argument("CHANNEL...", "Matrices as .csv or .json: rows are secrets; - for the pipe."),
 ]
 
 

@@ -9,7 +9,8 @@ from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
-from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.promise_options import points_of, strategy_of
+from utmost.doors.cli.release_options import ReleaseMemory
 from utmost.doors.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
@@ -17,13 +18,14 @@ from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, level_text, stated_level
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
+from utmost.publish.counting import CountedTable
+from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.releases import WorkloadRelease, rehearse_places, rehearse_table
 from utmost.publish.releases.table_statements import cells_digest, promise_line
 from utmost.publish.releases.workload_release import checked_workload
 from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_files import Signer, sidecar_path, signer_of
+from utmost.publish.statements.statement_files import Signer, sidecar_path
 from utmost.publish.tables import files
 from utmost.publish.tables.engines import is_engine_frame
 
@@ -45,16 +47,16 @@ def status_report(
     }
 
 
-def mechanism_report(kept: KeptMechanism) -> dict[str, Any]:
+def mechanism_report(mechanism: KeptMechanism) -> dict[str, Any]:
     """One version of a mechanism from which persons are answered."""
     return {
-        "name": kept.name,
-        "version": kept.version,
-        "dataset": kept.dataset,
-        "persons": kept.persons,
-        "level": level_text(kept.spent),
-        "open": kept.open,
-        "mechanism": kept.mechanism,
+        "name": mechanism.name,
+        "version": mechanism.version,
+        "dataset": mechanism.dataset,
+        "persons": mechanism.persons,
+        "level": level_text(mechanism.spent),
+        "open": mechanism.open,
+        "mechanism": mechanism.mechanism,
     }
 
 
@@ -84,11 +86,11 @@ def budget_report(budget: Budget) -> dict[str, Any]:
     }
 
 
-def verification_report(found: Verification) -> dict[str, Any]:
+def verification_report(sound: Verification) -> dict[str, Any]:
     """What was found sound."""
-    spent = {dataset: _number(spending.epsilon) for dataset, spending in found.spent.items()}
-    counted = {"events": found.events, "responses": found.responses, "cells": found.cells, "answers": found.answers}
-    return counted | {"spent": spent}
+    spent = {dataset: _number(spending.epsilon) for dataset, spending in sound.spent.items()}
+    counts = {"events": sound.events, "responses": sound.responses, "cells": sound.cells, "answers": sound.answers}
+    return counts | {"spent": spent}
 
 
 def event_report(event: Event) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def _number(value: Any) -> Any:
 _IN_LEDGER = "The ledger holds the answer: the same call with another --out gives it again, and spends nothing."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A release and a level, as they were named on the command line, and where the answer goes.
 
@@ -127,23 +129,23 @@ class Question:
     """
 
     name: options.LedgerName
-    epsilon: options.Epsilon = None
-    alpha: options.Alpha = None
+    level: options.AskedLevel
     version: options.DataVersion = None
-    confidence: options.Confidence = "0.95"
-    out: file_options.TableOut = None
-    sign: options.Sign = None
-    as_json: options.AsJson = False
-    form: table_options.Format = None
+    answer: table_options.TableAnswer
 
     def __post_init__(self) -> None:
-        options.AskedLevel(self.epsilon, self.alpha).read()
-        read_confidence(self.confidence)
+        self.level.read()
+        read_confidence(self.answer.confidence)
 
     @property
     def at(self) -> Level:
         """The level."""
-        return options.AskedLevel(self.epsilon, self.alpha).read()
+        return self.level.read()
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """Level and version, as the ledger takes them beside the name."""
+        return {"epsilon": self.at, "version": self.version}
 
     def checked(self, source: Path | None, *, again: bool = False) -> Signer | None:
         """What signs the statement, if anything, once it is clear that table and statement can be written.
@@ -155,16 +157,16 @@ class Question:
         Raises:
             Unsupported: where one of the files exists, and for an ending of another kind than the table's.
         """
-        out = table_options.output(self.out, self.form)
+        answer, out = self.answer, self.answer.file
         if again and out is not None and out.is_file():
             pass
         elif out is not None and out.suffix.lower() == ".json":
-            check_document(out, self.sign)
-        elif source is None or source.suffix.lower() != ".json" or out is None:
-            statement_files.check_free(source or Path("columns.csv"), out, self.sign)
+            check_document(out, answer.sign)
+        elif source is None or (source.suffix.lower() == ".json" and out is not None):
+            answer.check_free(Path("columns.csv"))
         else:
-            statement_files.check_free(Path("columns.csv"), out, self.sign)
-        return None if self.sign is None else signer_of(self.sign)
+            answer.check_free(source)
+        return answer.signer
 
     def check_kind(self, *, planned: bool) -> None:
         """Check that the file has the ending of the release: .json of one by a plan, else that of a table.
@@ -172,14 +174,14 @@ class Question:
         Raises:
             OutOfRange: where it has not.
         """
-        out = table_options.output(self.out, self.form)
+        out = self.answer.file
         if out is not None and planned != (out.suffix.lower() == ".json"):
             wanted = "one by a plan is written as .json" if planned else "one of columns is written as a table"
             raise OutOfRange(f"a release is written as its kind: {wanted}", came=out.name, where="--out")
 
     def planned(self, ledger: Ledger) -> bool:
         """Whether the release that is named in a ledger was made by a plan; False where there is none."""
-        return any(release.noise.strategy is not None for release in ledger.releases if release.name == self.name)
+        return any(release.noise.needs_counted for release in ledger.releases if release.name == self.name)
 
     def give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool = False) -> None:
         """Write the table and its statement, then print: JSON for programs, a screen for people.
@@ -194,28 +196,26 @@ class Question:
             raise
 
     def _give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool) -> None:
-        out, at = table_options.output(self.out, self.form), self.at
+        out, as_json, sure = self.answer.file, self.answer.as_json, read_confidence(self.answer.confidence)
         if isinstance(table, WorkloadRelease):
-            sums = with_confidence(table, read_confidence(self.confidence))
-            more = self._together(ledger)
-            return give_workload(sums, out, signer, as_json=self.as_json, more=more, headline="Answered.")
-        versions = [one for one in ledger.releases if one.name == self.name]
-        release = next(one for one in reversed(versions) if self.version in (None, one.version))
-        publication = answer_publication(
-            table, release, at, read_confidence(self.confidence), ledger.spent(release.name)
-        )
+            more, sums = self._together(ledger), with_confidence(table, sure)
+            return give_workload(sums, out, signer, as_json=as_json, more=more, headline="Answered.")
+        versions = [release for release in ledger.releases if release.name == self.name]
+        release = next(other for other in reversed(versions) if self.version in (None, other.version))
+        publication = answer_publication(table, release, self.at, sure, ledger.spent(release.name))
         table, report = publication.table, publication.said
         if out is None:
-            said = report(cells_digest(table))
+            statement = report(cells_digest(table))
         elif again and out.is_file():
-            said = report(statement_files.check_repeated(table, out))
+            statement = report(statement_files.check_repeated(table, out))
         else:
-            said = statement_files.publish(table, report, out, watched, signer)
-        if self.as_json:
-            return print_json(said if out is not None else {"statement": said, "table": files.columns(table)})
+            statement = statement_files.publish(table, report, out, watched, signer)
+        if as_json:
+            whole = {"statement": statement, "table": files.columns(table)}
+            return print_json(statement if out is not None else whole)
         if out is None:
-            table_options.give_table(table, self.form)
-        _show_answer(said, out)
+            table_options.give_table(table, self.answer.form)
+        _show_answer(statement, out)
 
     def _together(self, ledger: Ledger) -> dict[str, str]:
         """At which levels the release was answered, and what all answers cost together."""
@@ -228,66 +228,73 @@ class Question:
 
 
 def publish_in_ledger(
-    place: Place,
     table: Path,
-    promise: dict[str, Any],
-    asked: Question,
+    promise: Promise,
+    memory: ReleaseMemory,
+    question: Question,
     *,
-    create: bool,
     dry_run: bool,
-    brought: Any = None,
+    brought: CountedTable | None = None,
 ) -> None:
     """Publish, or rehearse it: the same checks of the table, and what the dataset would have spent.
 
     Args:
-        promise: what `Ledger.publish` takes, the name among it.
-        create: whether the ledger may be made.
+        table: the file.
+        promise: what is promised of it.
+        memory: the ledger.
+        question: name, level and where the answer goes.
+        dry_run: whether it is rehearsed.
         brought: the table, where it is not the one in the file.
     """
-    again = promise.get("request") is not None and promise.get("strategy") is None
-    asked.check_kind(planned=promise.get("strategy") is not None)
-    signer = asked.checked(table, again=again)
+    planned, answer = promise.noise.needs_counted, question.answer
+    again = memory.request is not None and not planned
+    question.check_kind(planned=planned)
+    signer = question.checked(table, again=again)
     with busy(f"Checking {table.name}"):
-        is_parquet = asked.out is not None and files.ending_of(asked.out) in files.PARQUET
-        by_item = is_parquet and promise.get("noise") == "items" and promise.get("id_column") is not None
-        brought = files.brought(table, by_item=by_item) if brought is None else brought
-    if is_engine_frame(brought) and file_options.file_of(asked.out) is None and not dry_run:
+        is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
+        by_item = is_parquet and promise.by_item
+        source = files.brought(table, by_item=by_item) if brought is None else brought
+    if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
     if dry_run:
-        return _rehearse(place, brought, promise, asked, create=create)
-    with place.opened(create=create) as opened:
+        return _rehearse(source, promise, memory, question)
+    with memory.place.opened(create=memory.create) as opened:
+        call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
         with counted("Publishing") as progress:
-            made = opened.publish(table=brought, **promise, progress=progress)
-        asked.give(opened, made, signer, again=again)
+            release = opened.publish(question.name, source, promise, **call, request=memory.request, progress=progress)
+        question.give(opened, release, signer, again=again)
 
 
-def _rehearse(place: Place, table: Any, promise: dict[str, Any], asked: Question, *, create: bool) -> None:
-    of_ledger = ("name", "version", "dataset", "half_step", "independent", "largest", "request", "noise")
-    once = {key: value for key, value in promise.items() if key not in of_ledger}
-    if promise.get("per") is not None:
-        rehearse_places(table, **once)
-    elif promise.get("strategy") is None:
-        rehearse_table(table, **once, relaxable=is_engine_frame(table))
+def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
+    words: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
+    words |= {"rows": promise.rows, "id_column": promise.id_columns, "epsilon": question.at}
+    points, strategy = points_of(promise), strategy_of(promise)
+    if points is not None:
+        rehearse_places(table, **words, per=points.per, grid=points.declared)
+    elif strategy is None:
+        of_noise = promise.noise.words()
+        words |= {"unit": promise.unit, "numbers": of_noise["numbers"], "grid": of_noise["grid"]}
+        rehearse_table(table, **words, relaxable=is_engine_frame(table))
     else:
-        checked_workload(table, promise["strategy"], asked.at)
-    if create and not place.is_there:
-        after = {"dataset": promise["dataset"] or asked.name, "limit": None, "remaining": None}
-        return _show_spending(asked, after | {"spent": level_text(asked.at)}, new=True)
-    of_dataset = {name: promise[name] for name in ("dataset", "independent", "version")}
-    with place.opened() as opened:
-        show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, **of_dataset))
+        checked_workload(table, strategy, question.at)
+    if memory.create and not memory.place.is_there:
+        after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
+        return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)
+    of_dataset = {"dataset": memory.dataset, "independent": memory.independent}
+    with memory.place.opened() as opened:
+        show_spending(question, opened.rehearse(question.name, **question.call, **of_dataset))
 
 
-def show_spending(asked: Question, after: Budget) -> None:
+def show_spending(question: Question, after: Budget) -> None:
     """Say what a call would spend; nothing was drawn or written."""
-    _show_spending(asked, budget_report(after), new=False)
+    _show_spending(question, budget_report(after), new=False)
 
 
-def _show_spending(asked: Question, after: dict[str, Any], *, new: bool) -> None:
-    if asked.as_json:
-        found = {"dry_run": True, "name": asked.name, **level_facts(asked.at)}
-        return print_json(found | {"after": after, "new_ledger": new})
-    rows = {"release": asked.name, "level": f"epsilon = {level_text(asked.at)}", **budget_rows(after)}
+def _show_spending(question: Question, after: dict[str, Any], *, new: bool) -> None:
+    if question.answer.as_json:
+        report = {"dry_run": True, "name": question.name, **level_facts(question.at)}
+        return print_json(report | {"after": after, "new_ledger": new})
+    rows = {"release": question.name, "level": f"epsilon = {level_text(question.at)}", **budget_rows(after)}
     if new:
         rows["ledger"] = "would be made"
     screen().print(Group(Text("Nothing was drawn. After this call it would be:", style="bold"), facts(rows)))
@@ -303,22 +310,26 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _show_answer(said: Mapping[str, Any], out: Path | None) -> None:
+def _show_answer(statement: Mapping[str, Any], out: Path | None) -> None:
     """Print what an answer is worth: beside the table on standard error, or after it was written."""
-    sure = percent(said["confidence"])
-    each, where = f"epsilon = {said['epsilon']}", f"around each released cell, at {sure} confidence"
+    sure = percent(statement["confidence"])
+    each, where = f"epsilon = {statement['epsilon']}", f"around each released cell, at {sure} confidence"
     rows = {
-        "release": f"{said['name']}, version {said['data_version']}",
-        "level": f"{each} in all, epsilon = {said['per_cell']['epsilon']} for each cell" if "per_cell" in said else "",
-        "error bar": f"± {number(said['radius'])} {where}",
-        "answered at": ", ".join(said["levels"]),
-        "together": f"epsilon = {said['together']['epsilon']}, whatever answers are put together",
+        "release": f"{statement['name']}, version {statement['data_version']}",
+        "level": f"{each} in all, epsilon = {statement['per_cell']['epsilon']} for each cell"
+        if "per_cell" in statement
+        else "",
+        "error bar": f"± {number(statement['radius'])} {where}",
+        "answered at": ", ".join(statement["levels"]),
+        "together": f"epsilon = {statement['together']['epsilon']}, whatever answers are put together",
     }
-    if "per" in said:
-        rows["level"] = f"{each} for each {said['per']} of Euclidean distance, in the unit of the columns"
-        rows["error bar"] = f"within {number(said['radius'])} of each point, at {sure} confidence"
-        rows["together"] += f", for each {said['per']}"
+    if "per" in statement:
+        rows["level"] = f"{each} for each {statement['per']} of Euclidean distance, in the unit of the columns"
+        rows["error bar"] = f"within {number(statement['radius'])} of each point, at {sure} confidence"
+        rows["together"] += f", for each {statement['per']}"
     if out is not None:
         rows["written"] = f"{out} and {sidecar_path(out)}"
-    promise = said["guarantee"] if "per" in said else promise_line(stated_level(said), said["neighbours"])
+    promise = (
+        statement["guarantee"] if "per" in statement else promise_line(stated_level(statement), statement["neighbours"])
+    )
     screen(stderr=out is None).print(promised("Answered.", promise, rows))

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from utmost.doors.cli import ledger_answers, options
 from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import busy, facts, grid, screen
 from utmost.errors import OutOfRange
 from utmost.publish.ledger import Ledger
@@ -35,9 +36,9 @@ def show_status(status: Mapping[str, Any], headline: str | None = None) -> None:
     shown: list[Any] = [] if headline is None else [Text(headline, style="bold")]
     shown.append(facts(rows))
     tables = (_RELEASE, status["releases"]), (_MECHANISM, status["mechanisms"]), (_BUDGET, status["datasets"])
-    for titles, found in tables:
-        if found:
-            shown.append(grid(titles, [[_cell(one[title]) for title in titles] for one in found]))
+    for titles, entries in tables:
+        if entries:
+            shown.append(grid(titles, [[_cell(row[title]) for title in titles] for row in entries]))
     screen().print(Group(*shown))
 
 
@@ -60,9 +61,9 @@ def show_history(events: Sequence[Mapping[str, Any]]) -> None:
     screen().print(grid(("event", "time", "kind", "facts"), rows, left=4))
 
 
-def _facts(found: Mapping[str, Any]) -> str:
+def _facts(event_facts: Mapping[str, Any]) -> str:
     """What people want to know of an event; digests are for programs."""
-    return ", ".join(f"{name} {_cell(found[name])}" for name in _TOLD if found.get(name) is not None)
+    return ", ".join(f"{name} {_cell(event_facts[name])}" for name in _TOLD if event_facts.get(name) is not None)
 
 
 def _cell(value: Any) -> str:
@@ -71,8 +72,8 @@ def _cell(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-Dataset = Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Only the events of this dataset.")]
-NameFilter = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Only the events of this release.")]
+Dataset = Annotated[str | None, option("NAME", "Only the events of this dataset.")]
+NameFilter = Annotated[str | None, option("NAME", "Only the events of this release.")]
 
 
 def status(*, place: Place, answer: options.Answer) -> None:
@@ -84,8 +85,8 @@ def status(*, place: Place, answer: options.Answer) -> None:
 def verify(*, place: Place, answer: options.Answer) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
     with place.opened() as opened, busy("Verifying"):
-        found, quarantine = opened.verify(), opened.status().quarantine
-    report = ledger_answers.verification_report(found) | {"quarantine": quarantine}
+        verification, quarantine = opened.verify(), opened.status().quarantine
+    report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
     answer.give(report, lambda: show_verification(report))
     if quarantine is not None:
         raise typer.Exit(1)
@@ -101,9 +102,9 @@ def history(*, place: Place, name: NameFilter = None, dataset: Dataset = None, a
 def budget(
     *,
     place: Place,
-    dataset: Annotated[str, typer.Option("--dataset", metavar="NAME", help="The dataset.")],
+    dataset: Annotated[str, option("NAME", "The dataset.")],
     limit: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Set the limit: the epsilon that all its releases may spend.")
+        str | None, option("NUMBER", "Set the limit: the epsilon that all its releases may spend.")
     ] = None,
     answer: options.Answer,
 ) -> None:
@@ -116,7 +117,7 @@ def budget(
 def backup(
     *,
     place: Place,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The copy, an SQLite file; never over another file.")],
+    out: Annotated[Path, option("FILE", "The copy, an SQLite file; never over another file.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
@@ -124,12 +125,12 @@ def backup(
     with place.opened() as opened, busy("Copying"):
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
-    said = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
-    options.Answer(None, as_json).give(report, lambda: typer.echo(said))
+    told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"
+    options.Answer(None, as_json).give(report, lambda: typer.echo(told))
 
 
 def restore(
-    copy: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="What `backup` wrote.")],
+    copy: Annotated[Path, argument("FILE", "What `backup` wrote.", exists=True, dir_okay=False)],
     *,
     place: Place,
     answer: options.Answer,
@@ -138,21 +139,18 @@ def restore(
     if place.path is not None:
         check_absent(place.path)
     with Ledger.restore(copy, place.ledger, **place.options) as opened:
-        said = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
-        _give_status(opened, answer, said)
+        told = "Restored, and in quarantine: it answers nothing new before `utmost ledger resume`."
+        _give_status(opened, answer, told)
 
 
 def resume(
     *,
     place: Place,
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why the ledger may go on; it is recorded.")],
+    reason: Annotated[str, option("TEXT", "Why the ledger may go on; it is recorded.")],
     missing: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DATASET=EPSILON", help="What a dataset may have spent beyond what the ledger knows."),
+        list[str] | None, option("DATASET=EPSILON", "What a dataset may have spent beyond what the ledger knows.")
     ] = None,
-    nothing_missing: Annotated[
-        bool, typer.Option("--nothing-missing", help="Nothing was said that the ledger does not know.")
-    ] = False,
+    nothing_missing: Annotated[bool, flag("Nothing was said that the ledger does not know.")] = False,
     answer: options.Answer,
 ) -> None:
     """End a quarantine. What may have been spent since the copy was made is charged, and old releases stay closed."""
@@ -167,9 +165,7 @@ def resume(
 def receipt(
     *,
     place: Place,
-    check: Annotated[
-        str | None, typer.Option(metavar="RECEIPT", help="Find out whether the ledger is older than this receipt.")
-    ] = None,
+    check: Annotated[str | None, option("RECEIPT", "Find out whether the ledger is older than this receipt.")] = None,
     answer: options.Answer,
 ) -> None:
     """Print a line to keep elsewhere, by which a ledger that was put back is found out; or check one."""
@@ -177,8 +173,8 @@ def receipt(
         if check is not None:
             opened.check(check)
         line = opened.receipt()
-    said = line if check is None else "The ledger is as new as the receipt."
-    answer.give({"receipt": line, "checked": check is not None}, lambda: typer.echo(said))
+    told = line if check is None else "The ledger is as new as the receipt."
+    answer.give({"receipt": line, "checked": check is not None}, lambda: typer.echo(told))
 
 
 PARTS = (status, verify, history, budget, backup, restore, resume, receipt)

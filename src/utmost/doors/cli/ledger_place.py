@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.errors import OutOfRange
 
 _SERVERS = ("postgresql", "postgres")
@@ -67,6 +68,38 @@ class Place:
         """What `Ledger.open` and `Ledger.restore` take beside the place."""
         named = {"key": self.key_file, "witness": self.witness}
         return {name: os.fspath(path) for name, path in named.items() if path is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A ledger that may be named, and under which name it keeps what is drawn."""
+
+    title: ClassVar[str] = "In a ledger"
+
+    ledger: Annotated[
+        str | None, option("PLACE", "Keep what is drawn in a ledger: an SQLite file, or postgresql://HOST/DATABASE.")
+    ] = None
+    create: Annotated[bool, flag("With --ledger: make the ledger where there is none, with its key and witness.")] = (
+        False
+    )
+    name: Annotated[str | None, option("NAME", "With --ledger: under which name it is kept.")] = None
+    dataset: Annotated[str | None, option("NAME", "With --ledger: the dataset whose budget is charged.")] = None
+    independent: Annotated[
+        bool, flag("With --ledger: these are other people's data than any other dataset's in it.")
+    ] = False
+    version: Annotated[
+        int | None,
+        option(
+            "N", "With --ledger: 2, 3, ... for data that have changed, or asked anew; it adds up.", "--data-version"
+        ),
+    ] = None
+    key_file: options.KeyFile = None
+    witness: options.WitnessFile = None
+
+    @property
+    def place(self) -> Place:
+        """Where the ledger is; only where one is named."""
+        return Place(str(self.ledger), self.key_file, self.witness)
 
 
 def is_server(text: str) -> bool:

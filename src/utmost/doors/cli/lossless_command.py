@@ -5,12 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.screen import facts, grid, number, screen
-from utmost.doors.documents.consumer_files import cost_of, is_file
+from utmost.doors.documents.cost_files import cost_of, is_file
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, level
 from utmost.laws.gradual import Losslessness, losslessness
@@ -22,21 +22,23 @@ from utmost.publish.tables.number_files import number_rows
 
 _NEAR = 4
 _SAYS: Mapping[type, Callable[[Any], str]] = {
-    verdicts.NegativeMass: lambda one: f"the one candidate has at {one.at} a mass of at most {number(one.mass)}",
-    verdicts.LargerCharacteristic: lambda one: (
-        f"at z = {number(one.x, 8)} + {number(one.y, 8)} i the stricter law has the larger characteristic function, "
-        f"at least {number(one.ratio)} times"
+    verdicts.NegativeMass: lambda verdict: (
+        f"the one candidate has at {verdict.at} a mass of at most {number(verdict.mass)}"
     ),
-    verdicts.BoundedSupport: lambda one: "the stricter law is bounded and the looser one is not",
-    verdicts.UnmatchedZero: lambda one: (
-        f"the looser law's characteristic function is zero between {number(one.after, 12)} and "
-        f"{number(one.before, 12)}, and the stricter one's is not"
+    verdicts.LargerCharacteristic: lambda verdict: (
+        f"at z = {number(verdict.x, 8)} + {number(verdict.y, 8)} i the stricter law has the larger characteristic "
+        f"function, at least {number(verdict.ratio)} times"
     ),
-    verdicts.IrrationalSteps: lambda one: "the first step of one staircase is an irrational part of its period",
-    verdicts.DiscontinuousDensity: lambda one: (
+    verdicts.BoundedSupport: lambda verdict: "the stricter law is bounded and the looser one is not",
+    verdicts.UnmatchedZero: lambda verdict: (
+        f"the looser law's characteristic function is zero between {number(verdict.after, 12)} and "
+        f"{number(verdict.before, 12)}, and the stricter one's is not"
+    ),
+    verdicts.IrrationalSteps: lambda verdict: "the first step of one staircase is an irrational part of its period",
+    verdicts.DiscontinuousDensity: lambda verdict: (
         "the stricter law's density jumps; the looser law plus anything has none that does"
     ),
-    verdicts.SmallerVariance: lambda one: "the stricter law has the smaller variance",
+    verdicts.SmallerVariance: lambda verdict: "the stricter law has the smaller variance",
 }
 
 
@@ -54,17 +56,14 @@ def show_lossless(report: dict[str, Any]) -> None:
     console.print(facts(shown))
     if report["difference"]:
         console.print(Text("\nThe law of W", style="bold"))
-        console.print(grid(["W", "probability"], [[one["at"], one["probability"]] for one in report["difference"]]))
+        console.print(
+            grid(["W", "probability"], [[point["at"], point["probability"]] for point in report["difference"]])
+        )
 
 
-Strict = Annotated[
-    str, typer.Argument(metavar="STRICT", help="The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")
-]
-Loose = Annotated[str, typer.Argument(metavar="LOOSE", help="The looser one, likewise.")]
-Law = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="Which noise: optimal (the least for --cost), half-step, geometric or laplace."),
-]
+Strict = Annotated[str, argument("STRICT", "The stricter level: 1, 1/2, or alpha=1/2; or a .csv file of a law.")]
+Loose = Annotated[str, argument("LOOSE", "The looser one, likewise.")]
+Law = Annotated[str, option("NAME", "Which noise: optimal (the least for --cost), half-step, geometric or laplace.")]
 
 
 def lossless(
@@ -84,14 +83,14 @@ def lossless(
     """
     laws = [_law(text, law, sensitivity, cost_of(cost), numbers) for text in (strict, loose)]
     _check_order(laws, loose)
-    found = losslessness(*laws)
+    verdict = losslessness(*laws)
     report = {
         "strict": _named(laws[0], strict),
         "loose": _named(laws[1], loose),
-        "lossless": bool(found),
-        "obstacle": None if found.obstacle is None else type(found.obstacle).__name__,
-        "because": None if found.obstacle is None else _SAYS[type(found.obstacle)](found.obstacle),
-        "difference": _difference(found),
+        "lossless": bool(verdict),
+        "obstacle": None if verdict.obstacle is None else type(verdict.obstacle).__name__,
+        "because": None if verdict.obstacle is None else _SAYS[type(verdict.obstacle)](verdict.obstacle),
+        "difference": _difference(verdict),
     }
     answer.give(report, lambda: show_lossless(report))
 
@@ -114,8 +113,8 @@ def _law(text: str, name: str, sensitivity: str, cost: Cost, numbers: str) -> An
     if name == "laplace" or (name == "geometric" and numbers == "integers"):
         return Laplace(at, sensitivity) if name == "laplace" else Geometric(at, sensitivity)
     if name == "half-step":
-        made: Any = Staircase if numbers == "reals" else DiscreteStaircase
-        return made.half_step(at, sensitivity)
+        kind: Any = Staircase if numbers == "reals" else DiscreteStaircase
+        return kind.half_step(at, sensitivity)
     if name != "optimal":
         raise OutOfRange("the law must be optimal, half-step, geometric (on integers) or laplace", came=name)
     return optimal_noise(at, sensitivity, cost, read_numbers(numbers))
@@ -135,9 +134,9 @@ def _table(path: Path) -> dict[int, Fraction]:
     return {int(at): mass for at, mass in rows}
 
 
-def _difference(found: Losslessness) -> list[dict[str, str]] | None:
+def _difference(verdict: Losslessness) -> list[dict[str, str]] | None:
     """The masses of W next to 0; of Laplace noise the one at 0."""
-    law = found.difference
+    law = verdict.difference
     if law is None:
         return None
     if not isinstance(law, verdicts.Difference):

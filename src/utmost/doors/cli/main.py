@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from utmost.doors.cli.control_characters import harmless
-from utmost.doors.cli.options import with_families
+from utmost.doors.cli.options import GROUP, NEEDED, with_families
 from utmost.errors import (
     AlreadyPublished,
     NotALevel,
@@ -34,44 +34,62 @@ from utmost.errors import (
 )
 from utmost.version import __version__
 
-COMMANDS = {
-    "demo": "Show the whole story on a public table, in a few seconds.",
-    "count": "Count people into a table, and prove what one of them changes.",
-    "plan": "Choose which sums to noise, for the tables you want.",
-    "release": "Publish a table, each cell with the least noise at its share.",
-    "total": "Compute a sum, a ratio or a mean from a release, with its error.",
-    "clean": "Round a release to whole numbers whose sums all agree.",
-    "withhold": "Leave out small or unreliable cells of a release by a public rule.",
-    "verify": "Check a published table against its statement.",
-    "statement": "Write a release up for a registry, and as a page to print.",
-    "relax": "Publish a table again with less noise; pay the new level only.",
-    "view": "Make a noisier copy of a release for one recipient, at no cost.",
-    "lossless": "Decide whether noise can be relaxed to another level at no loss.",
-    "trust": "Plan who in a network sees how much, and show each its view.",
-    "categories": "Collect one of k categories from clients who trust nobody.",
-    "words": "Choose RAPPOR's parameter by the level of a word.",
-    "ledger": "Look after a ledger: check it, set its budget, copy it.",
-    "serve": "Serve a ledger over HTTP, to people with tokens.",
-    "noise": "Describe the least noise for one cell, and its error bars.",
-    "compare": "Draw how much more Laplace noise costs, by epsilon.",
-    "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
-    "read": "Turn a released count into the best answer for you.",
-    "design": "Find the best private mechanism for your prior and loss.",
-    "policy": "Find the best mechanism where only some secrets are hidden from others.",
-    "minimax": "Find the best private mechanism for the worst secret, without a prior.",
-    "databases": "Decide whether seeing the database beats seeing the count.",
-    "respond": "Draw a private answer from a saved mechanism.",
-    "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
-    "leakage": "Say what a channel leaks, by any measure.",
-    "refine": "Decide whether one channel is better than another for everyone.",
-    "capacity": "Find the most that any mechanism of a type leaks.",
-    "vertices": "List or count the extreme posteriors of a type.",
-    "kernels": "List or count the basic mechanisms of which all are mixtures.",
-    "universal": "Decide whether one mechanism is best for a loss and all priors.",
-    "doctor": "Say whether this installation is well; check it.",
-    "reproduce": "Recompute the figures and numbers of the four papers.",
+GROUPS = {
+    "Publish": {
+        "demo": "Show the whole story on a public table, in a few seconds.",
+        "count": "Count people into a table, and prove what one of them changes.",
+        "bounds": "Say what a bound on a person's part costs, and what it cuts.",
+        "plan": "Choose which sums to noise, for the tables you want.",
+        "share": "Share one level among several measures, by weights.",
+        "promise": "Write down what is promised of a table, before anybody looks at it.",
+        "release": "Publish a table, each cell with the least noise at its share.",
+        "clean": "Round a release to whole numbers whose sums all agree.",
+        "withhold": "Leave out small or unreliable cells of a release by a public rule.",
+        "statement": "Write a release up for a registry, and as a page to print.",
+    },
+    "Read": {
+        "verify": "Check a published table against its statement.",
+        "total": "Compute a sum, a ratio or a mean from a release, with its error.",
+        "read": "Turn a released count into the best answer for you.",
+    },
+    "Keep": {
+        "relax": "Publish a table again with less noise; pay the new level only.",
+        "view": "Make a noisier copy of a release for one recipient, at no cost.",
+        "ledger": "Look after a ledger: check it, set its budget, copy it.",
+        "serve": "Serve a ledger over HTTP, to people with tokens.",
+        "trust": "Plan who in a network sees how much, and show each its view.",
+        "lossless": "Decide whether noise can be relaxed to another level at no loss.",
+    },
+    "Design": {
+        "noise": "Describe the least noise for one cell, and its error bars.",
+        "compare": "Draw how much more Laplace noise costs, by epsilon.",
+        "epsilon-for": "Find the least epsilon, to three digits, for an error bar.",
+        "design": "Find the best private mechanism for your prior and loss.",
+        "policy": "Find the best mechanism where only some secrets are hidden from others.",
+        "minimax": "Find the best private mechanism for the worst secret, without a prior.",
+        "respond": "Draw a private answer from a saved mechanism.",
+        "export": "Write a saved mechanism for phones and pages, which draw for themselves.",
+        "categories": "Collect one of k categories from clients who trust nobody.",
+        "words": "Choose RAPPOR's parameter by the level of a word.",
+    },
+    "Measure": {
+        "leakage": "Say what a channel leaks, by any measure.",
+        "refine": "Decide whether one channel is better than another for everyone.",
+        "capacity": "Find the most that any mechanism of a type leaks.",
+        "vertices": "List or count the extreme posteriors of a type.",
+        "kernels": "List or count the basic mechanisms of which all are mixtures.",
+        "universal": "Decide whether one mechanism is best for a loss and all priors.",
+        "databases": "Decide whether seeing the database beats seeing the count.",
+    },
+    "Check": {
+        "doctor": "Say whether this installation is well; check it.",
+        "reproduce": "Recompute the figures and numbers of the four papers.",
+    },
 }
-"""Every command and what it does, in the order in which people meet them; its file is read when it is called."""
+"""The commands by what people are about, and what each does; its file is read when it is called."""
+
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+"""Every command and what it does, in the order in which people meet them."""
 
 # Python looks for circular garbage after 700 new objects; loading a command makes half a million, and next to none.
 _NEW_OBJECTS = 100_000
@@ -95,12 +113,31 @@ class _Commands(TyperGroup):
         return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
         return super().shell_complete(ctx, incomplete)
+
+
+class _Command(TyperCommand):
+    """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}
+        others: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            title = "Arguments" if parameter.param_type_name == "argument" else getattr(parameter, GROUP, None)
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                (others if title is None else groups.setdefault(title, [])).append(record)
+        whole = len(groups) == 2 and not groups[NEEDED]
+        for title, records in (groups | {"Options" if whole else "Other options": others}).items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def command_named(name: str) -> Any:
@@ -110,7 +147,8 @@ def command_named(name: str) -> Any:
     parts = getattr(module, "PARTS", None)
     group = typer.Typer(add_completion=False, no_args_is_help=parts is not None, help=COMMANDS[name], **_MANNER)
     for part in parts or (getattr(module, word),):
-        group.command(name if parts is None else part.__name__)(with_families(part))
+        called = name if parts is None else part.__name__
+        group.command(called, cls=_Command)(with_families(part, getattr(module, "FIRST", ())))
     return typer.main.get_command(group)
 
 
@@ -192,7 +230,7 @@ _OPTIONS = {
     **{name: f"--{name}" for name in ("epsilon", "grid", "independent", "largest", "loss", "n", "name", "neighbours")},
     **{name: f"--{name}" for name in ("prior", "public", "radius", "relaxable", "response", "sensitivity", "size")},
     **{name: f"--{name}" for name in ("by", "nested", "part", "person", "measures", "share", "step", "values", "want")},
-    **{name: f"--{name}" for name in ("below", "complementary", "mark")},
+    **{name: f"--{name}" for name in ("below", "complementary", "mark", "rows")},
     "at_most": "--at-most",
     "each": "--each",
     "each_row": "--each-row",
@@ -226,7 +264,7 @@ def in_words(error: UtmostError) -> str:
     where = None if error.where is None else _OPTIONS.get(error.where, error.where)
     remedy = None if error.remedy is None else _spoken(error.remedy)
     told = _LEVEL_SHOWN.sub(r"\1 = \2", str(UtmostError(required, came=error.came, where=where, remedy=remedy)))
-    return _FRACTION.sub(lambda found: found[1] if found[2] == "1" else f"{found[1]}/{found[2]}", told)
+    return _FRACTION.sub(lambda match: match[1] if match[2] == "1" else f"{match[1]}/{match[2]}", told)
 
 
 def _spoken(text: str) -> str:
@@ -236,9 +274,9 @@ def _spoken(text: str) -> str:
     return _ASSIGNED.sub(_option, text)
 
 
-def _option(found: re.Match[str]) -> str:
-    value = found[2].strip("[]\"'") if found.re is _ASSIGNED else ""
-    return _OPTIONS[found[1]] + (f" {value}" if value not in ("", "True") else "")
+def _option(match: re.Match[str]) -> str:
+    value = match[2].strip("[]\"'") if match.re is _ASSIGNED else ""
+    return _OPTIONS[match[1]] + (f" {value}" if value not in ("", "True") else "")
 
 
 def _check_streams() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from utmost.doors.cli.option_kinds import option
 
 if TYPE_CHECKING:
     from utmost.design.leakage import Measure
@@ -14,18 +14,12 @@ class AskedMeasure:
     """One of three options; Bayes vulnerability where none is given."""
 
     measure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="bayes, bayes-risk, shannon, guessing, or property:A,B,... (a value a secret)."
-        ),
+        str | None, option("NAME", "bayes, bayes-risk, shannon, guessing, or property:A,B,... (a value a secret).")
     ] = None
     gain: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A .csv file of gains: a row for each secret, a column for each action."),
+        str | None, option("FILE", "A .csv file of gains: a row for each secret, a column for each action.")
     ] = None
-    loss: Annotated[
-        str | None, typer.Option(metavar="LOSS", help="A loss instead of a gain: by name as for read, or a .csv file.")
-    ] = None
+    loss: Annotated[str | None, option("LOSS", "A loss instead of a gain: by name as for read, or a .csv file.")] = None
 
     @property
     def is_given(self) -> bool:

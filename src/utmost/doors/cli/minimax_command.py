@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.optima import MinimaxOptimum, minimax_mechanism
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, facts, grid, number, screen
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.consumer_files import loss_of
@@ -40,7 +40,7 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
     console = screen()
     console.print(facts(shown))
     console.print(Text("\nA worst prior: with it in mind nobody does better", style="bold"))
-    rows = [[one["secret"], one["probability"]] for one in report["worst_prior"] if one["probability"] != "0"]
+    rows = [[row["secret"], row["probability"]] for row in report["worst_prior"] if row["probability"] != "0"]
     console.print(grid(["secret", "probability"], rows[:_SHOWN]))
     if len(rows) > _SHOWN:
         console.print(Text(f"and {len(rows) - _SHOWN} more rows", style="dim"))
@@ -48,14 +48,10 @@ def show_minimax(report: dict[str, Any], out: Path | None) -> None:
 
 Possible = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="SECRETS", help="The secrets that are not ruled out, by name or number: 3,4 or 3..9; all if left out."
-    ),
+    option("SECRETS", "The secrets that are not ruled out, by name or number: 3,4 or 3..9; all if left out."),
 ]
-Exactly = Annotated[bool, typer.Option("--exactly", help="In fractions, however long that takes.")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the mechanism, as .csv or .json, which respond draws from.")
-]
+Exactly = Annotated[bool, flag("In fractions, however long that takes.")]
+Out = Annotated[Path | None, option("FILE", "Write the mechanism, as .csv or .json, which respond draws from.")]
 
 
 def minimax(
@@ -87,18 +83,18 @@ def minimax(
     options.Answer(None, as_json).give(report, lambda: show_minimax(report, file))
 
 
-def _report(found: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[str, Any]:
-    names = secret_names(found.ptype.space)
-    prior = found.prior.tolist()
+def _report(optimum: MinimaxOptimum, possible: tuple[int, ...] | None) -> dict[str, Any]:
+    names = secret_names(optimum.ptype.space)
+    prior = optimum.prior.tolist()
     return {
-        "secrets": found.ptype.space.size,
-        **level_facts(found.ptype.level),
+        "secrets": optimum.ptype.space.size,
+        **level_facts(optimum.ptype.level),
         "possible": None if possible is None else [names[x] for x in possible],
-        "worst_loss": float(found.loss),
-        "worst_loss_exact": exact_text(found.loss),
-        "lower_bound": float(found.lower),
-        "verified": found.verify(),
-        "by_remap": found.remap is not None,
+        "worst_loss": float(optimum.loss),
+        "worst_loss_exact": exact_text(optimum.loss),
+        "lower_bound": float(optimum.lower),
+        "verified": optimum.verify(),
+        "by_remap": optimum.remap is not None,
         "worst_prior": [
             {"secret": name, "probability": exact_text(p) or number(p)} for name, p in zip(names, prior, strict=True)
         ],
@@ -110,16 +106,16 @@ def _possible(texts: list[str] | None, space: Space) -> list[int] | None:
     if texts is None:
         return None
     named = {str(label): k for k, label in enumerate(space.labels)}
-    found: list[int] = []
+    secrets: list[int] = []
     for text in people_options.names_in(texts):
         low, dots, high = text.partition("..")
         if text in named:
-            found.append(named[text])
+            secrets.append(named[text])
         elif dots:
-            found += range(_number(low, space.size), _number(high, space.size) + 1)
+            secrets += range(_number(low, space.size), _number(high, space.size) + 1)
         else:
-            found.append(_number(text, space.size))
-    return found
+            secrets.append(_number(text, space.size))
+    return secrets
 
 
 def _number(text: str, size: int) -> int:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from utmost.doors.cli import options
 from utmost.doors.cli.screen import facts, number, percent, screen
-from utmost.doors.documents.consumer_files import cost_of
+from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import law_report
 from utmost.laws.noise import optimal_noise
 from utmost.publish.releases.lattice import read_numbers

@@ -2,111 +2,80 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from utmost.doors.cli.file_options import file_of
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.errors import LittleProtection, NotALevel, OutOfRange, RowsObserved
 
 if TYPE_CHECKING:
     from utmost.laws.exact import Level
 
-Epsilon = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")
-]
-Alpha = Annotated[str | None, typer.Option(metavar="NUMBER", help="The privacy level as alpha = exp(-epsilon).")]
-Sensitivity = Annotated[
-    str, typer.Option(metavar="NUMBER", help="The most by which one individual changes one cell: 1 for a count.")
-]
-Cells = Annotated[
-    int,
-    typer.Option(metavar="N", help="How many of the released cells one individual changes, over all released columns."),
-]
+GROUP = "rich_help_panel"
+"""Where typer keeps under which title the help shows an option."""
+
+NEEDED = "What a newcomer needs"
+"""The group of the help that comes first."""
+
+Epsilon = Annotated[str | None, option("NUMBER", "The privacy level: 1, 0.5 or 1/2. This or --alpha; no default.")]
+Alpha = Annotated[str | None, option("NUMBER", "The privacy level as alpha = exp(-epsilon).")]
+Sensitivity = Annotated[str, option("NUMBER", "The most by which one individual changes one cell: 1 for a count.")]
+Cells = Annotated[int, option("N", "How many of the released cells one individual changes, over all released columns.")]
 Cost = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="What an error costs: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs.",
-    ),
+    option("NAME", "What an error costs: absolute, squared, moment:3 for its cube, or a .csv file of sizes and costs."),
 ]
-Numbers = Annotated[str, typer.Option(metavar="NAME", help="Where the numbers live: integers or reals.")]
+Numbers = Annotated[str, option("NAME", "Where the numbers live: integers or reals.")]
 Neighbours = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="add-remove: one individual more or less. change-one: one record replaced, charged twice."
-    ),
+    str, option("NAME", "add-remove: one individual more or less. change-one: one record replaced, charged twice.")
 ]
-Relaxable = Annotated[
-    bool, typer.Option("--relaxable", help="Use noise that can later be relaxed to a larger epsilon without loss.")
-]
-Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="How surely an error bar must hold.")]
+Relaxable = Annotated[bool, flag("Use noise that can later be relaxed to a larger epsilon without loss.")]
+Confidence = Annotated[str, option("NUMBER", "How surely an error bar must hold.")]
 Prior = Annotated[
     str,
-    typer.Option(
-        metavar="PRIOR",
-        help="What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4.",
-    ),
+    option("PRIOR", "What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4."),
 ]
 Loss = Annotated[
     str,
-    typer.Option(
-        metavar="LOSS",
-        help="What an answer costs: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
+    option(
+        "LOSS",
+        "What an answer costs: absolute, squared, binary, power:1.5, asymmetric:OVER,UNDER, thresholded:T, "
         "capped:LIMIT, or a .csv file with a row for each secret and a column for each answer.",
     ),
 ]
-SpaceSpec = Annotated[
-    str | None, typer.Option("--space", metavar="SPEC", help="The secrets as text, such as grid:4x4 or cycle:7.")
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw into this .svg, .png or .pdf, too (needs utmost[plot])."),
-]
+SpaceSpec = Annotated[str | None, option("SPEC", "The secrets as text, such as grid:4x4 or cycle:7.")]
+Plot = Annotated[Path | None, option("FILE", "Draw into this .svg, .png or .pdf, too (needs utmost[plot]).")]
 Sign = Annotated[
     Path | None,
-    typer.Option(
-        metavar="KEYFILE", exists=True, dir_okay=False, help="Sign the statement with this Ed25519 key (needs --out)."
-    ),
+    option("KEYFILE", "Sign the statement with this Ed25519 key (needs --out).", exists=True, dir_okay=False),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Go on at a level that protects practically nobody.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Yes = Annotated[bool, flag("Go on at a level that protects practically nobody.")]
+AsJson = Annotated[bool, flag("Print JSON for programs.", "--json")]
 LedgerPlace = Annotated[
     str,
-    typer.Option(
-        "--ledger",
-        metavar="PLACE",
-        envvar="UTMOST_LEDGER",
-        help="The ledger: an SQLite file, or postgresql://HOST/DATABASE without a password.",
+    option(
+        "PLACE", "The ledger: an SQLite file, or postgresql://HOST/DATABASE without a password.", envvar="UTMOST_LEDGER"
     ),
 ]
-LedgerName = Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the release in the ledger.")]
+LedgerName = Annotated[str, option("NAME", "The name of the release in the ledger.")]
 KeyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--key-file",
-        metavar="FILE",
-        help="The file that holds the ledger's key; else UTMOST_LEDGER_KEY_FILE, or PLACE.key beside an SQLite ledger.",
+    option(
+        "FILE",
+        "The file that holds the ledger's key; else UTMOST_LEDGER_KEY_FILE, or PLACE.key beside an SQLite ledger.",
     ),
 ]
 WitnessFile = Annotated[
     Path | None,
-    typer.Option(
-        "--witness",
-        metavar="FILE",
-        help="The witness file; else PLACE.witness beside an SQLite ledger, or a file beside the key.",
-    ),
+    option("FILE", "The witness file; else PLACE.witness beside an SQLite ledger, or a file beside the key."),
 ]
-DataVersion = Annotated[
-    int | None, typer.Option("--data-version", metavar="N", help="Which version of the data; the newest if left out.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check everything, show what would be spent, draw and write nothing.")
-]
+DataVersion = Annotated[int | None, option("N", "Which version of the data; the newest if left out.", "--data-version")]
+DryRun = Annotated[bool, flag("Check everything, show what would be spent, draw and write nothing.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +121,13 @@ class AskedLevel:
 class Plane:
     """Columns that are the coordinates of one point, released together."""
 
+    title: ClassVar[str] = "Points"
+
     planar: Annotated[
-        bool,
-        typer.Option(
-            "--planar",
-            help="The columns are coordinates of a point; the level is for each --per of Euclidean distance.",
-        ),
+        bool, flag("The columns are coordinates of a point; the level is for each --per of Euclidean distance.")
     ] = False
     per: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="With --planar: the distance that the level is for; 1 if left out."),
+        str | None, option("NUMBER", "With --planar: the distance that the level is for; 1 if left out.")
     ] = None
 
 
@@ -174,9 +140,7 @@ class Answer:
         Unsupported: where the file is there already.
     """
 
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the result here as JSON; - for standard output.")
-    ] = None
+    out: Annotated[Path | None, option("FILE", "Write the result here as JSON; - for standard output.")] = None
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
@@ -215,29 +179,100 @@ class Answer:
             show()
 
 
-def with_families(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer reads it: where a parameter is a family of options, these stand in its place."""
-    asked = inspect.signature(command)
-    families: dict[str, Any] = {
-        name: one.annotation for name, one in asked.parameters.items() if is_dataclass(one.annotation)
-    }
-    spread: list[inspect.Parameter] = []
-    for name, one in asked.parameters.items():
-        own = inspect.signature(families[name]).parameters.values() if name in families else [one]
-        spread += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in own]
+def with_families(command: Callable[..., None], needed: Collection[str] = ()) -> Callable[..., None]:
+    """The command as typer reads it: where a parameter is a family of options, these stand in its place.
 
-    def call(**given: Any) -> None:
-        read = {
-            name: family(**{option.name: given.pop(option.name) for option in fields(family)})
-            for name, family in families.items()
+    A family may hold others. The help shows its options under its ``title``, and those that are ``needed`` first.
+    """
+    signature = inspect.signature(command)
+    spread: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        is_family = is_dataclass(parameter.annotation)
+        members = _options_of(parameter.annotation, needed) if is_family else [_declared(parameter, needed)]
+        spread += [member.replace(kind=inspect.Parameter.KEYWORD_ONLY) for member in members]
+
+    def call(**values: Any) -> None:
+        families = {
+            name: _family(parameter.annotation, values)
+            for name, parameter in signature.parameters.items()
+            if is_dataclass(parameter.annotation)
         }
-        command(**given, **read)
+        command(**values, **families)
 
     call.__doc__, call.__name__ = command.__doc__, command.__name__
     # Typer reads the options from it; a function's type does not declare it.
-    call.__signature__ = asked.replace(parameters=spread)  # type: ignore[attr-defined]
+    call.__signature__ = signature.replace(parameters=spread)  # type: ignore[attr-defined]
     call.__annotations__ = {option.name: option.annotation for option in spread}
     return call
+
+
+def _options_of(family: Any, needed: Collection[str]) -> Iterator[inspect.Parameter]:
+    """The options of a family, and of the families in it."""
+    for parameter in inspect.signature(family).parameters.values():
+        if is_dataclass(parameter.annotation):
+            yield from _options_of(parameter.annotation, needed)
+        else:
+            yield _declared(parameter, needed, getattr(family, "title", None))
+
+
+def _declared(parameter: inspect.Parameter, needed: Collection[str], title: str | None = None) -> inspect.Parameter:
+    """An option under a title of the help, and a flag without its opposite, which typer would add.
+
+    The declaration itself, which commands share, stays as it is.
+    """
+    kind, declared = parameter.annotation.__origin__, copy(parameter.annotation.__metadata__[0])
+    name = _spelled(parameter.name, parameter.annotation)
+    setattr(declared, GROUP, NEEDED if name in needed else title)
+    if kind is bool and not isinstance(declared.default, str):
+        declared.param_decls = (name,)
+    return parameter.replace(annotation=Annotated[kind, declared])
+
+
+def _spelled(name: str, annotation: Any) -> str:
+    """An option as it is typed; typer keeps the first of its names where other options have a default."""
+    declared = annotation.__metadata__[0]
+    texts = (getattr(declared, "default", None), *(getattr(declared, "param_decls", None) or ()))
+    return next((text for text in texts if str(text).startswith("--")), f"--{name.replace('_', '-')}")
+
+
+def _family(family: Any, values: dict[str, Any]) -> Any:
+    """A family of the values of its options, which are taken away."""
+    return family(
+        **{
+            field.name: _family(field.type, values) if is_dataclass(field.type) else values.pop(field.name)
+            for field in fields(family)
+            if field.init
+        }
+    )
+
+
+def told(family: Any) -> Iterator[str]:
+    """The options of a family that were given, as they are spelled.
+
+    >>> list(told(Plane(planar=True)))
+    ['--planar']
+    """
+    for field in fields(family):
+        value = getattr(family, field.name)
+        if is_dataclass(value) and field.init:
+            yield from told(value)
+        elif value != field.default and field.init:
+            yield _spelled(field.name, field.type)
+
+
+def refuse(why: str, *families: Any) -> None:
+    """Refuse the options of families that nobody would read.
+
+    Raises:
+        OutOfRange: naming the first that was given, and why it must not.
+
+    >>> refuse("does not go with --together", Plane(planar=True))
+    Traceback (most recent call last):
+    utmost.errors.OutOfRange: --planar does not go with --together.
+    """
+    for family in families:
+        for name in told(family):
+            raise OutOfRange(f"{name} {why}")
 
 
 @contextmanager

@@ -3,10 +3,10 @@
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
+from utmost.doors.cli import file_options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
@@ -16,87 +16,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """How events are counted: whose they are, by what, and how much one person may change."""
+    """How events are counted: whose they are, over which domain, and how much one person may change."""
 
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="COLUMN", help="Count events: the column that says whose each is.")
-    ] = None
-    each_row: Annotated[
-        bool, typer.Option("--each-row", help="Count rows: each is another person, and nobody has two.")
-    ] = False
+    title: ClassVar[str] = "Events of people, counted first"
+
+    person: Annotated[str | None, option("COLUMN", "Count events: the column that says whose each is.")] = None
+    each_row: Annotated[bool, flag("Count rows: each is another person, and nobody has two.")] = False
+    domain: file_options.DomainFile = None
     by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="NAMES", help="The axes of the domain to count by, in this order; all if left out."
-        ),
+        list[str] | None, option("NAMES", "The axes of the domain to count by, in this order; all if left out.")
     ] = None
-    at_most: Annotated[
-        int | None, typer.Option("--at-most", metavar="K", help="How many atoms one person may change.")
-    ] = None
+    at_most: Annotated[int | None, option("K", "How many atoms one person may change.")] = None
     per_atom: Annotated[
-        str | None,
-        typer.Option(
-            "--per-atom",
-            metavar="S",
-            help="The most by which one may change an atom; or LOW,HIGH for sums. 1 for counts.",
-        ),
+        str | None, option("S", "The most by which one may change an atom; or LOW,HIGH for sums. 1 for counts.")
     ] = None
     values: Annotated[
-        str | None,
-        typer.Option(
-            "--values", metavar="COLUMN", help="Amounts to be summed, integers without --step; else events are counted."
-        ),
+        str | None, option("COLUMN", "Amounts to be summed, integers without --step; else events are counted.")
     ] = None
-    step: Annotated[
-        str | None,
-        typer.Option("--step", metavar="STEP", help="Round amounts to its multiples, such as 0.01, half to even."),
-    ] = None
-    each: Annotated[
-        str | None,
-        typer.Option("--each", metavar="HIGH", help="Move the amount of each event into 0,HIGH; or LOW,HIGH."),
-    ] = None
+    step: Annotated[str | None, option("STEP", "Round amounts to its multiples, such as 0.01, half to even.")] = None
+    each: Annotated[str | None, option("HIGH", "Move the amount of each event into 0,HIGH; or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        typer.Option(
-            "--most-events",
-            metavar="M",
-            help="Count events beside their amounts, at most M of one in an atom; in place of --per-atom.",
-        ),
+        option("M", "Count events beside their amounts, at most M of one in an atom; in place of --per-atom."),
     ] = None
     measures: Annotated[
         Path | None,
-        typer.Option(
-            "--measures",
-            metavar="FILE",
+        option(
+            "FILE",
+            "Instead of the last five: several things to count in one pass, by name, as JSON.",
             exists=True,
             dir_okay=False,
-            help="Instead of the last five: several things to count in one pass, by name, as JSON.",
         ),
     ] = None
     count_key: Annotated[
         Path | None,
-        typer.Option(
-            "--count-key",
-            metavar="FILE",
+        option(
+            "FILE",
+            "A file of bytes; with the same one the same atoms of each person are kept.",
             exists=True,
             dir_okay=False,
-            help="A file of bytes; with the same one the same atoms of each person are kept.",
         ),
     ] = None
 
     counts: Annotated[
-        str | None,
-        typer.Option(
-            "--count-column", metavar="COLUMN", help="Instead of --person: a row for each atom, counted here."
-        ),
+        str | None, option("COLUMN", "Instead of --person: a row for each atom, counted here.", "--count-column")
     ] = None
     nested: Annotated[
         str | None,
-        typer.Option(
-            "--nested",
-            metavar="AXIS=NAMES",
-            help="Or columns that count an axis, each with all before it: outcome=admitted,applicants.",
-        ),
+        option("AXIS=NAMES", "Or columns that count an axis, each with all before it: outcome=admitted,applicants."),
     ] = None
 
     @property
@@ -125,12 +92,12 @@ class People:
 
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours), together=together)
-        for option, value in (("--person", self.person), ("--at-most", self.at_most)):
+        for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             if value is None and not self.each_row:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
                 raise OutOfRange(
                     "people are counted by --person, --at-most and --domain, or --each-row",
-                    came="no " + option,
+                    came=f"no {name}",
                     remedy=remedy,
                 )
         split: Any = part
@@ -161,6 +128,46 @@ class People:
         show_account(first)
         return tables
 
+    def contributions(self, events: Path, domain: "Domain", neighbours: str, bounds: str) -> "CountedTable":
+        """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
+
+        Args:
+            bounds: "at-most=1,2,5", or "per-atom=10,100".
+
+        Raises:
+            OutOfRange: for another text, no --person, and options of other counts.
+        """
+        from utmost.doors.cli.screen import counted
+        from utmost.publish.counting import count_contributions
+
+        name, _, listed = bounds.partition("=")
+        if name not in ("at-most", "per-atom"):
+            remedy = "Write at-most=1,2,5,10 or per-atom=10,100."
+            raise OutOfRange(
+                "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
+            )
+        taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
+        if self.person is None or self != taken:
+            remedy = "Pass --person, and with per-atom --values, --step and --each; the bounds are in --contributions."
+            raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
+        numbers: Any = names_in([listed])
+        with counted(f"Counting {events.name}") as progress:
+            table = count_contributions(
+                events,
+                person=self.person,
+                domain=domain,
+                by=None if self.by is None else names_in(self.by),
+                at_most=numbers if name == "at-most" else None,
+                per_atom=numbers if name == "per-atom" else None,
+                values=self.values,
+                step=self.step,
+                each=_ends(self.each),
+                neighbours=neighbours,
+                progress=progress,
+            )
+        show_account(table)
+        return table
+
     @property
     def key(self) -> bytes | None:
         """The bytes of the key of the count."""
@@ -177,7 +184,8 @@ class People:
         if self.at_most is None:
             remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
             raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
-        if self != People(at_most=self.at_most, per_atom=self.per_atom, counts=self.counts, nested=self.nested):
+        known = People(domain=self.domain, at_most=self.at_most, per_atom=self.per_atom)
+        if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
                 "--person, --each-row, --by, --values, --step, --each, --most-events, --measures and --count-key are "
                 "for events",

@@ -4,11 +4,11 @@ from math import ceil, isfinite, prod, sqrt
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, facts, grid, number, percent, screen
 from utmost.doors.cli.workload_screens import promised_bars
 from utmost.errors import OutOfRange, Unsupported
@@ -28,68 +28,42 @@ from utmost.publish.workloads.turned_bounds import joint_times
 from utmost.publish.workloads.unit_charge import added_to_one
 
 Source = Annotated[
-    file_options.File,
-    typer.Argument(
-        metavar="COUNTED", parser=file_options.readable, help="What utmost count wrote, or the .json file of a domain."
-    ),
+    file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")
 ]
 Want = Annotated[
     list[str] | None,
-    typer.Option(
-        "--want",
-        metavar="SUMS",
-        help='Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".',
-    ),
+    option("SUMS", 'Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".'),
 ]
-PerAnswer = Annotated[
-    bool, typer.Option("--per-answer", help="A weight is that of each answer; else of the mean over its table.")
-]
+PerAnswer = Annotated[bool, flag("A weight is that of each answer; else of the mean over its table.")]
 Share = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FAMILY=NUMBER", help='Measure these with these shares: "department sex=3/4", "=1/4".'),
+    list[str] | None, option("FAMILY=NUMBER", 'Measure these with these shares: "department sex=3/4", "=1/4".')
 ]
-UpTo = Annotated[
-    str | None, typer.Option("--up-to", metavar="NUMBER", help="The largest epsilon it will ever be relaxed to.")
-]
-Choose = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Take this one of the other weightings that are shown.")
-]
-AtMost = Annotated[
-    int | None, typer.Option("--at-most", metavar="K", help="For a domain: how many atoms one person may change.")
-]
-PerAtom = Annotated[
-    str | None, typer.Option("--per-atom", metavar="S", help="For a domain: the most by which one changes an atom; 1.")
-]
-PlanValues = Annotated[
-    str | None, typer.Option("--values", metavar="COLUMN", help="For a domain: the amounts that are summed.")
-]
-PlanStep = Annotated[
-    str | None, typer.Option("--step", metavar="STEP", help="For a domain: the step of these amounts; 1.")
-]
-PlanNeighbours = Annotated[
-    str | None,
-    typer.Option("--neighbours", metavar="NAME", help="For a domain: add-remove (the default) or change-one."),
-]
-Nonnegative = Annotated[
-    bool,
-    typer.Option("--nonnegative", help="For a domain: one person lowers no atom. A count proves it under change-one."),
-]
+UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
+Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings that are shown.")]
+AtMost = Annotated[int | None, option("K", "For a domain: how many atoms one person may change.")]
+PerAtom = Annotated[str | None, option("S", "For a domain: the most by which one changes an atom; 1.")]
+PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
+PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
+PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
+Nonnegative = Annotated[bool, flag("For a domain: one person lowers no atom. A count proves it under change-one.")]
 Together = Annotated[
-    str | None,
-    typer.Option(metavar="AXIS", help="For a domain: an axis of two values; one person changes whole rows along it."),
+    str | None, option("AXIS", "For a domain: an axis of two values; one person changes whole rows along it.")
 ]
 Noise = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="rotated or independent; where whole rows are changed, else the better one."),
+    str | None, option("NAME", "rotated or independent; where whole rows are changed, else the better one.")
 ]
 Tents = Annotated[
     bool | None,
-    typer.Option(
-        "--tents/--no-tents", help="Measure overlapping sums along an axis of ranges, or none; else what is better."
-    ),
+    flag("Measure overlapping sums along an axis of ranges, or none; else what is better.", "--tents/--no-tents"),
+]
+
+Rows = Annotated[
+    bool,
+    flag("Search integer rows along every axis, too, and take their products where better.", "--rows"),
 ]
 
 _FEW, _MOST_BOXES = 4, 2_000
+_SHOWN = 24  # measured families on a screen
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
 
@@ -111,6 +85,7 @@ def plan(
     together: Together = None,
     noise: Noise = None,
     tents: Tents = None,
+    rows: Rows = False,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
 ) -> None:
@@ -134,7 +109,9 @@ def plan(
             rotated = along if noise == "rotated" else None
             chosen = Strategy(domain, unit, _shares(domain, share), workload, at, highest, rotated)
         else:
-            chosen = strategy(workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents)
+            chosen = strategy(
+                workload, unit, epsilon=at, up_to=highest, together=along, noise=noise, tents=tents, rows=rows
+            )
         others = chosen.alternatives()
         chosen = chosen if choose is None else _named(others, choose)
         report = _report(chosen, others, sure)
@@ -174,10 +151,10 @@ def _asked(
 
 
 def _shares(domain: Domain, texts: list[str]) -> dict[Any, Any]:
-    found = [read_share(domain, text) for text in texts]
-    if len(dict(found)) < len(found):
+    shares = [read_share(domain, text) for text in texts]
+    if len(dict(shares)) < len(shares):
         raise OutOfRange("a family must have one share", came="one named twice", where="--share")
-    return dict(found)
+    return dict(shares)
 
 
 def _named(others: Alternatives, name: str) -> Strategy:
@@ -238,15 +215,16 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
         families = candidate_families(workload)
     except Unsupported:
         return None
-    if len(families) > _FEW or chosen.together is not None or any(map(is_tents, chosen.shares)):
+    overlapping = chosen.rows is not None or any(map(is_tents, chosen.shares))
+    if len(families) > _FEW or chosen.together is not None or overlapping:
         return None
-    found = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
-    return max(1.0, chosen.value / found.bound) if found.is_certified else None
+    certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
+    return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
     """Print the choice: what is measured, what comes of it, what else there is, and how far it is from the best."""
-    parts = [one["sums"] or TOTAL for one in report["wanted"]]
+    parts = [row["sums"] or TOTAL for row in report["wanted"]]
     sure = percent(report["confidence"])
     tuned = "" if report["tuned_at"] == report["level"] else f", shares tuned at epsilon = {report['tuned_at']}"
     unit = report["unit"]
@@ -270,15 +248,17 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
-    measured = [[one["family"] or TOTAL, str(one["sums"]), one["share"]] for one in report["measured"]]
+    measured = [[row["family"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
+    if len(report["measured"]) > _SHOWN:
+        measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["charged"] == 1 else f"1/{report['charged']} of "
     wanted = [
-        [one["sums"] or TOTAL, str(one["answers"]), one["weight"], number(one["standard_deviation"], 4), _bar(one)]
-        for one in report["wanted"]
+        [row["sums"] or TOTAL, str(row["answers"]), row["weight"], number(row["standard_deviation"], 4), _bar(row)]
+        for row in report["wanted"]
     ]
     choice = [
-        [name, *(number(found[one["sums"]], 4) for one in report["wanted"])]
-        for name, found in report["weightings"].items()
+        [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
+        for name, deviations in report["weightings"].items()
     ]
     screen().print(
         Group(
@@ -312,5 +292,5 @@ def _within(report: dict[str, Any]) -> list[list[str]]:
     return rows + [["not bounded", f"{kind}: {why}"] for kind, why in report["not_bounded"].items()]
 
 
-def _bar(one: dict[str, Any]) -> str:
-    return "" if one["error_bar"] is None else f"± {number(one['error_bar'])}"
+def _bar(part: dict[str, Any]) -> str:
+    return "" if part["error_bar"] is None else f"± {number(part['error_bar'])}"

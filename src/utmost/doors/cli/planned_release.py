@@ -3,30 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
-from utmost.doors.cli import people_options
+from utmost.doors.cli.options import refuse
+from utmost.doors.cli.people_options import People
 from utmost.errors import OutOfRange
 from utmost.publish.counting import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Axis, Domain, Strategy
-
-
-def read_plan(plan: Path) -> Strategy:
-    """The strategy in a plan's file.
-
-    Raises:
-        BadTable: for a file that is no plan, or was changed.
-    """
-    return PLAN_FORM.read(plan)
 
 
 def _axes(domain: Domain) -> dict[str, Axis]:
     return dict(zip(domain.columns, domain.axes, strict=True))
 
 
-def planned_table(
-    table: Path, people: people_options.People, domain: Path | None, neighbours: str, strategy: Strategy
-) -> CountedTable:
+def planned_table(table: Path, people: People, neighbours: str, strategy: Strategy) -> CountedTable:
     """The counted table of a file: read, or counted over the plan's domain and by its unit where none is said.
 
     Raises:
@@ -34,8 +23,11 @@ def planned_table(
     """
     if people.measures is not None:
         raise OutOfRange("a plan is for one table", came="several measures", where="--measures")
+    if people.are_given and strategy.unit.is_distinct and people.values is None:
+        remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release the file."
+        raise OutOfRange("a plan for distinct values is carried out on a counted table", came="events", remedy=remedy)
     if people.are_given:
-        declared = strategy.domain if domain is None else read_domain(domain)
+        declared = strategy.domain if people.domain is None else read_domain(people.domain)
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
             if unit.amount is None or unit.amount.between is None:
@@ -49,10 +41,9 @@ def planned_table(
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             neighbours = unit.neighbours
-        found: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
-        return found
-    if domain is not None:
-        raise OutOfRange("--domain is for events: a counted table has its domain", came=domain, where="--domain")
+        counted: CountedTable = people.counted(table, declared, neighbours, together=strategy.together)
+        return counted
+    refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
         remedy += "--count-column or --nested for a table with a row for each atom."

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.capacities import policy_capacity
@@ -11,6 +10,7 @@ from utmost.design.optima import PolicyOptimum, policy_mechanism
 from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, entry_text, facts, grid, number, screen
 from utmost.doors.documents.policy_files import policy_consumer, policy_file
 from utmost.doors.documents.reports import exact_text
@@ -22,21 +22,13 @@ _WIDEST, _LISTED = 8, 6
 
 File = Annotated[
     file_options.File,
-    typer.Argument(
-        metavar="POLICY",
-        parser=file_options.readable,
-        help="A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none.",
+    file_options.file_argument(
+        "POLICY", "A .csv file: two secrets in each row and perhaps a distance; a secret alone is hidden from none."
     ),
 ]
-Directed = Annotated[
-    bool, typer.Option("--directed", help="A row bounds the first secret against the second only, not the reverse.")
-]
-Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the mechanism and all else as JSON; - for standard output.")
-]
-Loss = Annotated[
-    str, typer.Option(metavar="LOSS", help="What an answer costs: binary, nib, or a .csv file, a row for each secret.")
-]
+Directed = Annotated[bool, flag("A row bounds the first secret against the second only, not the reverse.")]
+Out = Annotated[Path | None, option("FILE", "Write the mechanism and all else as JSON; - for standard output.")]
+Loss = Annotated[str, option("LOSS", "What an answer costs: binary, nib, or a .csv file, a row for each secret.")]
 
 
 def policy(
@@ -55,13 +47,13 @@ def policy(
     Both ways alike, the parts are solved one by one, each with a certificate; with --directed by one program.
     """
     answer = options.Answer(out, as_json)
-    found = policy_file(file, directed=directed)
-    ptype = PolicyType(found, level.read())
-    consumer = policy_consumer(prior, loss, found, ptype.level)
+    policy_read = policy_file(file, directed=directed)
+    ptype = PolicyType(policy_read, level.read())
+    consumer = policy_consumer(prior, loss, policy_read, ptype.level)
     with busy(f"Designing along {file.name}"):
         best = policy_mechanism(ptype, consumer)
         report = _report(ptype, best, prior, loss)
-    answer.give(report, lambda: _show(report, found, best))
+    answer.give(report, lambda: _show(report, policy_read, best))
 
 
 def _report(ptype: PolicyType, best: PolicyOptimum, prior: str, loss: str) -> dict[str, Any]:
@@ -100,8 +92,8 @@ def _show(report: dict[str, Any], policy: Policy, best: PolicyOptimum) -> None:
         "no mechanism below": number(report["no_mechanism_below"], 9),
         "checked": "yes, the promise and the bound" if report["verified"] else "NO",
         **{
-            f"{kind} capacity": _value(found["value"], found["value_exact"])
-            for kind, found in report["capacities"].items()
+            f"{kind} capacity": _value(capacity["value"], capacity["value_exact"])
+            for kind, capacity in report["capacities"].items()
         },
     }
     console = screen()

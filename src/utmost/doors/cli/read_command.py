@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.optima import Reading
@@ -13,9 +12,11 @@ from utmost.design.optima import read as reading_of
 from utmost.design.optima.reading import equivalent_response
 from utmost.design.spaces import Consumer, counts
 from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.reading_cells import Cells, CellsAsked, read_cells
 from utmost.doors.cli.screen import facts, number, percent, screen
-from utmost.doors.documents.consumer_files import consumer_of, is_file, prior_file, with_readings
+from utmost.doors.documents.consumer_files import consumer_of, prior_file, with_readings
+from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import print_json, reading_report
 from utmost.doors.figures import canvas
 from utmost.errors import OutOfRange, Unsupported
@@ -59,34 +60,30 @@ def show_reading(report: dict[str, Any]) -> None:
     console.print(chart)
 
 
-Response = Annotated[str | None, typer.Option(metavar="INTEGER", help="One response, from any integer.")]
+Response = Annotated[str | None, option("INTEGER", "One response, from any integer.")]
 Responses = Annotated[
     file_options.File | None,
-    typer.Argument(
-        metavar="FILE",
+    argument(
+        "FILE",
+        "A released table, a release by a plan or a table of it, or its https:// address; - for the pipe.",
         parser=file_options.published,
-        help="A released table, a release by a plan or a table of it, or its https:// address; - for the pipe.",
     ),
 ]
 Prior = Annotated[
     str | None,
-    typer.Option(
-        metavar="PRIOR",
-        help="What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
+    option(
+        "PRIOR",
+        "What is believed before: a .csv file of probabilities, or uniform, binomial:0.3 or poisson:4; flat if "
         "left out.",
     ),
 ]
-Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column of FILE to read.")]
+Column = Annotated[str | None, option("NAME", "The column of FILE to read.")]
 Largest = Annotated[
-    str | None,
-    typer.Option("--n", metavar="N", help="The largest count, as in --counts; or, with FILE, the column that has it."),
+    str | None, option("N", "The largest count, as in --counts; or, with FILE, the column that has it.")
 ]
-Clamped = Annotated[bool, typer.Option("--clamped", help="The responses were clamped to 0..n: refuse any other.")]
+Clamped = Annotated[bool, flag("The responses were clamped to 0..n: refuse any other.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write the table here, or the reading of one response as .json; - for standard output."
-    ),
+    Path | None, option("FILE", "Write the table here, or the reading of one response as .json; - for standard output.")
 ]
 
 
@@ -124,8 +121,8 @@ def read(
         if clamped or level.is_given or loss != "absolute":
             came = "--clamped" if clamped else "a level" if level.is_given else "--loss"
             raise OutOfRange("a count is read for a loss, a level or a range with --n or --prior", came=came)
-        asked = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
-        return read_cells(table, statement, asked, to_pipe=out is not None, as_json=as_json)
+        question = CellsAsked(cells, column, confidence, plot, table_options.output(out, form), spelling, form)
+        return read_cells(table, statement, question, to_pipe=out is not None, as_json=as_json)
     cells.check_unused()
     _check_request(response, table, column, plot, table_options.output(out, form))
     answer = options.Answer(None if table is not None else out, as_json)
@@ -193,14 +190,14 @@ def _noise(
     return reading_noise(statement_files.read(statement), column)
 
 
-def _stated_beside(releases: Path, said: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
+def _stated_beside(releases: Path, statement: dict[str, Any], column: str | None) -> Level | DiscreteStaircase:
     """The noise by the statement beside a file, which must be the file that was released.
 
     A part of it, or a copy in another form, is read with its statement named: --statement FILE.
     """
-    noise = reading_noise(said, column)
-    if said["format"] > 1:  # format 1 had no digest
-        statement_files.check_unchanged(releases, said)
+    noise = reading_noise(statement, column)
+    if statement["format"] > 1:  # format 1 had no digest
+        statement_files.check_unchanged(releases, statement)
     return noise
 
 

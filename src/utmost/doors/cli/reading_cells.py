@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import table_options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.published_screen import show_published
 from utmost.doors.cli.screen import facts, grid, percent, screen
 from utmost.doors.documents.reports import print_json
@@ -41,26 +41,19 @@ class Cells:
 
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN=LABELS", help="The sum of these cells: sex=men, or department=A,B; repeat to narrow."
-        ),
+        option("COLUMN=LABELS", "The sum of these cells: sex=men, or department=A,B; repeat to narrow."),
     ] = None
-    minus: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=LABELS", help="Less the sum of these, written as --where.")
-    ] = None
+    minus: Annotated[list[str] | None, option("COLUMN=LABELS", "Less the sum of these, written as --where.")] = None
     over: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=LABELS", help="Divided by the sum of these, written as --where; or all."),
+        list[str] | None, option("COLUMN=LABELS", "Divided by the sum of these, written as --where; or all.")
     ] = None
     over_column: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Divided by the same cells of this released column, or by --over."),
+        str | None, option("NAME", "Divided by the same cells of this released column, or by --over.")
     ] = None
-    total: Annotated[bool, typer.Option("--total", help="The sum of all cells, where --where names none.")] = False
-    mean: Annotated[bool, typer.Option("--mean", help="The mean of the cells that --where names, or of all.")] = False
+    total: Annotated[bool, flag("The sum of all cells, where --where names none.")] = False
+    mean: Annotated[bool, flag("The mean of the cells that --where names, or of all.")] = False
     at: Annotated[
-        list[str] | None,
-        typer.Option(metavar="EPSILON", help="What this level would buy: its error bars, before it is bought. Repeat."),
+        list[str] | None, option("EPSILON", "What this level would buy: its error bars, before it is bought. Repeat.")
     ] = None
 
     @property
@@ -69,7 +62,7 @@ class Cells:
         return (
             self.total
             or self.mean
-            or any(one is not None for one in (self.where, self.minus, self.over, self.over_column))
+            or any(option is not None for option in (self.where, self.minus, self.over, self.over_column))
         )
 
     def check_unused(self) -> None:
@@ -89,10 +82,10 @@ class Cells:
             OutOfRange: where the options ask for two.
         """
         divided = self.over is not None or self.over_column is not None
-        asked = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
-        given = [name for name, one in asked.items() if one]
-        if divided and len(given) > 1:
-            raise OutOfRange("one question is asked at a time", came=" and ".join(given))
+        questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
+        names = [name for name, wanted in questions.items() if wanted]
+        if divided and len(names) > 1:
+            raise OutOfRange("one question is asked at a time", came=" and ".join(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,39 +117,39 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellsAsked, *, to_
     Args:
         to_pipe: whether what is written goes to standard output, where no file is named.
     """
-    asked, column, plot, path, spelling = (
+    question, column, plot, path, spelling = (
         all_asked.cells,
         all_asked.column,
         all_asked.plot,
         all_asked.out,
         all_asked.spelling,
     )
-    asked.check_one_question()
+    question.check_one_question()
     if plot is not None:
         canvas.check_format(plot)
     sure = read_confidence(all_asked.confidence)
     release = read_release(file, statement, separator=spelling.separator, encoding=spelling.encoding)
     if not isinstance(release, ReleasedTable | WorkloadRelease):
-        _check_whole(plot is None and path is None and not (asked.ask_a_sum or asked.at))
+        _check_whole(plot is None and path is None and not (question.ask_a_sum or question.at))
         return show_published(release, as_json=as_json)
     reader: _Table | _Plan = (
         _Plan(release, sure) if isinstance(release, WorkloadRelease) else _Table(release, sure, column)
     )
-    report = reader.sum(asked) if asked.ask_a_sum else reader.whole(asked)
+    report = reader.sum(question) if question.ask_a_sum else reader.whole(question)
     report["levels"] = (
-        [reader.bought(at) for at in _levels(asked, reader.level)] if not asked.ask_a_sum or asked.at else []
+        [reader.bought(at) for at in _levels(question, reader.level)] if not question.ask_a_sum or question.at else []
     )
     if plot is not None:
         curves = [reader.bought(reader.level.scaled(share)) for share in _CURVE]
         write_together({plot: lambda target: _plot(curves, target, plot)})
     if path is not None:
-        if not isinstance(release, ReleasedTable) or asked.ask_a_sum:
+        if not isinstance(release, ReleasedTable) or question.ask_a_sum:
             raise OutOfRange(
                 "a table with its bars is written of a released table alone", came=path.name, where="--out"
             )
         table_options.check_output(path, file)
-        made = release.with_bars(sure)
-        write_together({path: lambda target: files.write(made, target, path)})
+        with_bars = release.with_bars(sure)
+        write_together({path: lambda target: files.write(with_bars, target, path)})
     if to_pipe and path is None and all_asked.form is not None and isinstance(release, ReleasedTable):
         return table_options.give_table(release.with_bars(sure), all_asked.form)
     if as_json or (to_pipe and path is None):
@@ -176,8 +169,8 @@ def _check_whole(is_whole: bool) -> None:
         raise OutOfRange(required, came="another kind", where="FILE", remedy=remedy)
 
 
-def _levels(asked: Cells, own: Level) -> list[Level]:
-    return [level(one) for one in asked.at] if asked.at else [own.scaled(times) for times in _BOUGHT]
+def _levels(cells: Cells, own: Level) -> list[Level]:
+    return [level(text) for text in cells.at] if cells.at else [own.scaled(times) for times in _BOUGHT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +185,7 @@ class _Table:
     def level(self) -> Level:
         return self.release.plan.level
 
-    def whole(self, asked: Cells) -> dict[str, Any]:
+    def whole(self, cells: Cells) -> dict[str, Any]:
         """Every cell, by itself and all at once."""
         release, bars = self.release, self.release.bars
         names = list(release.cells) if self.column is None else [release.column(self.column)]
@@ -210,18 +203,18 @@ class _Table:
             "values": {name: [_plain(cell) for cell in release.cells[name]] for name in names},
         }
 
-    def sum(self, asked: Cells) -> dict[str, Any]:
+    def sum(self, cells: Cells) -> dict[str, Any]:
         """One sum, difference, ratio or mean of cells."""
         release = self.release
-        rows, sure = release.chosen(asked.where or ()), self.sure
-        question = _question(asked, release.column(self.column))
-        if asked.over is not None or asked.over_column is not None:
-            over = rows if asked.over is None else release.chosen([text for text in asked.over if text != "all"])
-            return _ratio(release.ratio(rows, over, self.column, asked.over_column, sure), question)
-        minus = frozenset() if asked.minus is None else release.chosen(asked.minus)
-        found = release.total(rows, self.column, minus=minus, mean=asked.mean, confidence=sure)
-        kind = "mean" if asked.mean else "sum" if asked.minus is None else "difference"
-        return _sum(found.value, found.radius, sure, question, kind, found.cells)
+        rows, sure = release.chosen(cells.where or ()), self.sure
+        question = _question(cells, release.column(self.column))
+        if cells.over is not None or cells.over_column is not None:
+            over = rows if cells.over is None else release.chosen([text for text in cells.over if text != "all"])
+            return _ratio(release.ratio(rows, over, self.column, cells.over_column, sure), question)
+        minus = frozenset() if cells.minus is None else release.chosen(cells.minus)
+        bar = release.total(rows, self.column, minus=minus, mean=cells.mean, confidence=sure)
+        kind = "mean" if cells.mean else "sum" if cells.minus is None else "difference"
+        return _sum(bar.value, bar.radius, sure, question, kind, bar.cells)
 
     def bought(self, at: Level) -> dict[str, Any]:
         """What a level would buy."""
@@ -243,7 +236,7 @@ class _Plan:
     def level(self) -> Level:
         return self.release.level
 
-    def whole(self, asked: Cells) -> dict[str, Any]:
+    def whole(self, cells: Cells) -> dict[str, Any]:
         """The bars of the wanted tables, each sum by itself and all of a table at once."""
         release = self.release
         names = release.bars(confidence=self.sure)
@@ -257,21 +250,21 @@ class _Plan:
         ]
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 
-    def sum(self, asked: Cells) -> dict[str, Any]:
+    def sum(self, cells: Cells) -> dict[str, Any]:
         """One sum, difference or ratio."""
-        if asked.mean or asked.over_column is not None:
+        if cells.mean or cells.over_column is not None:
             raise OutOfRange("a release by a plan has means by utmost total --mean", came="--mean or --over-column")
         release, sure = self.release, self.sure
-        where = read_selection(release.domain, asked.where or ())
-        question = _question(asked, "all")
-        if asked.over is not None:
-            over = read_selection(release.domain, [text for text in asked.over if text != "all"])
+        where = read_selection(release.domain, cells.where or ())
+        question = _question(cells, "all")
+        if cells.over is not None:
+            over = read_selection(release.domain, [text for text in cells.over if text != "all"])
             return _ratio(release.ratio(where, over, confidence=sure), question)
-        if asked.minus is None:
+        if cells.minus is None:
             answer = release.total(where, confidence=sure)
         else:
-            answer = release.difference(where, read_selection(release.domain, asked.minus), confidence=sure)
-        kind = "sum" if asked.minus is None else "difference"
+            answer = release.difference(where, read_selection(release.domain, cells.minus), confidence=sure)
+        kind = "sum" if cells.minus is None else "difference"
         return _sum(exact(answer.value), answer.radius, sure, question, kind, None)
 
     def bought(self, at: Level) -> dict[str, Any]:
@@ -326,16 +319,16 @@ def _ratio(bar: RatioBar, question: str) -> dict[str, Any]:
     }
 
 
-def _question(asked: Cells, column: str) -> str:
+def _question(cells: Cells, column: str) -> str:
     """What was asked, in words."""
-    words = f"{column}, {_of(asked.where)}"
-    if asked.mean:
+    words = f"{column}, {_of(cells.where)}"
+    if cells.mean:
         words = f"mean of {words}"
-    if asked.minus is not None:
-        words += f", less {_of(asked.minus)}"
-    if asked.over is not None or asked.over_column is not None:
-        below = "" if asked.over_column is None else f"{asked.over_column}, "
-        words += f", over {below}{_of(asked.where if asked.over is None else asked.over)}"
+    if cells.minus is not None:
+        words += f", less {_of(cells.minus)}"
+    if cells.over is not None or cells.over_column is not None:
+        below = "" if cells.over_column is None else f"{cells.over_column}, "
+        words += f", over {below}{_of(cells.where if cells.over is None else cells.over)}"
     return words
 
 
@@ -353,7 +346,7 @@ def _show(report: dict[str, Any], written: Path | None) -> None:
     if report["kind"] == "cells":
         console.print(_cells(report), _whole_facts(report, sure))
     elif report["kind"] == "tables":
-        rows = [[one["table"], _up(one["radius"]), _up(one["radius_together"])] for one in report["tables"]]
+        rows = [[family["table"], _up(family["radius"]), _up(family["radius_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
             facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
@@ -415,11 +408,11 @@ def _prices(report: dict[str, Any]) -> Group:
     """What other levels would buy, and what they would cost."""
     rows = [
         [
-            one["epsilon"],
-            _up(one["radius"]),
-            "" if one["radius_together"] is None else _up(one["radius_together"]),
+            price["epsilon"],
+            _up(price["radius"]),
+            "" if price["radius_together"] is None else _up(price["radius_together"]),
         ]
-        for one in report["levels"]
+        for price in report["levels"]
     ]
     can = report.get("relaxable")
     cost = (
@@ -449,11 +442,11 @@ def _span(low: Any, high: Any) -> str:
     return f"{_shown(low, ROUND_FLOOR)} to {_shown(high, ROUND_CEILING)}"
 
 
-def _plot(found: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
+def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
     """Error against level, on a page."""
-    xs = [one["epsilon_float"] for one in found]
-    curves = {"error bar": [float(one["radius"]) for one in found]}
-    if found[0]["radius_together"] is not None:
-        curves["all at once"] = [float(one["radius_together"]) for one in found]
-        curves["mean error"] = [one["mean_error"] for one in found]
+    xs = [price["epsilon_float"] for price in levels]
+    curves = {"error bar": [float(price["radius"]) for price in levels]}
+    if levels[0]["radius_together"] is not None:
+        curves["all at once"] = [float(price["radius_together"]) for price in levels]
+        curves["mean error"] = [price["mean_error"] for price in levels]
     canvas.figure(xs, curves, file, kind=path.suffix[1:].lower(), x="epsilon", y="error of a cell")

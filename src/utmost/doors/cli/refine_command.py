@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents import channel_files
 from utmost.errors import Infeasible, NotAChannel, OutOfRange
@@ -36,13 +36,13 @@ _SUMMARIES = {
 }
 
 
-def show_comparison(found: dict[str, Any], written: Path | None) -> None:
+def show_comparison(comparison: dict[str, Any], written: Path | None) -> None:
     """Print a comparison of two channels."""
-    names = _names(found)
-    directions = [(found["second_below_first"], *names), (found["first_below_second"], *names[::-1])]
+    names = _names(comparison)
+    directions = [(comparison["second_below_first"], *names), (comparison["first_below_second"], *names[::-1])]
     shown = {
-        "verdict": _SUMMARIES[found["order"]][found["relation"]].format(*names),
-        "order": found["order"] + (", decided exactly" if found["exact"] else ", up to 1e-9"),
+        "verdict": _SUMMARIES[comparison["order"]][comparison["relation"]].format(*names),
+        "order": comparison["order"] + (", decided exactly" if comparison["exact"] else ", up to 1e-9"),
         **{f"{below} below {above}": _because(part, above, below) for part, above, below in directions},
         "checked": "yes, by the proofs alone" if all(part["verified"] for part, *_ in directions) else "NO",
         **({"written": str(written)} if written is not None else {}),
@@ -52,9 +52,9 @@ def show_comparison(found: dict[str, Any], written: Path | None) -> None:
         _show_proof(part, above, below)
 
 
-def _names(found: dict[str, Any]) -> tuple[str, str]:
+def _names(comparison: dict[str, Any]) -> tuple[str, str]:
     """The names of the files without their folders, where these distinguish them."""
-    first, second = Path(found["first"]), Path(found["second"])
+    first, second = Path(comparison["first"]), Path(comparison["second"])
     return (first.name, second.name) if first.name != second.name else (str(first), str(second))
 
 
@@ -67,9 +67,9 @@ def _because(part: dict[str, Any], above: str, below: str) -> str:
             consumer[f"expected_loss_{side}_exact"] or consumer[f"expected_loss_{side}"] for side in ("below", "above")
         )
         mine, theirs = (text if len(str(text)) < 20 else None for text in losses)
-        one = mine or number(consumer["expected_loss_below"], 9)
+        loss_below = mine or number(consumer["expected_loss_below"], 9)
         other = theirs or number(consumer["expected_loss_above"], 9)
-        return f"no: a consumer loses {one} with {below} and {other} with {above}"
+        return f"no: a consumer loses {loss_below} with {below} and {other} with {above}"
     if "outcome" in part:
         return f"no: outcome {part['outcome']} of {below} leaves a posterior beyond all mixtures"
     (x, z), less, more = part["pair"], _ratio(part["ratio_above"]), _ratio(part["ratio_below"])
@@ -116,19 +116,11 @@ def _cell(entry: Any) -> str:
     return text if len(text) <= 12 else f"≈{number(_value(text))}"
 
 
-First = Annotated[
-    file_options.File,
-    typer.Argument(metavar="A.csv", parser=file_options.readable, help="A channel, .csv or .json; - for the pipe."),
-]
-Second = Annotated[
-    file_options.File, typer.Argument(metavar="B.csv", parser=file_options.readable, help="Another one.")
-]
-Order = Annotated[str, typer.Option(metavar="NAME", help="refinement, max-case or privacy.")]
+First = Annotated[file_options.File, file_options.file_argument("A.csv", "A channel, .csv or .json; - for the pipe.")]
+Second = Annotated[file_options.File, file_options.file_argument("B.csv", "Another one.")]
+Order = Annotated[str, option("NAME", "refinement, max-case or privacy.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Write all that was found (.json, or - for the pipe), or the remap alone (.csv)."
-    ),
+    Path | None, option("FILE", "Write all that was found (.json, or - for the pipe), or the remap alone (.csv).")
 ]
 
 
@@ -144,18 +136,20 @@ def refine(
     if channels[0].shape[0] != channels[1].shape[0]:
         came = f"{channels[0].shape[0]} in {first} and {channels[1].shape[0]} in {second}"
         raise NotAChannel("both channels must have as many secrets", came=came)
-    found = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
+    comparison = {"first": str(first), "second": str(second), **channel_files.comparison(*channels, order)}
     path = file_options.file_of(out)
     alone = path is not None and path.suffix.lower() != ".json"
     if path is not None and alone:
-        _write_remap(found, path)
-    options.Answer(None if alone else out, as_json).give(found, lambda: show_comparison(found, path))
+        _write_remap(comparison, path)
+    options.Answer(None if alone else out, as_json).give(comparison, lambda: show_comparison(comparison, path))
 
 
-def _write_remap(found: dict[str, Any], path: Path) -> None:
+def _write_remap(comparison: dict[str, Any], path: Path) -> None:
     if path.suffix.lower() not in (".csv", ".tsv"):
         raise OutOfRange("what was found is written as .json, the remap as .csv", came=path.name, where="--out")
-    remaps = [found[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in found[key]]
+    remaps = [
+        comparison[key]["remap"] for key in ("second_below_first", "first_below_second") if "remap" in comparison[key]
+    ]
     if not remaps:
         raise Infeasible("a remap from one channel to the other must exist to be written", came="none", where=str(path))
     remap = channel_files.channel_of(remaps[0])

@@ -11,7 +11,7 @@ def relax(
     table: file_options.TableFile,
     *,
     ledger: Place,
-    asked: Question,
+    question: Question,
     spelling: table_options.Spelling,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
@@ -22,15 +22,15 @@ def relax(
     a level that was answered before, you get the same answer again, at no cost.
     """
     table = spelling.of(table)
-    signer = asked.checked(table)
+    signer = question.checked(table)
     with ledger.opened() as opened:
         with busy(f"Checking {table.name}"):
-            planned = asked.planned(opened)
-            asked.check_kind(planned=planned)
-            columns = [release.columns[0] for release in opened.releases if release.name == asked.name]
+            planned = question.planned(opened)
+            question.check_kind(planned=planned)
+            columns = [release.columns[0] for release in opened.releases if release.name == question.name]
             brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
         if dry_run:
-            return show_spending(asked, opened.rehearse(asked.name, epsilon=asked.at, version=asked.version))
+            return show_spending(question, opened.rehearse(question.name, **question.call))
         with options.protected(yes), counted("Relaxing") as progress:
-            answered = opened.relax(asked.name, brought, epsilon=asked.at, version=asked.version, progress=progress)
-        asked.give(opened, answered, signer)
+            relaxed = opened.relax(question.name, brought, **question.call, progress=progress)
+        question.give(opened, relaxed, signer)

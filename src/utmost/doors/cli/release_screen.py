@@ -1,6 +1,7 @@
 """What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.doors.cli.screen import number, percent, promised, screen, watched
-from utmost.doors.cli.table_options import give_table
+from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
-from utmost.publish.releases import TableRelease
+from utmost.publish.releases import PlacesRelease, TableRelease
 from utmost.publish.releases.table_statements import assumed_line, promise_line
 from utmost.publish.statements.statement_files import Signer, publish, sidecar_path
 from utmost.publish.tables import files
@@ -23,28 +24,16 @@ _BAR = 24
 _WIDEST = 1 << 12  # characters: a table is measured as if there were room
 
 
-def show_release(release: TableRelease, out: Path | None, form: str | None = None) -> None:
-    """Print the statement, and the table: as a picture where it went to a file, as CSV on standard output otherwise."""
-    if release.table is None:
-        whole = release.said(None)["guarantee"]
-        screen().print(_statement(release, "Nothing was drawn. This is what a release would promise.", None, whole))
-    elif out is None:
-        give_table(release.table, form)
-        screen(stderr=True).print(Text(), _statement(release, "Released.", None), sep="\n")
-    else:
-        screen().print(_picture(release), _statement(release, "Released.", out))
-
-
-def _statement(release: TableRelease, headline: str, out: Path | None, whole: str | None = None) -> Group:
-    said = release.said(None)
+def _statement(release: TableRelease, headline: str, out: Path | None, whole: str | None) -> Group:
+    statement = release.said(None)
     plan = release.plan
     sure = percent(release.plan.confidence)
     rows = {
         "released": f"{', '.join(release.columns)} ({release.rows} rows)",
         "public": ", ".join(release.public) or "no other column",
         "rows": {"declared": "listed beforehand", "observed": "found in the data, and reported"}[release.rows_from],
-        "level": f"epsilon = {said['epsilon']} in all, epsilon = {said['per_cell']['epsilon']} for each cell",
-        "one individual": f"{assumed_line(plan.unit, 'released cell')} ({said['neighbours']})",
+        "level": f"epsilon = {statement['epsilon']} in all, epsilon = {statement['per_cell']['epsilon']} for each cell",
+        "one individual": f"{assumed_line(plan.unit, 'released cell')} ({statement['neighbours']})",
         "noise": _noise(release),
         "why this noise": release.plan.theorem,
         "error bar": f"± {number(release.radius)} around each released cell, at {sure} confidence",
@@ -116,15 +105,35 @@ def _is_number(text: str) -> bool:
 
 
 def give(
-    made: TableRelease, out: Path | None, signer: Signer | None, *, as_json: bool, form: str | None = None
+    release: TableRelease | PlacesRelease,
+    answer: TableAnswer,
+    signer: Signer | None,
+    statement: Callable[[str, Path | None, str | None], Group],
+    picture: Callable[[], Table],
 ) -> None:
-    """Write the files, then print: JSON for programs, a screen for people."""
-    said = None
-    if made.table is not None and out is not None:
-        said = publish(made.table, made.said, out, watched, signer)
-    if not as_json:
-        show_release(made, out, form)
-    elif made.table is None or out is not None:
-        print_json(said or made.sidecar)
-    else:
-        print_json({"statement": made.sidecar, "table": files.columns(made.table)})
+    """Write the files, then print: JSON for programs; for people the statement, and the table as it was asked for.
+
+    Args:
+        release: what was released; without a table what would be.
+        answer, signer: where it goes, and who signs.
+        statement: from a headline, the file, and the promise in full if any, to what people read.
+        picture: of the first rows, for a table that went to a file.
+    """
+    table, out, written = release.table, answer.file, None
+    if table is not None and out is not None:
+        written = publish(table, release.said, out, watched, signer)
+    if answer.as_json:
+        whole = written or release.sidecar
+        return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
+    if table is None:
+        headline = "Nothing was drawn. This is what a release would promise."
+        return screen().print(statement(headline, None, release.said(None)["guarantee"]))
+    if out is not None:
+        return screen().print(picture(), statement("Released.", out, None))
+    give_table(table, answer.form)
+    return screen(stderr=True).print(Text(), statement("Released.", None, None), sep="\n")
+
+
+def give_cells(release: TableRelease, answer: TableAnswer, signer: Signer | None) -> None:
+    """Give a table whose cells were noised each by itself."""
+    give(release, answer, signer, partial(_statement, release), partial(_picture, release))

@@ -1,228 +1,191 @@
-"""The ways in which `utmost release` can be asked to publish a file, each with the options that do not go with it."""
+"""The ways in which `utmost release` publishes a file, and which options go with each."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from utmost.doors.cli import options, people_options
-from utmost.doors.cli.release_screen import give
+from utmost.doors.cli import options
+from utmost.doors.cli.options import refuse
+from utmost.doors.cli.people_options import People
+from utmost.doors.cli.promise_options import Columns, Protected
+from utmost.doors.cli.release_options import Once, ReleaseOptions
+from utmost.doors.cli.release_screen import give_cells
 from utmost.doors.cli.screen import busy
-from utmost.doors.documents.consumer_files import cost_of
+from utmost.doors.cli.table_options import TableAnswer
+from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.noise.law import read_confidence
+from utmost.publish.counting import CountedTable
 from utmost.publish.releases import rehearse_table, release_table
 from utmost.publish.releases.streamed import streamed_release
-from utmost.publish.statements.statement_files import check_free, signer_of
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
 
-Asked = Any
-"""The arguments of the command by their names: ``columns``, ``public`` and ``drop`` as lists of names, ``out`` as a
-path, ``level`` read, and as it was ``given``."""
 
-_DEFAULTS = {
-    "cost": "absolute",
-    "numbers": "integers",
-    "neighbours": "add-remove",
-    "rows": "declared",
-    "noise": "rows",
-    "public": [],
-    "drop": [],
-}
-_IN_LEDGER = (
-    "create", "name", "dataset", "independent", "largest", "version", "request", "noise", "half_step", "key_file",
-    "witness",
-)  # fmt: skip
-
-
-def way_of(asked: Asked) -> Callable[[Asked], None]:
-    """How a file is released, by the options that say so."""
-    if asked.plane != options.Plane():
-        return planar
-    if asked.together:
-        return together
-    if asked.plan is not None:
-        return by_plan
-    check_unused(asked, "needs --plan", "tables")
-    return table_of_columns
-
-
-def check_unused(asked: Asked, why: str, *names: str) -> None:
-    """Check that options are not given.
+def publish_table(table: Path, told: ReleaseOptions) -> None:
+    """Publish a file, in the way that its options name.
 
     Raises:
-        OutOfRange: naming the first that is, and why it must not.
+        OutOfRange: for options that nobody would read, before anything is.
     """
-    for name in names:
-        unsaid = people_options.People() if name == "people" else _DEFAULTS.get(name)
-        if getattr(asked, name) not in (None, False, unsaid):
-            spelled = {"id_column": "id", "people": "person", "form": "format"}.get(name, name)
-            raise OutOfRange(f"--{spelled.replace('_', '-')} {why}")
+    told.level.read(), told.answer.file  # refused before all else
+    source = told.spelling.of(table)
+    told.promised.check()
+    if told.promised.is_of_points:
+        planar(source, told)
+    elif told.once.together:
+        together(source, told)
+    elif told.promised.is_planned:
+        by_plan(source, told)
+    else:
+        refuse("needs --plan", Once(tables=told.once.tables))
+        table_of_columns(source, told)
 
 
-def planar(asked: Asked) -> None:
+def planar(table: Path, told: ReleaseOptions) -> None:
     """Columns that are the coordinates of one point, which is noised as a whole."""
-    from utmost.doors.cli.places_screen import columns_of_points, publish_places
+    from utmost.doors.cli.places_screen import publish_places
 
-    other = (
-        "together",
-        "plan",
-        "tables",
-        "sensitivity",
-        "cells",
-        "cost",
-        "relaxable",
-        "numbers",
-        "domain",
-        "neighbours",
-    )
-    check_unused(asked, "does not go with --planar", *other, "half_step", "people")
-    points = _some(asked, "public", "drop", "rows", "id_column", "grid") | {"epsilon": asked.level}
-    if asked.ledger is not None:
-        columns = columns_of_points(asked.columns, asked.plane)
-        return keep(asked, points | {"columns": columns, "per": asked.plane.per or "1"}, None)
-    check_unused(asked, "needs --ledger", *_IN_LEDGER)
-    points["confidence"] = asked.confidence
-    how = _shown(asked) | {"form": asked.form}
-    publish_places(asked.table, asked.columns, asked.plane, points, asked.out, asked.sign, **how)
+    refuse("does not go with --planar", told.once, told.people)
+    if told.memory.ledger is not None:
+        return keep(table, told, None)
+    check_once(told)
+    publish_places(table, told.promised.of(), told)
 
 
-def together(asked: Asked) -> None:
+def together(table: Path, told: ReleaseOptions) -> None:
     """Columns of which one individual changes the cells of one row, and no other cell."""
     from utmost.doors.cli.together_release import publish_together
 
-    other = ("cells", "ledger", "grid", "name", "plan", "tables", "numbers", "domain", "cost")
-    check_unused(asked, "does not go with --together", *other, "people")
-    _check_given({"--columns": asked.columns, "--sensitivity": asked.sensitivity})
-    what = _some(asked, "columns", "public", "drop", "rows", "id_column")
-    how = _some(asked, "sensitivity", "neighbours", "relaxable", "confidence") | {"epsilon": asked.level}
-    publish_together(asked.table, what, how, asked.out, asked.sign, **_shown(asked), form=asked.form)
+    promised = told.promised
+    cells = Protected(cells=promised.protected.cells)
+    once = replace(told.once, together=False, relaxable=False)
+    other = replace(promised, columns=Columns(), protected=cells)
+    refuse("does not go with --together", other, told.memory, once, told.people)
+    promised.check_columns("columns", "sensitivity")
+    publish_together(table, told)
 
 
-def by_plan(asked: Asked) -> None:
+def by_plan(table: Path, told: ReleaseOptions) -> None:
     """The sums of a plan, measured on a counted table."""
-    from utmost.doors.cli.planned_release import planned_table, read_plan
+    from utmost.doors.cli.planned_release import planned_table
     from utmost.doors.cli.workload_screens import check_document, release_by_plan
 
-    check_document(asked.out, asked.sign)
-    _check_key(asked)
-    fixed = ("form", "columns", "public", "drop", "id_column", "grid", "sensitivity", "cells", "rows", "cost")
-    check_unused(asked, "cannot be chosen with --plan", *fixed, "relaxable", "half_step")
-    strategy = read_plan(asked.plan)
-    counted = planned_table(asked.table, asked.people, asked.domain, asked.neighbours, strategy)
-    if asked.ledger is not None:
-        check_unused(asked, "cannot be chosen with --ledger", "tables")
-        return keep(asked, {"strategy": strategy, "epsilon": asked.level}, counted)
-    check_unused(asked, "needs --ledger", *_IN_LEDGER)
-    signer = None if asked.sign is None else signer_of(asked.sign)
-    sure = read_confidence(asked.confidence)
-    return release_by_plan(counted, strategy, asked.level, sure, asked.out, signer, asked.tables, **_shown(asked))
+    answer, promised, once = told.answer, told.promised, told.once
+    check_document(answer.file, answer.sign)
+    _check_key(told)
+    unread = Protected() if told.people.are_given else promised.protected
+    refuse("cannot be chosen with --plan", TableAnswer(form=answer.form), replace(once, tables=None), unread)
+    strategy = promised.strategy
+    assert strategy is not None, "there is a plan"
+    counted = planned_table(table, told.people, promised.neighbours, strategy)
+    if told.memory.ledger is not None:
+        return keep(table, told, counted)
+    check_once(told, counted)
+    signer, sure = answer.signer, read_confidence(answer.confidence)
+    where = (answer.file, signer, once.tables)
+    release_by_plan(counted, strategy, told.level.read(), sure, *where, as_json=answer.as_json, dry_run=told.dry_run)
 
 
-def table_of_columns(asked: Asked) -> None:
+def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     """Columns of a table, each cell noised at its share; events are counted first."""
-    if asked.people.are_events:  # before what may take a minute
-        check_free(asked.table, asked.out, asked.sign)
-    _check_key(asked)
-    counted = _counted(asked.table, asked.people, asked.domain, asked.neighbours)
+    answer, promised = told.answer, told.promised
+    if told.people.are_events:  # before what may take a minute
+        answer.check_free(table)
+    _check_key(told)
+    counted, words = _counted(table, told.people, promised.neighbours), promised.of_table()
     if counted is None:
-        _check_given({"--columns": asked.columns, "--sensitivity": asked.sensitivity, "--cells": asked.cells})
-    promise = _some(
-        asked, "public", "drop", "rows", "id_column", "grid", "sensitivity", "cells", "neighbours", "numbers"
-    )
-    promise |= {"columns": asked.columns or [counted.column], "epsilon": asked.level}
-    if asked.ledger is not None:
-        return keep(asked, promise, counted)
-    check_unused(asked, "needs --ledger", *_IN_LEDGER)
-    promise |= _some(asked, "relaxable", "confidence") | {"cost": cost_of(asked.cost)}
-    check_free(asked.table, asked.out, asked.sign)
-    signer = None if asked.sign is None else signer_of(asked.sign)
-    large = _streamed(asked) if counted is None else None
-    if large is None and asked.table.is_dir():
+        promised.check_columns("columns", "sensitivity", "cells")
+    if told.memory.ledger is not None:
+        return keep(table, told, counted)
+    check_once(told, counted)
+    if counted is not None and not words["columns"]:
+        words["columns"] = [counted.column]
+    noise: dict[str, Any] = {"relaxable": told.once.relaxable, "cost": cost_of(told.once.cost)}
+    noise |= {"confidence": answer.confidence, "epsilon": told.level.read()}
+    answer.check_free(table)
+    signer = answer.signer
+    large = _streamed(table, told) if counted is None else None
+    if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
-        with busy(f"Checking {asked.table.name}"):
-            release = streamed_release(large, **promise, rehearsed=asked.dry_run)
-        return give(release, asked.out, signer, as_json=asked.as_json, form=asked.form)
-    with busy(f"Checking and noising {asked.table.name}"):
-        source = files.read(asked.table) if counted is None else counted
-        made = (rehearse_table if asked.dry_run else release_table)(source, **promise)
-    return give(made, asked.out, signer, as_json=asked.as_json, form=asked.form)
+        with busy(f"Checking {table.name}"):
+            release = streamed_release(large, **words, **noise, rehearsed=told.dry_run)
+    else:
+        with busy(f"Checking and noising {table.name}"):
+            source = files.read(table) if counted is None else counted
+            release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
+    give_cells(release, answer, signer)
 
 
-def _streamed(asked: Asked) -> FilePieces | None:
+def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     """The table in pieces, where it is large and nobody wants it on the screen; by its cells where it stays Parquet."""
-    if asked.out is None:
-        return files.streamed(asked.table, by_cells=True) if asked.dry_run else None
-    return files.streamed(asked.table, by_cells=files.ending_of(asked.out) in files.PARQUET)
+    out = told.answer.file
+    if out is None:
+        return files.streamed(table, by_cells=True) if told.dry_run else None
+    return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(asked: Asked, promise: dict[str, Any], counted: Any) -> None:
-    """Publish in a ledger."""
+def keep(table: Path, told: ReleaseOptions, counted: CountedTable | None) -> None:
+    """Publish in a ledger.
+
+    Raises:
+        OutOfRange: for what there is only without one, and where the release has no name.
+    """
     from utmost.doors.cli.ledger_answers import Question, publish_in_ledger
-    from utmost.doors.cli.ledger_place import Place
 
-    check_unused(asked, "cannot be chosen with --ledger", "cost", "relaxable")
-    if asked.name is None:
+    refuse("cannot be chosen with --ledger", told.once)
+    if told.memory.name is None:
         raise OutOfRange("a release in a ledger needs a name", came="none", where="--name")
-    asks = (asked.name, asked.given.epsilon, asked.given.alpha, asked.version, asked.confidence, asked.out, asked.sign)
-    place = Place(asked.ledger, asked.key_file, asked.witness)
-    promise |= _some(asked, "name", "dataset", "version", "half_step", "independent", "largest")
-    promise |= _some(asked, "request", "noise")
-    question, how = Question(*asks, asked.as_json, asked.form), {"create": asked.create, "dry_run": asked.dry_run}
-    publish_in_ledger(place, asked.table, promise, question, **how, brought=counted)
+    question = Question(name=told.memory.name, level=told.level, version=told.memory.version, answer=told.answer)
+    promise = told.promised.of(counted)
+    publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 
 
-def _some(asked: Asked, *names: str) -> dict[str, Any]:
-    return {name: getattr(asked, name) for name in names}
+def check_once(told: ReleaseOptions, counted: CountedTable | None = None) -> None:
+    """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table.
+
+    Raises:
+        OutOfRange: for an option, and for a promise in a file, that needs a ledger; as `Promise.check`.
+    """
+    refuse("needs --ledger", told.memory, told.promised.lasting)
+    promise = told.promised.stated
+    if promise is None:
+        return
+    if promise.by_item or promise.noise.words()["half_step"] or promise.noise.largest is not None:
+        required = "a promise of noise by item, of half-step noise or of a largest value needs --ledger"
+        raise OutOfRange(required, came="none", where="--promise")
+    promise.check(counted)
 
 
-def _shown(asked: Asked) -> dict[str, bool]:
-    return _some(asked, "as_json", "dry_run")
-
-
-def _check_key(asked: Asked) -> None:
-    if asked.ledger is not None and asked.people.person is not None and asked.people.count_key is None:
+def _check_key(told: ReleaseOptions) -> None:
+    if told.memory.ledger is not None and told.people.person is not None and told.people.count_key is None:
         remedy = "Keep a file of 32 random bytes for it; or let utmost count write the table, and release its file."
         raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
 
 
-def _counted(table: Path, people: people_options.People, domain: Path | None, neighbours: str) -> Any:
+def _counted(table: Path, people: People, neighbours: str) -> CountedTable | None:
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
+    from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+
     if people.measures is not None:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
         raise OutOfRange("a release is of one table", came="several measures", where="--measures", remedy=remedy)
     if people.are_given:
-        from utmost.doors.cli.count_command import DOMAIN_REMEDY
-        from utmost.publish.statements.counted_files import read_domain
+        if people.domain is None:
+            from utmost.doors.cli.count_command import DOMAIN_REMEDY
 
-        if domain is None:
-            raise OutOfRange(
-                "events are counted over a declared domain", came="no file", where="--domain", remedy=DOMAIN_REMEDY
-            )
-        return people.counted(table, read_domain(domain), neighbours)
-    if people != people_options.People():
-        raise OutOfRange(
-            "--by, --at-most, --per-atom, --values, --step, --each, --most-events and --count-key need --person, "
-            "--count-column or --nested"
-        )
-    if domain is not None:
-        raise OutOfRange("--domain needs --person, --count-column or --nested: a counted table has its domain")
+            required = "events are counted over a declared domain"
+            raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
+        events: CountedTable = people.counted(table, read_domain(people.domain), neighbours)
+        return events
+    refuse("needs --person, --count-column or --nested: a counted table has its domain", People(domain=people.domain))
+    for option in options.told(people):
+        raise OutOfRange("events need --person, --count-column or --nested", came=f"{option} without them")
     if table.suffix.lower() != ".json":
         return None
-    from utmost.publish.statements.counted_files import COUNTED_FORM
-
-    made = COUNTED_FORM.read(table)
-    if made.unit.neighbours != neighbours == "add-remove":
-        raise OutOfRange(f"this table was counted for {made.unit.neighbours}", came=neighbours, where="--neighbours")
-    return made
-
-
-def _check_given(needed: dict[str, object]) -> None:
-    missing = [option for option, value in needed.items() if value is None]
-    if missing:
-        raise OutOfRange(
-            "a release must say which columns it releases, and what one individual changes",
-            came=f"no {' and no '.join(missing)}",
-            remedy="Or count people first: --person, --at-most and --domain FILE.",
-        )
+    counted = COUNTED_FORM.read(table)
+    if counted.unit.neighbours != neighbours == "add-remove":
+        required = f"this table was counted for {counted.unit.neighbours}"
+        raise OutOfRange(required, came=neighbours, where="--neighbours")
+    return counted

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import argument, flag, option
 from utmost.doors.cli.screen import busy, screen
 from utmost.doors.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.errors import OutOfRange
@@ -33,27 +34,20 @@ def show_comparisons(comparisons: Sequence[Comparison]) -> None:
     for title in ("where", "what", "the paper", "found", ""):
         table.add_column(title, overflow="fold")
     for each in comparisons:
-        found = escape(each.found) + (f"\n[dim]{escape(each.note)}[/dim]" if each.note else "")
+        shown = escape(each.found) + (f"\n[dim]{escape(each.note)}[/dim]" if each.note else "")
         verdict = Text(each.verdict, _STYLES[each.verdict])
-        table.add_row(escape(each.place), escape(each.what), escape(each.paper) or "[dim]nothing[/dim]", found, verdict)
+        table.add_row(escape(each.place), escape(each.what), escape(each.paper) or "[dim]nothing[/dim]", shown, verdict)
     counts = Counter(each.verdict for each in comparisons)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
     screen().print(table, Text(summary, "bold red" if counts[DIFFERS] else "bold"))
 
 
 WHICH = "ghosh (2009), geng (2012), koufogiannis (2015), fernandes (2022), or all."
-Which = Annotated[str, typer.Argument(metavar="PAPER", help=WHICH)]
-Long = Annotated[bool, typer.Option("--long", help="Also what takes minutes (fernandes).")]
-Only = Annotated[
-    str | None, typer.Option("--only", metavar="RESULT", help='Show one numbered result alone: "Theorem 4".')
-]
+Which = Annotated[str, argument("PAPER", WHICH)]
+Long = Annotated[bool, flag("Also what takes minutes (fernandes).")]
+Only = Annotated[str | None, option("RESULT", 'Show one numbered result alone: "Theorem 4".')]
 Drawn = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="DIR",
-        help="Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot]).",
-    ),
+    Path | None, option("DIR", "Draw the paper's pictures, too, as .svg files in this folder (needs utmost[plot]).")
 ]
 
 
@@ -63,9 +57,9 @@ class Report(options.Answer):
 
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE|DIR",
-            help="Write the comparisons to a .json file (- for standard output), or a report, index.html, to a folder.",
+        option(
+            "FILE|DIR",
+            "Write the comparisons to a .json file (- for standard output), or a report, index.html, to a folder.",
         ),
     ] = None
 
@@ -94,14 +88,14 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
     if plot is not None:
         with busy(f"Drawing the pictures of {paper}"):
             _draw(papers, plot)
-    found = {}
+    comparisons = {}
     for each in papers:
         with busy(f"Computing what {each.name} prints"):
-            found[each.name] = _chosen(each, list(each.comparisons(long)), only)
-    if only is not None and not any(found.values()):
+            comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
+    if only is not None and not any(comparisons.values()):
         raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
-    _give(papers, found, answer, long)
-    if any(row.verdict == DIFFERS for rows in found.values() for row in rows):
+    _give(papers, comparisons, answer, long)
+    if any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows):
         raise typer.Exit(1)
 
 
@@ -109,49 +103,49 @@ def _chosen(paper: "Paper", rows: list[Comparison], only: str | None) -> list[Co
     return rows if only is None else paper.rows_of(only, rows)
 
 
-def _give(papers: Sequence["Paper"], found: dict[str, list[Comparison]], answer: Report, long: bool) -> None:
+def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], answer: Report, long: bool) -> None:
     """The report, the file or the screen."""
-    as_data = {name: [asdict(row) for row in rows] for name, rows in found.items()}
+    as_data = {name: [asdict(row) for row in rows] for name, rows in comparisons.items()}
     data = as_data if len(papers) > 1 else as_data[papers[0].name]
 
     def show() -> None:
         for paper in papers:
             if len(papers) > 1:
                 screen().print(Text(f"{paper.name} ({paper.year})", "bold"))
-            show_comparisons(found[paper.name])
+            show_comparisons(comparisons[paper.name])
 
     if answer.folder is None:
         answer.give(data, show)
         return
     with busy("Drawing the pictures"):
-        _write_report(papers, found, answer.folder, data, long)
+        _write_report(papers, comparisons, answer.folder, data, long)
     if answer.as_json:
         replace(answer, out=None).give(data, show)
     else:
-        show_summary(papers, found)
+        show_summary(papers, comparisons)
         screen().print(f"The report is {escape(str(answer.folder / 'index.html'))}.")
 
 
-def show_summary(papers: Sequence["Paper"], found: dict[str, list[Comparison]]) -> None:
+def show_summary(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]]) -> None:
     """Print how many comparisons there are of each kind, and what has none."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     for title in ("paper", "numbered results", *_STYLES, "without a row"):
         table.add_column(title, justify="left" if title == "paper" else "right")
     for paper in papers:
-        verdicts, missing = paper.verdicts(found[paper.name]), paper.missing(found[paper.name])
+        verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
         counts = [Text(str(verdicts[name]), style) for name, style in _STYLES.items()]
         table.add_row(f"{paper.name} ({paper.year})", str(len(paper.results)), *counts, ", ".join(missing) or "nothing")
     screen().print(table)
 
 
 def _write_report(
-    papers: Sequence["Paper"], found: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
+    papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], folder: Path, data: Any, long: bool
 ) -> None:
     """The page and the comparisons as JSON, or neither; without pictures where nothing can draw them."""
     from utmost.doors.figures.papers_page import papers_page
     from utmost.publish.statements.codec import write
 
-    page = papers_page(papers, found, _drawn(papers), at_length=long)
+    page = papers_page(papers, comparisons, _drawn(papers), at_length=long)
     folder.mkdir(parents=True, exist_ok=True)
     write_together(
         {

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.padding import Padding
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.answers_in_ledger import AnswersLedger, KeptAnswers
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, screen
 from utmost.doors.documents.answers import Asked, SavedMechanism, answered_table, saved_mechanism
 from utmost.doors.documents.reports import print_json
@@ -21,44 +21,27 @@ from utmost.publish.statements.statement_files import check_free, publish, sidec
 
 Mechanism = Annotated[
     file_options.File,
-    typer.Argument(
-        metavar="DESIGN",
-        parser=file_options.readable,
-        help="A design of utmost design --out, or a channel as .csv or .json.",
-    ),
+    file_options.file_argument("DESIGN", "A design of utmost design --out, or a channel as .csv or .json."),
 ]
-Secret = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="The secret, by name or by number; - reads it from standard input."),
-]
+Secret = Annotated[str | None, option("NAME", "The secret, by name or by number; - reads it from standard input.")]
 Table = Annotated[
     file_options.File | None,
-    typer.Option(
-        "--file",
-        metavar="TABLE",
-        parser=file_options.readable,
-        help="A table with a row for each person; - for the pipe.",
-    ),
+    file_options.file_option("TABLE", "A table with a row for each person; - for the pipe.", "--file"),
 ]
-Column = Annotated[str | None, typer.Option(metavar="NAME", help="With --file: the column of the secrets.")]
-Public = Annotated[
-    list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to keep as they are.")
-]
-Drop = Annotated[list[str] | None, typer.Option(metavar="NAMES", help="With --file: the columns to leave out.")]
+Column = Annotated[str | None, option("NAME", "With --file: the column of the secrets.")]
+Public = Annotated[list[str] | None, option("NAMES", "With --file: the columns to keep as they are.")]
+Drop = Annotated[list[str] | None, option("NAMES", "With --file: the columns to leave out.")]
 
 Person = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "PERSON",
+        "With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
         "--id",
-        metavar="PERSON",
-        help="With --file: a public column that tells persons apart. With --ledger alone: the person; - reads it.",
     ),
 ]
 Kept = Annotated[
-    file_options.File | None,
-    typer.Option(
-        "--kept", metavar="TABLE", parser=file_options.readable, help="With --id: earlier answers, which are repeated."
-    ),
+    file_options.File | None, file_options.file_option("TABLE", "With --id: earlier answers, which are repeated.")
 ]
 
 
@@ -93,14 +76,14 @@ def respond(
     saved = saved_mechanism(design, None if space is None else space_named(space))
     book = ledger.kept(saved, design)
     if table is None:
-        given = None if secret is None else _typed(secret)
+        typed = None if secret is None else _typed(secret)
         if book is not None:
-            return _kept_answer(book, _typed(str(id_column)), given, as_json=as_json)
-        return _answer(saved, str(given), as_json=as_json)
+            return _kept_answer(book, _typed(str(id_column)), typed, as_json=as_json)
+        return _answer(saved, str(typed), as_json=as_json)
     if column is None:
         raise OutOfRange("a table needs the column of its secrets", came="none", where="--column")
-    asked = Asked(column, _names(public), _names(drop), id_column, kept)
-    _answers(saved, spelling.of(table), asked, table_options.output(out, form), book, form=form, as_json=as_json)
+    columns = Asked(column, _names(public), _names(drop), id_column, kept)
+    _answers(saved, spelling.of(table), columns, table_options.output(out, form), book, form=form, as_json=as_json)
 
 
 def _check_ways(secret: str | None, table: Path | None, person: str | None, ledger: AnswersLedger) -> None:
@@ -132,11 +115,11 @@ def _answer(saved: SavedMechanism, secret: str, *, as_json: bool) -> None:
 
 def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json: bool) -> None:
     """A person's answer, drawn now or repeated."""
-    found, repeated = book.answers({person: secret})
-    (answer,), about = found.values(), book.facts()
+    answers, repeated = book.answers({person: secret})
+    (answer,), about = answers.values(), book.facts()
     if as_json:
-        said = book.saved.statement(kept=True, repeated=repeated, **about)
-        return print_json({"answer": answer, "statement": said})
+        statement = book.saved.statement(kept=True, repeated=repeated, **about)
+        return print_json({"answer": answer, "statement": statement})
     how = "repeated: it was kept" if repeated else "drawn now, and kept"
     screen().print(facts({"answer": answer, "which is": how}))
     _say(book.saved, _told(about), kept=True)
@@ -153,7 +136,7 @@ def _told(about: Mapping[str, Any]) -> dict[str, str]:
 def _answers(
     saved: SavedMechanism,
     table: Path,
-    asked: Asked,
+    columns: Asked,
     out: Path | None,
     book: KeptAnswers | None,
     *,
@@ -161,16 +144,18 @@ def _answers(
     as_json: bool,
 ) -> None:
     check_free(table, out)
-    made = answered_table(saved, table, asked, None if book is None else book.answers)
+    answered = answered_table(saved, table, columns, None if book is None else book.answers)
     about = {} if book is None else book.facts()
-    made = replace(made, facts=made.facts | about)
-    said = made.facts if out is None else publish(made.table, made.said, out)
+    answered = replace(answered, facts=answered.facts | about)
+    statement = answered.facts if out is None else publish(answered.table, answered.said, out)
     if as_json:
-        return print_json(said if out is not None else {"statement": said, "table": made.table})
+        return print_json(statement if out is not None else {"statement": statement, "table": answered.table})
     if out is None:
-        table_options.give_table(made.table, form)
+        table_options.give_table(answered.table, form)
     written = {} if out is None else {"written": f"{out} and {sidecar_path(out)}"}
-    done = {"answered": f"{said['rows']} rows ({said['repeated']} repeated), in the column {said['column']}"}
+    done = {
+        "answered": f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
+    }
     kept = {} if book is None else _told(about)
     _say(saved, done | written | kept, kept=book is not None, stderr=out is None)
 

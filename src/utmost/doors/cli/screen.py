@@ -71,6 +71,16 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1)
     return table
 
 
+def few(words: Sequence[str], most: int = 24) -> str:
+    """The words with commas between, the first of them where there are many.
+
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def number(value: Any, digits: int = 6) -> str:
     """A number as people read it: whole ones whole, others to a few digits.
 
@@ -160,11 +170,11 @@ def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
         with console.status(escape(what)) as status, _compiling_told(console):
             yield lambda rounds, gap: status.update(escape(f"{what}: round {rounds}, relative gap {gap:.1e}"))
         return
-    said = [monotonic()]
+    last = [monotonic()]
 
     def say(rounds: int, gap: float) -> None:
-        if monotonic() - said[0] >= _SILENT:
-            said[0] = monotonic()
+        if monotonic() - last[0] >= _SILENT:
+            last[0] = monotonic()
             console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
     with _compiling_told(console):

@@ -3,8 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.options import AskedLevel, SpaceSpec
 from utmost.errors import NotALevel
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from utmost.design.types import PrivacyType
 
 PlacesTable = Annotated[
-    str | None,
-    typer.Argument(metavar="PLACES", help="A file of places, with --places NAME,LAT,LON if columns are named so."),
+    str | None, argument("PLACES", "A file of places, with --places NAME,LAT,LON if columns are named so.")
 ]
 
 
@@ -23,33 +21,28 @@ class Secrets:
     """The secrets of a privacy type: one of these options."""
 
     space: SpaceSpec = None
-    line: Annotated[str | None, typer.Option(metavar="N", help="N secrets in a row, at distance 1.")] = None
-    counts: Annotated[str | None, typer.Option(metavar="N", help="The secrets are the counts 0..N.")] = None
-    discrete: Annotated[str | None, typer.Option(metavar="K", help="K secrets, all equally far apart.")] = None
-    hamming: Annotated[str | None, typer.Option(metavar="BITS", help="All strings of so many bits.")] = None
-    grid: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Euclidean.")] = None
-    manhattan: Annotated[str | None, typer.Option(metavar="RxC", help="The points of a lattice, Manhattan.")] = None
+    line: Annotated[str | None, option("N", "N secrets in a row, at distance 1.")] = None
+    counts: Annotated[str | None, option("N", "The secrets are the counts 0..N.")] = None
+    discrete: Annotated[str | None, option("K", "K secrets, all equally far apart.")] = None
+    hamming: Annotated[str | None, option("BITS", "All strings of so many bits.")] = None
+    grid: Annotated[str | None, option("RxC", "The points of a lattice, Euclidean.")] = None
+    manhattan: Annotated[str | None, option("RxC", "The points of a lattice, Manhattan.")] = None
     places: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE[:NAME,LAT,LON]",
-            help="Labelled places on the earth, at distances in metres: a file with columns name, latitude, longitude, "
+        option(
+            "FILE[:NAME,LAT,LON]",
+            "Labelled places on the earth, at distances in metres: a file with columns name, latitude, longitude, "
             "or with these.",
         ),
     ] = None
-    graph: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The nodes of a graph: a CSV file of edges, with lengths or none."),
-    ] = None
-    distances: Annotated[str | None, typer.Option(metavar="FILE", help="Any metric: a CSV file of all distances.")] = (
+    graph: Annotated[str | None, option("FILE", "The nodes of a graph: a CSV file of edges, with lengths or none.")] = (
         None
     )
+    distances: Annotated[str | None, option("FILE", "Any metric: a CSV file of all distances.")] = None
     epsilon_at: Annotated[
         str | None,
-        typer.Option(
-            "--epsilon-at",
-            metavar="DISTANCE=NUMBER",
-            help="The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2.",
+        option(
+            "DISTANCE=NUMBER", "The level of a distance, instead of --epsilon: 200m=1, or 50km=ln2, where alpha is 1/2."
         ),
     ] = None
 

@@ -79,7 +79,7 @@ def check_laws() -> None:
         worst = max(masses[k] / masses[k + s] for k in range(-reach, reach + 1) for s in range(-wide, wide + 1))
         _require(holds=worst == 1 / law.alpha, what="neighbours must differ by exactly the level")
     matrix = geometric_channel(6, alpha="1/2").matrix
-    ratios = [a / b for one, other in pairwise(matrix) for a, b in zip(one, other, strict=True)]
+    ratios = [a / b for row, other in pairwise(matrix) for a, b in zip(row, other, strict=True)]
     _require(holds=all(Fraction(1, 2) <= r <= 2 for r in ratios), what="a channel must keep its level in each entry")
 
 
@@ -107,8 +107,8 @@ def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
 
 def check_sums() -> None:
     """The error bar of a sum of 24 noises, by a Fourier series and by a product of polynomials."""
-    one, other = Combination([1], 1, counts=[24]).radius(), RepeatedSum(Geometric(1), 24).radius()
-    _require(holds=one == other == 13, what="two routes to an error bar must agree")
+    combined, other = Combination([1], 1, counts=[24]).radius(), RepeatedSum(Geometric(1), 24).radius()
+    _require(holds=combined == other == 13, what="two routes to an error bar must agree")
 
 
 def check_proof() -> None:
@@ -145,8 +145,8 @@ def check_ledger() -> None:
             same = list(again["admitted"]) == list(sharper["admitted"])
             _require(holds=same, what="a ledger must repeat what it said")
             _require(holds=ledger.spent("check") == level(1), what="answers together must cost the largest level")
-            found = ledger.verify()
-            _require(holds=found.responses == 3, what="a ledger must hold its three answers")
+            verification = ledger.verify()
+            _require(holds=verification.responses == 3, what="a ledger must hold its three answers")
 
 
 CHECKS: dict[str, Callable[[], None]] = {

@@ -1,74 +1,115 @@
 """`utmost serve`: the release service over a ledger."""
 
+import atexit
 import os
-from dataclasses import replace
+import shutil
+import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from time import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
-from utmost.doors.cli.ledger_place import Place, check_no_password
+from utmost.doors.cli.ledger_place import Place
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.options import KeyFile, WitnessFile
 from utmost.doors.cli.screen import facts, screen
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.ledger.key import FILE_VARIABLE
+from utmost.publish.ledger.key import FILE_VARIABLE, KEY_VARIABLE
 
-_LEDGER = "releases.db"
+if TYPE_CHECKING:
+    from utmost.doors.service.backups import Restored
+
+_HOST = "127.0.0.1"
 _SOON = 14
 
 # The exit codes of uvicorn where it could not start, of older versions and newer.
 _NOT_STARTED = (1, 3)
 
+Config = Annotated[Path | None, option("FILE", "Settings as TOML, one name a line.", exists=True, dir_okay=False)]
+Check = Annotated[bool, flag("Say what would be served, or what is wrong with it, and end.", "--check")]
+BackUp = Annotated[
+    Path | None, option("FOLDER", "Copy ledger and records into a new folder, rehearse the way back, and end.")
+]
+PutBack = Annotated[
+    Path | None,
+    option("FOLDER", "Make ledger and records of a backup, and end.", exists=True, file_okay=False),
+]
 Where = Annotated[
-    str,
-    typer.Option("--ledger", metavar="PLACE", help="A path, made where it is not there, or postgresql://HOST/NAME."),
+    str | None,
+    option(
+        "PLACE",
+        "A path, made where it is not there, or postgresql://HOST/NAME.",
+        "--ledger",
+        show_default="releases.db",
+    ),
 ]
-Host = Annotated[str, typer.Option(metavar="ADDRESS", help="On which address to listen.")]
-Port = Annotated[int, typer.Option(min=1, max=65535, help="On which port.")]
-Workers = Annotated[int, typer.Option(min=1, max=256, help="Processes that answer; more than one needs PostgreSQL.")]
+Host = Annotated[str | None, option("ADDRESS", "On which address to listen.", show_default=_HOST)]
+Port = Annotated[int | None, option(None, "On which port.", min=1, max=65535, show_default="8000")]
+Workers = Annotated[
+    int | None,
+    option(None, "Processes that answer; more than one needs PostgreSQL.", min=1, max=256, show_default="1"),
+]
 Approvals = Annotated[
-    bool, typer.Option("--approvals/--no-approvals", help="Whether a second person confirms what cannot be undone.")
+    bool | None,
+    option(
+        None,
+        "Whether a second person confirms what cannot be undone.",
+        "--approvals/--no-approvals",
+        show_default="approvals",
+    ),
 ]
-Demo = Annotated[bool, typer.Option("--demo/--no-demo", help="Whether a new ledger gets an example of public data.")]
-Proxy = Annotated[bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine about who asks.")]
-Rate = Annotated[float, typer.Option(min=0.001, help="Requests a second for each token.")]
+Demo = Annotated[
+    bool | None,
+    option(None, "Whether a new ledger gets an example of public data.", "--demo/--no-demo", show_default="demo"),
+]
+Proxy = Annotated[
+    bool | None,
+    option(None, "Believe a proxy on this machine about who asks.", "--behind-proxy", show_default=False),
+]
+Rate = Annotated[float | None, option(None, "Requests a second for each token.", min=0.001, show_default="20")]
 NewAdmin = Annotated[
-    bool, typer.Option("--new-admin-token", help="Make another admin's token and print it: where the last one expired.")
+    bool, flag("Make another admin's token and print it: where the last one expired.", "--new-admin-token")
 ]
-Issuer = Annotated[str, typer.Option("--oidc-issuer", metavar="URL", help="An OpenID provider to accept, too.")]
+Issuer = Annotated[str | None, option("URL", "An OpenID provider to accept, too.", "--oidc-issuer")]
 Audience = Annotated[
-    str, typer.Option("--oidc-audience", metavar="NAME", help="Its name for this service, in tokens that bearers have.")
+    str | None, option("NAME", "Its name for this service, in tokens that bearers have.", "--oidc-audience")
 ]
-Client = Annotated[
-    str, typer.Option("--oidc-client", metavar="NAME", help="Its name for the pages, on which people sign in by it.")
-]
+Client = Annotated[str | None, option("NAME", "Its name for the pages, on which people sign in.", "--oidc-client")]
 Address = Annotated[
-    str, typer.Option(metavar="URL", help="Of this service, as browsers reach it: where the provider sends back to.")
+    str | None, option("URL", "Of this service, as browsers reach it: where the provider sends back to.")
 ]
 
 
 def serve(
     *,
-    ledger: Where = _LEDGER,
+    config: Config = None,
+    check: Check = False,
+    back_up: BackUp = None,
+    put_back: PutBack = None,
+    ledger: Where = None,
     key_file: KeyFile = None,
     witness: WitnessFile = None,
-    host: Host = "127.0.0.1",
-    port: Port = 8000,
-    workers: Workers = 1,
-    approvals: Approvals = True,
-    demo: Demo = True,
-    behind_proxy: Proxy = False,
-    rate: Rate = 20.0,
+    host: Host = None,
+    port: Port = None,
+    workers: Workers = None,
+    approvals: Approvals = None,
+    demo: Demo = None,
+    behind_proxy: Proxy = None,
+    rate: Rate = None,
     new_admin_token: NewAdmin = False,
-    oidc_issuer: Issuer = "",
-    oidc_audience: Audience = "",
-    oidc_client: Client = "",
-    address: Address = "",
+    oidc_issuer: Issuer = None,
+    oidc_audience: Audience = None,
+    oidc_client: Client = None,
+    address: Address = None,
 ) -> None:
     """Serve a ledger over HTTP: an API and pages for curators, recipients and auditors, each with a token.
+
+    Every setting may stand in a file (--config), in the environment (UTMOST_SERVE_ and its name) or among the options
+    here; the later goes before the earlier. --check reads them all and starts nothing.
 
     The first start prints a token for an admin and one for a curator, once. Stop it with Ctrl-C: requests that have
     begun are answered first.
@@ -76,50 +117,76 @@ def serve(
     try:
         import uvicorn
 
+        from utmost.doors.service import backups
         from utmost.doors.service.first_start import first_tokens, new_admin, publish_demo
+        from utmost.doors.service.metrics import FOLDER
         from utmost.doors.service.service import Service
         from utmost.doors.service.settings import Settings
     except ImportError as error:
         remedy = 'Run: pip install "utmost[server]"'
         raise Unsupported("to serve a ledger needs FastAPI and uvicorn", came=error.name, remedy=remedy) from None
-    check_no_password(ledger)
-    place = Place(ledger, key_file, witness)
-    if workers > 1 and place.path is not None:
-        remedy = "Give --ledger postgresql://HOST/NAME, or one worker."
-        raise OutOfRange("more than one worker needs PostgreSQL", came=workers, where="--workers", remedy=remedy)
-    settings = replace(
-        Settings.of_environment(),
+    settings = Settings.of_environment(
+        file=config,
         ledger=ledger,
-        approvals=approvals,
-        rate=rate,
-        behind_proxy=behind_proxy,
+        key_file=_text(key_file),
         witness=_text(witness),
+        host=host,
+        port=port,
+        workers=workers,
+        approvals=approvals,
+        demo=demo,
+        behind_proxy=behind_proxy,
+        rate=rate,
         oidc_issuer=oidc_issuer,
         oidc_audience=oidc_audience,
         oidc_client=oidc_client,
         address=address,
     )
+    place = Place(settings.ledger, _path(settings.key_file), _path(settings.witness))
+    if settings.workers > 1 and place.path is not None:
+        remedy = "Give --ledger postgresql://HOST/NAME, or one worker."
+        raise OutOfRange("more than one worker needs PostgreSQL", came=settings.workers, where="workers", remedy=remedy)
+    if check:
+        for name in ("key_file", "oidc_secret_file", "smtp_password_file"):
+            _check_secret(name, getattr(settings, name), is_new=not place.is_there)
+        shown = {name: str(value) for name, value in asdict(settings).items() if value != ""}
+        screen(stderr=True).print(Group(Text("These settings can be served.", style="bold"), facts(shown)))
+        return
+    if put_back is not None:
+        _say_restored(
+            "Put back, and in quarantine until it is resumed.",
+            backups.put_back(put_back, place.ledger, **place.options),
+        )
+        return
+    if back_up is not None:
+        with place.opened() as opened:
+            restored = backups.back_up(Service(opened), back_up, key=_key_of(place))
+        _say_restored(f"Backed up in {back_up}, and put back in a rehearsal.", restored)
+        return
     is_new = not place.is_there
     with place.opened(create=True) as opened:
-        if demo and is_new:
+        if settings.demo and is_new:
             publish_demo(opened)
         service = Service(opened)
         tokens = first_tokens(service)
         if new_admin_token and not tokens:
             tokens = {"admin": new_admin(service)}
-        _greet(tokens, address or f"http://{host}:{port}", approvals)
+        _greet(tokens, settings.address or f"http://{settings.host}:{settings.port}", settings.approvals)
         _warn_of_admins(service.bearers.last_admin_until())
     os.environ.update(settings.environment())
-    if key_file is not None:
-        os.environ[FILE_VARIABLE] = os.fspath(key_file)
+    if settings.key_file:
+        os.environ[FILE_VARIABLE] = settings.key_file
+    if settings.workers > 1:
+        os.environ[FOLDER] = shared = tempfile.mkdtemp(prefix="utmost-metrics-")
+        atexit.register(shutil.rmtree, shared, ignore_errors=True)
     try:
         uvicorn.run(
             "utmost.doors.service.app:of_environment",
             factory=True,
-            host=host,
-            port=port,
-            workers=workers,
-            proxy_headers=behind_proxy,
+            host=settings.host,
+            port=settings.port,
+            workers=settings.workers,
+            proxy_headers=settings.behind_proxy,
             server_header=False,
             access_log=False,
             timeout_graceful_shutdown=30,
@@ -129,11 +196,42 @@ def serve(
         if ended.code not in _NOT_STARTED:
             raise
         remedy = "The line above says why; where the address is taken, name another --port."
-        raise Unsupported("the service must start", came="nothing", where=f"{host}:{port}", remedy=remedy) from None
+        where = f"{settings.host}:{settings.port}"
+        raise Unsupported("the service must start", came="nothing", where=where, remedy=remedy) from None
 
 
-def _text(path: Path | None) -> str:
-    return "" if path is None else os.fspath(path)
+def _key_of(place: Place) -> str | None:
+    """The file that the key of a ledger is in; None for where the environment says."""
+    named = place.options.get("key")
+    is_elsewhere = place.path is None or any(os.environ.get(name) for name in (KEY_VARIABLE, FILE_VARIABLE))
+    return named if named or is_elsewhere else f"{place.path}.key"
+
+
+def _say_restored(what: str, restored: "Restored") -> None:
+    shown = {name: str(number) for name, number in asdict(restored).items()}
+    screen(stderr=True).print(Group(Text(what, style="bold"), facts(shown)))
+
+
+def _check_secret(name: str, file: str, *, is_new: bool) -> None:
+    """Check that a file of a secret can be read; the key of a ledger that is yet to be made is made with it.
+
+    Raises:
+        OutOfRange: where not.
+    """
+    if not file or (is_new and name == "key_file"):
+        return
+    try:
+        Path(file).read_bytes()
+    except OSError as error:
+        raise OutOfRange("a secret must be in a file that can be read", came=type(error).__name__, where=name) from None
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
 
 
 def _greet(tokens: dict[str, str], address: str, approvals: bool) -> None:

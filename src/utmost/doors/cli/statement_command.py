@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
@@ -21,33 +21,22 @@ from utmost.publish.tables.atomic import Writer, check_absent, write_together
 
 Stated = Annotated[
     file_options.File,
-    typer.Argument(
-        metavar="FILE",
-        parser=file_options.readable,
-        help="A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe.",
+    file_options.file_argument(
+        "FILE", "A statement (.json), a released table with one beside it, or a release by a plan; - for the pipe."
     ),
 ]
-EntryOut = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write the registry's entry to this .yaml; - for the pipe.")
-]
-Page = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Write one page to read or to print to this .html; - for the pipe."),
-]
-Title = Annotated[str, typer.Option(metavar="TEXT", help="The name of the data product.")]
-Curator = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Who publishes it; may be given several times.")
-]
-Use = Annotated[str, typer.Option(metavar="TEXT", help="What it is meant for.")]
-Region = Annotated[str, typer.Option(metavar="TEXT", help="What region the data describe.")]
-Description = Annotated[str, typer.Option(metavar="TEXT", help="What it is, in brief.")]
-Published = Annotated[str, typer.Option(metavar="YYYY-MM-DD", help="When it was published.")]
-Sector = Annotated[str | None, typer.Option(metavar="NAME", help=f"One of {', '.join(SECTORS)}.")]
-Product = Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(PRODUCTS)}.")]
-Author = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Who fills in the entry; several times if need be.")
-]
-Source = Annotated[str, typer.Option(metavar="TEXT", help="Links to the product, and to what was written about it.")]
+EntryOut = Annotated[Path | None, option("FILE", "Write the registry's entry to this .yaml; - for the pipe.")]
+Page = Annotated[Path | None, option("FILE", "Write one page to read or to print to this .html; - for the pipe.")]
+Title = Annotated[str, option("TEXT", "The name of the data product.")]
+Curator = Annotated[list[str] | None, option("NAME", "Who publishes it; may be given several times.")]
+Use = Annotated[str, option("TEXT", "What it is meant for.")]
+Region = Annotated[str, option("TEXT", "What region the data describe.")]
+Description = Annotated[str, option("TEXT", "What it is, in brief.")]
+Published = Annotated[str, option("YYYY-MM-DD", "When it was published.")]
+Sector = Annotated[str | None, option("NAME", f"One of {', '.join(SECTORS)}.")]
+Product = Annotated[str, option("NAME", f"One of {', '.join(PRODUCTS)}.")]
+Author = Annotated[list[str] | None, option("NAME", "Who fills in the entry; several times if need be.")]
+Source = Annotated[str, option("TEXT", "Links to the product, and to what was written about it.")]
 
 
 def statement(
@@ -125,8 +114,8 @@ def _said(path: Path) -> dict[str, Any]:
     if not isinstance(path, file_options.StandardInput) and (beside.is_file() or path.suffix.lower() != ".json"):
         return statement_files.read(statement_files.statement_beside(path))
     if is_workload(path):
-        found: dict[str, Any] = codec.read_json(path, "a release must")
-        return found
+        document: dict[str, Any] = codec.read_json(path, "a release must")
+        return document
     return statement_files.read(path)
 
 

@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, ClassVar, TextIO
 
-import typer
-
-from utmost.doors.cli import file_options
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import option
 from utmost.errors import OutOfRange
+
+if TYPE_CHECKING:
+    from utmost.publish.statements.statement_files import Signer
 
 Format = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "NAME",
+        "Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
         "--format",
-        metavar="NAME",
-        help="Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
     ),
 ]
 
@@ -40,13 +42,12 @@ def check_output(out: Path | None, source: Path | None = None) -> None:
 class Spelling:
     """How a text file is spelled, where its name and its header do not say it."""
 
+    title: ClassVar[str] = "How the file is spelled"
+
     separator: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="What separates the cells of a text file; else found in its header."),
+        str | None, option("CHAR", "What separates the cells of a text file; else found in its header.")
     ] = None
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The encoding of a text file, such as cp1252; else UTF-8.")
-    ] = None
+    encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
 
     def of(self, table: Path) -> Path:
         """The file, read as it is said.
@@ -62,6 +63,41 @@ class Spelling:
         if table.is_dir() or files.ending_of(table) not in (*files.TEXT, *files.JSON_LINES):
             raise OutOfRange("--separator and --encoding are for text", came=table.name)
         return TextFile.of(table, self.separator, self.encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """Where a released table goes, with which error bars, and who signs for it."""
+
+    title: ClassVar[str] = "What comes out"
+
+    out: file_options.TableOut = None
+    form: Format = None
+    sign: options.Sign = None
+    confidence: options.Confidence = "0.95"
+    as_json: options.AsJson = False
+
+    @property
+    def file(self) -> Path | None:
+        """The file to write, in its format; None for the pipe. Raises as `output`."""
+        return output(self.out, self.form)
+
+    @property
+    def signer(self) -> "Signer | None":
+        """What signs the statement, if anything."""
+        from utmost.publish.statements.statement_files import signer_of
+
+        return None if self.sign is None else signer_of(self.sign)
+
+    def check_free(self, source: Path) -> None:
+        """Check, before anything is drawn, that what is released from a file can be written.
+
+        Raises:
+            Unsupported, OutOfRange: as `statement_files.check_free`.
+        """
+        from utmost.publish.statements.statement_files import check_free
+
+        check_free(source, self.file, self.sign)
 
 
 def output(out: Path | None, form: str | None) -> Path | None:

@@ -5,56 +5,47 @@ from typing import Any
 
 from rich.console import Group
 
+from utmost.doors.cli.people_options import names_in
+from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.doors.cli.table_options import give_table
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases.table_statements import promise_line
-from utmost.publish.releases.together import TogetherPlan, TogetherRelease, plan_together, release_together
-from utmost.publish.statements.statement_files import check_free, publish, sidecar_path, signer_of
+from utmost.publish.releases.together import TogetherPlan, plan_together, release_together
+from utmost.publish.statements.statement_files import publish, sidecar_path
 from utmost.publish.tables import files
 
 
-def publish_together(
-    table: Path,
-    asked: dict[str, Any],
-    promise: dict[str, Any],
-    out: Path | None,
-    sign: Path | None,
-    *,
-    as_json: bool,
-    dry_run: bool,
-    form: str | None = None,
-) -> None:
-    """Release a table of such columns, or say what a release would promise.
-
-    Args:
-        table: its file.
-        asked: columns, public, drop, rows and id_column, as for `release_together`.
-        promise: the rest, as for `plan_together`.
-        out, sign, as_json, dry_run: as for `utmost release`.
-    """
-    check_free(table, out, sign)
-    signer = None if sign is None else signer_of(sign)
-    if dry_run:
-        plan = plan_together(asked["columns"], **promise)
+def publish_together(table: Path, told: ReleaseOptions) -> None:
+    """Release a table of such columns, or say what a release would promise."""
+    answer, columns, protected = told.answer, told.promised.columns, told.promised.protected
+    answer.check_free(table)
+    signer, out, released = answer.signer, answer.file, columns.released or []
+    promise: dict[str, Any] = {"sensitivity": protected.sensitivity, "neighbours": told.promised.neighbours}
+    promise |= {"relaxable": told.once.relaxable, "confidence": answer.confidence, "epsilon": told.level.read()}
+    if told.dry_run:
+        plan = plan_together(released, **promise)
         headline = "Nothing was drawn. This is what a release would promise, for a table that can be released."
         shown = _facts(plan, headline, plan.guarantee)
-        return print_json({"guarantee": plan.guarantee}) if as_json else screen().print(shown)
+        return print_json({"guarantee": plan.guarantee}) if answer.as_json else screen().print(shown)
     with busy(f"Checking and noising {table.name}"):
-        release = release_together(files.read(table), **asked, **promise)
-    said = None if out is None else publish(release.table, release.said, out, watched, signer)
-    if as_json:
-        print_json(said or {"statement": release.sidecar, "table": files.columns(release.table)})
-    else:
-        _show(release, out, form)
-    return None
-
-
-def _show(made: TogetherRelease, out: Path | None, form: str | None) -> None:
+        release = release_together(
+            files.read(table),
+            columns=released,
+            public=names_in(columns.public or []),
+            drop=names_in(columns.drop or []),
+            rows=columns.rows or "declared",
+            id_column=columns.id_column,
+            **promise,
+        )
+    statement = None if out is None else publish(release.table, release.said, out, watched, signer)
+    if answer.as_json:
+        return print_json(statement or {"statement": release.sidecar, "table": files.columns(release.table)})
     if out is None:
-        give_table(made.table, form)
-    promise = promise_line(made.plan.level, made.plan.unit.neighbours)
-    screen(stderr=out is None).print(_facts(made.plan, "Released.", promise, out))
+        give_table(release.table, answer.form)
+    plan = release.plan
+    line = promise_line(plan.level, plan.unit.neighbours)
+    return screen(stderr=out is None).print(_facts(plan, "Released.", line, out))
 
 
 def _facts(plan: TogetherPlan, headline: str, promise: str, out: Path | None = None) -> Group:

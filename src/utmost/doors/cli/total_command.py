@@ -1,19 +1,20 @@
 """`utmost total`: a sum, a ratio or a mean from what was released, with an error bar that is certified."""
 
 from datetime import datetime
+from itertools import pairwise
 from math import isfinite
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
-from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.option_kinds import argument, flag, option
+from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.publish.releases import Answer, QuantileBar, SumsAndCounts, WorkloadRelease
-from utmost.publish.statements.comparisons import change
+from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.workload_files import read_workload
@@ -21,56 +22,38 @@ from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, select
 
 ReleaseFile = Annotated[
     file_options.File,
-    typer.Argument(
-        metavar="RELEASE",
+    argument(
+        "RELEASE",
+        "A release by a plan, a table of it, or a released table; or its https:// address; - for the pipe.",
         parser=file_options.published,
-        help="A release by a plan, a table of it, or a released table; or its https:// address; - for the pipe.",
     ),
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="LEVEL=LABELS", help="Which atoms: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."
-    ),
+    option("LEVEL=LABELS", "Which atoms: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
 ]
-Ratio = Annotated[bool, typer.Option("--ratio", help="Divide by the sum over --over, or over everything.")]
-Over = Annotated[
-    list[str] | None, typer.Option(metavar="LEVEL=LABELS", help="The atoms to divide by, written as --where.")
-]
-Mean = Annotated[
-    str | None,
-    typer.Option(metavar="LEVEL", help="The mean of a level whose labels are numbers; of bins their middles."),
-]
+Ratio = Annotated[bool, flag("Divide by the sum over --over, or over everything.")]
+Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The atoms to divide by, written as --where.")]
+Mean = Annotated[str | None, option("LEVEL", "The mean of a level whose labels are numbers; of bins their middles.")]
 Sums = Annotated[
     file_options.File | None,
-    typer.Option(
-        "--sums",
-        metavar="FILE",
-        parser=file_options.readable,
-        help="The mean of what this other release sums, by the counts of this one.",
-    ),
+    file_options.file_option("FILE", "The mean of what this other release sums, by the counts of this one."),
 ]
-Values = Annotated[
-    str | None, typer.Option(metavar="NUMBERS", help="With --mean: a number for each label, with commas between.")
-]
+Values = Annotated[str | None, option("NUMBERS", "With --mean: a number for each label, with commas between.")]
 
 
-Median = Annotated[str | None, typer.Option(metavar="LEVEL", help="Which bins of a level can hold the median.")]
-Events = Annotated[
-    bool, typer.Option("--events", help="How many events, of a table that was counted with --most-events.")
-]
-Quantile = Annotated[
-    str | None, typer.Option(metavar="LEVEL=Q", help="Which bins of a level can hold a quantile: age=1/4, age=0.9.")
-]
+Median = Annotated[str | None, option("LEVEL", "Which bins of a level can hold the median.")]
+Events = Annotated[bool, flag("How many events, of a table that was counted with --most-events.")]
+Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
 
 
 Since = Annotated[
-    file_options.File | None,
-    typer.Option(
+    list[file_options.File] | None,
+    option(
+        "FILE",
+        "How much more the sum is than in this other release, last year's. Repeat, the oldest first, for a trend.",
         "--since",
-        metavar="FILE",
         parser=file_options.published,
-        help="How much more the sum is than in this other release, last year's: the bar is of both noises.",
     ),
 ]
 
@@ -96,7 +79,8 @@ def total(
     It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
     a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
     noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --since FILE
-    how much more the sum is than in another release.
+    how much more the sum is than in another release; of several, the oldest first, all sums and all changes, with bars
+    that hold for all of them at once.
 
     Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
     --mean with the name of the column for their mean.
@@ -105,7 +89,11 @@ def total(
     if since is not None:
         unused = {"--ratio": ratio or None, "--over": over, "--mean": mean, "--median": median, "--quantile": quantile}
         _check_sum_alone({**unused, "--sums": sums, "--values": values})
-        report = _change(read, read_release(since), where or [], f"{_question(where)}, since {since.name}", confidence)
+        paths = [*since, release]
+        names = (
+            [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
+        )
+        report = _trend([*map(read_release, since), read], names, where or [], confidence)
         return answer.give(report, lambda: _show(report))
     if isinstance(read, ReleasedTable):
         other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile}
@@ -115,18 +103,18 @@ def total(
         remedy = "Ask the whole release; utmost read shows this one."
         raise Unsupported("sums are of a released table, or of a release by a plan", came="another kind", remedy=remedy)
     chosen = read_selection(read.domain, where or [])
-    asked = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
-    asked.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
-    given = [name for name, one in asked.items() if one]
-    if len(given) > 1:
-        raise OutOfRange("one question is asked at a time", came=" and ".join(given))
+    questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
+    questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
+    names = [name for name, wanted in questions.items() if wanted]
+    if len(names) > 1:
+        raise OutOfRange("one question is asked at a time", came=" and ".join(names))
     if values is not None and mean is None:
         raise OutOfRange("--values needs --mean")
     question = _question(where)
-    if events or (read.unit.is_shared and not given):
+    if events or (read.unit.is_shared and not names):
         both = SumsAndCounts(read)
         report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
-    elif not given:
+    elif not names:
         report = _answered(read.total(chosen, confidence=confidence), question)
     elif ratio or over is not None:
         bar = read.ratio(chosen, read_selection(read.domain, over or []), confidence=confidence)
@@ -136,7 +124,7 @@ def total(
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
     elif mean is not None:
-        points: Any = "midpoints" if values is None else [exact(one, "values") for one in values.split(",")]
+        points: Any = "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
         bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
         report = _bar(bar, f"mean of {mean}, {question}", "mean")
     else:
@@ -152,16 +140,32 @@ def _check_sum_alone(other: dict[str, Any]) -> None:
             raise OutOfRange("a change is of a sum", came=f"{name} and --since")
 
 
-def _change(later: Any, earlier: Any, where: list[str], question: str, sure: str) -> dict[str, Any]:
-    """How much more a sum is than in another release."""
-    selections = []
-    for release in (later, earlier):
-        if isinstance(release, WorkloadRelease):
-            selections.append(read_selection(release.domain, where))
-        else:
-            pairs = (text.partition("=") for text in where)
-            selections.append({name.strip(): listed.split(",") for name, _, listed in pairs})
-    return _answered(change(later, earlier, selections[0], earlier_where=selections[1], confidence=sure), question)
+def _trend(releases: list[Any], names: list[str], where: list[str], sure: str) -> dict[str, Any]:
+    """A sum in several releases, the oldest first; of two how much more it is in the later one."""
+    question, chosen = _question(where), [_selection(release, where) for release in releases]
+    if len(releases) == 2:
+        answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], confidence=sure)
+        return _answered(answer, f"{question}, since {names[0]}")
+    course = trend(releases, each_where=chosen, confidence=sure)
+    return {
+        "question": question,
+        "kind": "trend",
+        "values": [_answered(answer, name) for name, answer in zip(names, course.values, strict=True)],
+        "changes": [
+            _answered(answer, f"{after} since {before}")
+            for (before, after), answer in zip(pairwise(names), course.changes, strict=True)
+        ],
+        "confidence": float(course.confidence),
+        "determined": True,
+    }
+
+
+def _selection(release: Any, where: list[str]) -> dict[str, Any]:
+    """Which cells a sum takes, as the release names them."""
+    if isinstance(release, WorkloadRelease):
+        return read_selection(release.domain, where)
+    pairs = (text.partition("=") for text in where)
+    return {name.strip(): listed.split(",") for name, _, listed in pairs}
 
 
 def _of_cells(
@@ -244,11 +248,25 @@ def _question(where: list[str] | None) -> str:
     return selected(where or [TOTAL])
 
 
+def _show_trend(report: dict[str, Any]) -> None:
+    for title, answers in (("sum", report["values"]), ("change", report["changes"])):
+        rows = [[row["question"], _with_bar(row)] for row in answers]
+        screen().print(grid([report["question"], title], rows))
+    sure = percent(report["confidence"])
+    screen().print(Text(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
+
+
+def _with_bar(report: dict[str, Any]) -> str:
+    return f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
+
+
 def _show(report: dict[str, Any]) -> None:
+    if report["kind"] == "trend":
+        return _show_trend(report)
     sure = percent(report["confidence"])
     if report["kind"] == "sum":
         low, high = report["interval"]
-        shown = f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
+        shown = _with_bar(report)
         rows = {"error bar": f"the true sum is from {number(low, 12)} to {number(high, 12)}, at {sure} confidence"}
     elif report["kind"] == "quantile":
         shown = report["words"]

@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.space_names import edges_file
@@ -44,7 +44,7 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
     }
     console = screen()
     console.print(facts(shown))
-    counted = Counter((one["distance"], one["epsilon"]) for one in report["recipients"])
+    counted = Counter((recipient["distance"], recipient["epsilon"]) for recipient in report["recipients"])
     rows = [[str(distance), epsilon, f"{size:,}"] for (distance, epsilon), size in sorted(counted.items())]
     console.print(grid(["distance", "epsilon", "recipients"], rows[:_SHOWN], left=0))
     if len(rows) > _SHOWN:
@@ -53,36 +53,21 @@ def show_trust(report: dict[str, Any], out: Path | None) -> None:
 
 Network = Annotated[
     file_options.File,
-    typer.Argument(
-        metavar="NETWORK",
-        parser=file_options.readable,
-        help="A .csv file of edges: two names in each row; - for the pipe.",
-    ),
+    file_options.file_argument("NETWORK", "A .csv file of edges: two names in each row; - for the pipe."),
 ]
-Owner = Annotated[str, typer.Option(metavar="NAME", help="The member whose value is shared.")]
+Owner = Annotated[str, option("NAME", "The member whose value is shared.")]
 At = Annotated[
     list[str] | None,
-    typer.Option(
-        "--at",
-        metavar="DISTANCE=EPSILON",
-        help="The level at a distance, again for each; it holds up to the next. Else epsilon / distance.",
+    option(
+        "DISTANCE=EPSILON", "The level at a distance, again for each; it holds up to the next. Else epsilon / distance."
     ),
 ]
 Value = Annotated[
-    file_options.File | None,
-    typer.Option(
-        "--value",
-        metavar="FILE",
-        parser=file_options.readable,
-        help="A file that holds the integer to share; - to pipe it.",
-    ),
+    file_options.File | None, file_options.file_option("FILE", "A file that holds the integer to share; - to pipe it.")
 ]
-Sensitivity = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="With --value: the most by which one individual changes it.")
-]
+Sensitivity = Annotated[str | None, option("NUMBER", "With --value: the most by which one individual changes it.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="With --value: draw, and write what each recipient sees, as .json, mode 0600."),
+    Path | None, option("FILE", "With --value: draw, and write what each recipient sees, as .json, mode 0600.")
 ]
 
 
@@ -113,11 +98,13 @@ def trust(
     edges = edges_file(spelling.of(network))
     member = _member(owner, edges)
     of_distance = _levels(at, level)
-    found = levels_by_distance(edges, member, of_distance)
+    levels = levels_by_distance(edges, member, of_distance)
     hops = levels_by_distance(edges, member)
-    report = _report(member, edges, found, {one: int(1 / Fraction(hop.epsilon)) for one, hop in hops.items()})
+    report = _report(
+        member, edges, levels, {recipient: int(1 / Fraction(hop.epsilon)) for recipient, hop in hops.items()}
+    )
     if value is not None:
-        _draw(found, value, str(sensitivity), file)
+        _draw(levels, value, str(sensitivity), file)
     if as_json:
         print_json(report)
     else:
@@ -132,12 +119,12 @@ def _member(name: str, edges: list[tuple[Any, ...]]) -> Any:
     return members[name]
 
 
-def _levels(at: list[str] | None, asked: options.AskedLevel) -> Callable[[int], Level]:
+def _levels(at: list[str] | None, level: options.AskedLevel) -> Callable[[int], Level]:
     """From a distance to its level: the one that was listed for it or the nearest below, else epsilon / distance."""
     if not at:
-        nearest = asked.read()
+        nearest = level.read()
         return lambda d: nearest.scaled(Fraction(1, d))
-    if asked.is_given:
+    if level.is_given:
         raise OutOfRange("--at names the level of each distance", came="--epsilon or --alpha beside it", where="--at")
     listed: dict[int, Level] = {}
     for text in at:
@@ -147,11 +134,11 @@ def _levels(at: list[str] | None, asked: options.AskedLevel) -> Callable[[int], 
         listed[int(distance)] = level_of(alpha="1/2") if epsilon.strip() == "ln2" else level_of(epsilon)
     if 1 not in listed:
         raise OutOfRange("the level at distance 1 must be named", came=", ".join(at), where="--at")
-    return lambda d: listed[max(one for one in listed if one <= d)]
+    return lambda d: listed[max(below for below in listed if below <= d)]
 
 
 def _report(owner: Any, edges: Any, levels: dict[Any, Level], distances: dict[Any, int]) -> dict[str, Any]:
-    recipients = sorted(levels, key=lambda one: (distances[one], str(one)))
+    recipients = sorted(levels, key=lambda who: (distances[who], str(who)))
     independent = sum((level.epsilon_float for level in levels.values()), 0.0)
     everyone = {str(end) for edge in edges for end in edge}
     different = len(set(levels.values()))
@@ -177,7 +164,7 @@ def _draw(levels: dict[Any, Level], value: Path, sensitivity: str, file: Path | 
     if file is None or file.suffix.lower() != ".json":
         raise OutOfRange("the views are written as a .json file", came="another", where="--out")
     shared = TrustRelease(_integer(value), sensitivity, levels=levels)
-    views = {str(one): int(seen) for one, seen in shared.views().items()}
+    views = {str(recipient): int(seen) for recipient, seen in shared.views().items()}
     document = {"kind": "utmost trust views", "format": 1, "sensitivity": sensitivity, "views": views}
     write_together({file: lambda opened: write(document, opened)}, owner_only=True)
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.text import Text
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
@@ -11,6 +10,7 @@ from utmost.design.geometry import universal_mechanism, universality
 from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_loss
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import busy, facts, grid, screen
 from utmost.doors.documents import channel_files, verdicts
 from utmost.doors.documents.consumer_files import loss_of
@@ -23,64 +23,66 @@ from utmost.laws.exact import Array
 _WIDEST = 8
 
 
-def show_verdict(found: Stated, spelled: str, loss: str, out: Path | None) -> None:
+def show_verdict(verdict: Stated, spelled: str, loss: str, out: Path | None) -> None:
     """Print a verdict with its numbers; the proof is checked again for it."""
-    console, names = screen(), secret_names(found.ptype.space)
+    console, names = screen(), secret_names(verdict.ptype.space)
     shown = {
-        "verdict": _sentence(found),
-        "secrets": f"{found.ptype.space.size}: {spelled}",
-        "level": str(found.ptype.level),
+        "verdict": _sentence(verdict),
+        "secrets": f"{verdict.ptype.space.size}: {spelled}",
+        "level": str(verdict.ptype.level),
         "loss": loss,
-        **({} if found.regret in (None, 0) else {"least regret": f"{found.regret} for the worst prior"}),
-        "checked": "yes, exactly, without a solver" if found.verify() else "NO",
-        "proof": _proof(found),
+        **({} if verdict.regret in (None, 0) else {"least regret": f"{verdict.regret} for the worst prior"}),
+        "checked": "yes, exactly, without a solver" if verdict.verify() else "NO",
+        "proof": _proof(verdict),
         **({"written": str(out)} if out is not None else {}),
     }
     console.print(facts(shown))
-    if found.conflict is not None:
+    if verdict.conflict is not None:
         console.print(Text("\nPriors that no mechanism serves at once", style="bold"))
         rows = [
-            [*map(str, prior), str(exact_expected_loss(best.matrix, found.loss, prior)), str(weight)]
+            [*map(str, prior), str(exact_expected_loss(best.matrix, verdict.loss, prior)), str(weight)]
             for prior, best, weight in zip(
-                found.conflict.priors, found.conflict.mechanisms, found.conflict.weights, strict=True
+                verdict.conflict.priors, verdict.conflict.mechanisms, verdict.conflict.weights, strict=True
             )
         ]
         console.print(grid([*names, "least loss", "weight"], rows, left=0))
-    if found.better is not None:
-        prior, better = found.better
+    if verdict.better is not None:
+        prior, better = verdict.better
         console.print(Text("\nA prior for which another mechanism is better", style="bold"))
-        losses = [str(exact_expected_loss(c.matrix, found.loss, prior)) for c in (found.channel, better)]
+        losses = [str(exact_expected_loss(c.matrix, verdict.loss, prior)) for c in (verdict.channel, better)]
         console.print(grid([*names, "this one loses", "the other"], [[*map(str, prior), *losses]], left=0))
         return _show_matrix(console, "The other mechanism", better.matrix, names)
-    title = "The mechanism" if found.holds else "A mechanism with that regret"
-    _show_matrix(console, title, found.channel.matrix, names)
+    title = "The mechanism" if verdict.holds else "A mechanism with that regret"
+    _show_matrix(console, title, verdict.channel.matrix, names)
 
 
-def _show_check(found: Stated, answer: options.Answer) -> None:
+def _show_check(verdict: Stated, answer: options.Answer) -> None:
     """Print what a verdict that was read and checked says."""
-    regret = None if found.regret is None else str(found.regret)
-    report = {"verified": True, "asked": found.asked, "verdict": found.holds, "regret": regret}
-    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(found), "proof": _proof(found)}
+    regret = None if verdict.regret is None else str(verdict.regret)
+    report = {"verified": True, "asked": verdict.asked, "verdict": verdict.holds, "regret": regret}
+    shown = {"checked": "yes, exactly, without a solver", "verdict": _sentence(verdict), "proof": _proof(verdict)}
     answer.give(report, lambda: screen().print(facts(shown)))
 
 
-def _sentence(found: Stated) -> str:
-    if found.asked == ANY:
+def _sentence(verdict: Stated) -> str:
+    if verdict.asked == ANY:
         return (
-            "one mechanism is the best for every prior" if found.holds else "no mechanism is the best for every prior"
+            "one mechanism is the best for every prior" if verdict.holds else "no mechanism is the best for every prior"
         )
     return (
-        "this mechanism is the best for every prior" if found.holds else "this mechanism is not the best for some prior"
+        "this mechanism is the best for every prior"
+        if verdict.holds
+        else "this mechanism is not the best for some prior"
     )
 
 
-def _proof(found: Stated) -> str:
-    if found.better is not None:
+def _proof(verdict: Stated) -> str:
+    if verdict.better is not None:
         return "a prior and a mechanism that loses less there"
-    assert found.dominance is not None, "a verdict without a better mechanism has a bound"
-    cells = found.dominance.cells
+    assert verdict.dominance is not None, "a verdict without a better mechanism has a bound"
+    cells = verdict.dominance.cells
     bound = f"multipliers at {len(cells.priors)} priors, the corners of {len(cells.cells)} cells"
-    return bound if found.conflict is None else f"{bound}; {len(found.conflict.priors)} priors that conflict"
+    return bound if verdict.conflict is None else f"{bound}; {len(verdict.conflict.priors)} priors that conflict"
 
 
 def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> None:
@@ -92,14 +94,9 @@ def _show_matrix(console: Any, title: str, matrix: Array, names: list[str]) -> N
 
 
 Judged = Annotated[
-    str | None,
-    typer.Option(
-        "--mechanism",
-        metavar="NAME",
-        help="Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.",
-    ),
+    str | None, option("NAME", "Judge this one: geometric, randomized-response, or a .csv or .json file of a channel.")
 ]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict and its proof as JSON.")]
+Out = Annotated[Path | None, option("FILE", "Write the verdict and its proof as JSON.")]
 
 
 def universal(
@@ -122,10 +119,10 @@ def universal(
     if check is not None:
         return _show_check(verdicts.read(check), answer)
     spelled, ptype = secrets.at(level)
-    found = _verdict(spelled, ptype, loss, mechanism)
-    document = verdicts.document(found)
-    report = {**document, "loss_name": loss, "verified": found.verify()}
-    answer.give(report, lambda: show_verdict(found, spelled, loss, answer.file), document)
+    verdict = _verdict(spelled, ptype, loss, mechanism)
+    document = verdicts.document(verdict)
+    report = {**document, "loss_name": loss, "verified": verdict.verify()}
+    answer.give(report, lambda: show_verdict(verdict, spelled, loss, answer.file), document)
 
 
 def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:

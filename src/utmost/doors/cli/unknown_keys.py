@@ -1,16 +1,16 @@
 """`utmost count --unknown-keys`: naming the values of a column that nobody can list, at (epsilon, delta)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
 from utmost.doors.cli import options, people_options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import counted, facts, grid, number, screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
@@ -38,14 +38,10 @@ class UnknownKeys:
     """A column of keys that nobody listed, and the promise with which some of them are named."""
 
     column: Annotated[
-        str | None,
-        typer.Option("--unknown-keys", metavar="COLUMN", help="Name the values of a column that nobody can list."),
+        str | None, option("COLUMN", "Name the values of a column that nobody can list.", "--unknown-keys")
     ] = None
     delta: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER", help="With --unknown-keys: the chance of naming a key that one person alone has: 1e-6."
-        ),
+        str | None, option("NUMBER", "With --unknown-keys: the chance of naming a key that one person alone has: 1e-6.")
     ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
@@ -54,8 +50,8 @@ class UnknownKeys:
         Raises:
             OutOfRange: where one is.
         """
-        given = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta}
-        for name, value in given.items():
+        told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta}
+        for name, value in told.items():
             if value is not None:
                 remedy = "Counting spends nothing: give the level to utmost release."
                 raise OutOfRange(f"{name} needs --unknown-keys", came=value, remedy=remedy)
@@ -65,7 +61,6 @@ class UnknownKeys:
         events: Path,
         people: people_options.People,
         level: options.AskedLevel,
-        domain: Path | None,
         out: Path | None,
         *,
         as_json: bool,
@@ -85,14 +80,15 @@ class UnknownKeys:
             raise OutOfRange(
                 "naming keys must say whose they are and what it spends", came=f"no {missing}", remedy=remedy
             )
-        plain = people_options.People(people.person, at_most=people.at_most, count_key=people.count_key)
+        plain = people_options.People(people.person, domain=people.domain, at_most=people.at_most)
+        plain = replace(plain, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
                 "--by, --values, --step, --each, --most-events, --per-atom, --count-column and --nested have no "
                 "meaning with --unknown-keys"
             )
         at = level.read()
-        axes = {} if domain is None else dict(read_domain(domain).facts())
+        axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
         with counted(f"Counting {events.name}") as progress:
@@ -101,37 +97,37 @@ class UnknownKeys:
             )
         if dry_run:
             return self._promise(at, people.at_most, as_json=as_json)
-        found = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
+        selection = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
         del counts  # true numbers
-        made = None if not found.keys else Domain.of_facts({**axes, column: list(found.keys)})
-        report = found.said(None, column)
-        if made is None and out is not None:
+        domain = None if not selection.keys else Domain.of_facts({**axes, column: list(selection.keys)})
+        report = selection.said(None, column)
+        if domain is None and out is not None:
             raise OutOfRange(
                 "a domain needs a value, and no key was named",
                 came="none above the threshold",
-                remedy=f"A key needs about {found.threshold} persons; what was spent is spent.",
+                remedy=f"A key needs about {selection.threshold} persons; what was spent is spent.",
             )
-        if made is not None and out is not None:
-            declared = encoded(made.facts())
-            report = found.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
+        if domain is not None and out is not None:
+            declared = encoded(domain.facts())
+            report = selection.said({"of": "file", "sha256": sha256(declared).hexdigest()}, column)
             statement = sidecar_path(out)
             write_together({out: lambda file: _put(file, declared), statement: lambda file: write(report, file)})
         if as_json:
             return print_json(report | {"out": out and str(out)})
-        if made is not None and out is None:
-            print_json(made.facts())
+        if domain is not None and out is None:
+            print_json(domain.facts())
         _show(report, out)
 
     def _promise(self, at: Level, keys: int, *, as_json: bool) -> None:
         delta = read_delta(str(self.delta))
         law = naming_law(at, delta, keys)
-        said: dict[str, Any] = {"dry_run": True, "statement": promise_of_keys(at, delta, keys), "relaxable": False}
-        said |= {"threshold": law.threshold}
+        report: dict[str, Any] = {"dry_run": True, "statement": promise_of_keys(at, delta, keys), "relaxable": False}
+        report |= {"threshold": law.threshold}
         if as_json:
-            return print_json(said)
+            return print_json(report)
         headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
         rows = {"threshold": f"a count and its noise together exceed {law.threshold}", "later": FIXED}
-        screen().print(Group(headline, Padding(Text(said["statement"]), (0, 0, 1, 0)), facts(rows)))
+        screen().print(Group(headline, Padding(Text(report["statement"]), (0, 0, 1, 0)), facts(rows)))
 
 
 def _put(file: Any, content: bytes) -> None:

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
-from utmost.doors.cli.screen import facts, screen
+from utmost.doors.cli.option_kinds import option
+from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import WorkloadRelease, together
 from utmost.publish.releases.clean_release import CLEAN_KIND
@@ -32,26 +32,21 @@ from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, check_workload_table, is_workload
 from utmost.publish.tables import files
 
-Release = Annotated[
-    file_options.File,
-    typer.Argument(metavar="RELEASE", parser=file_options.readable, help="A released table; - for the pipe."),
-]
+Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
 PublicKey = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", exists=True, dir_okay=False, help="The curator's Ed25519 public key: check the signature, too."
-    ),
+    option("FILE", "The curator's Ed25519 public key: check the signature, too.", exists=True, dir_okay=False),
 ]
 
 
 Of = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        "FILE",
+        "Of a clean table, or one with withheld cells: the whole release that it is made of.",
         "--release",
-        metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Of a clean table, or one with withheld cells: the whole release that it is made of.",
     ),
 ]
 
@@ -80,59 +75,60 @@ def verify(
     if statement is None and isinstance(release, file_options.StandardInput):
         raise OutOfRange("a table from the pipe needs its statement", came="none", where="--statement")
     path = statement or statement_files.statement_beside(release)
-    said = statement_files.read(path)
-    kind = said["kind"]
+    stated = statement_files.read(path)
+    kind = stated["kind"]
     if kind == WITHHELD_KIND:
-        statement_files.check_unchanged(release, said)
-        report = _withheld_report(release, spelling.of(release), path, said, of, public_key)
+        statement_files.check_unchanged(release, stated)
+        report = _withheld_report(release, spelling.of(release), path, stated, of, public_key)
         return answer.give(report, lambda: _show(report))
     if (kind == CLEAN_KIND) != (of is not None):
         raise OutOfRange("a clean table is compared with its release", came=str(of or "none"), where="--release")
     if of is not None:
-        statement_files.check_unchanged(release, said)
+        statement_files.check_unchanged(release, stated)
         document = read_json(of, "a release must")
-        check_clean(said, files.read(spelling.of(release)), document)
-        compared = _clean_report(release, path, of, document, public_key)
+        clean = check_clean(stated, files.read(spelling.of(release)), document)
+        compared = _clean_report(release, path, of, public_key) | {
+            "guarantee": document["guarantee"] if clean.guarantee is None else clean.guarantee,
+            "on_trust": [*ON_TRUST_OF_SUMS, *(["that the public facts are true"] if clean.given is not None else [])],
+        }
         return answer.give(compared, lambda: _show(compared))
     if kind in (together.KIND, PLACES_KIND):
-        statement_files.check_unchanged(release, said)
+        statement_files.check_unchanged(release, stated)
         if kind == PLACES_KIND:
-            law = repr(check_places(said, files.read(spelling.of(release)), digested=False).noise)
+            law = repr(check_places(stated, files.read(spelling.of(release)), digested=False).noise)
         else:
-            law = check_together(said, files.read(spelling.of(release)), digested=False).drawn
-        report = _report(release, said, path, public_key, law)
+            law = check_together(stated, files.read(spelling.of(release)), digested=False).drawn
+        report = _report(release, stated, path, public_key, law)
         return answer.give(report, lambda: _show(report))
     if kind != KIND:
-        report = _other_report(release, spelling.of(release), said, path, public_key)
+        report = _other_report(release, spelling.of(release), stated, path, public_key)
         return answer.give(report, lambda: _show(report))
-    plan = stated_plan(said)
-    if said["format"] == 1:
+    plan = stated_plan(stated)
+    if stated["format"] == 1:
         raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
-    statement_files.check_unchanged(release, said)
-    check_statement(said, files.read(spelling.of(release)), digested=False)
-    assert said["guarantee"].startswith(guarantee(plan)), "compared"
+    statement_files.check_unchanged(release, stated)
+    check_statement(stated, files.read(spelling.of(release)), digested=False)
+    assert stated["guarantee"].startswith(guarantee(plan)), "compared"
     steps = "" if plan.unit.step == 1 else f" in steps of {plan.unit.text(1)}"
-    report = _report(release, said, path, public_key, f"{plan.law!r}{steps}")
+    report = _report(release, stated, path, public_key, f"{plan.law!r}{steps}")
     return answer.give(report, lambda: _show(report))
 
 
 def _other_report(
-    release: Path, spelled: Path, said: dict[str, Any], path: Path, public_key: Path | None
+    release: Path, spelled: Path, statement: dict[str, Any], path: Path, public_key: Path | None
 ) -> dict[str, Any]:
     """What was found of keys that were named, of answers, of a reading, and of a table of a release by a plan."""
-    stated = stated_release(said)
-    statement_files.check_unchanged(release, said)
-    if said["kind"] == WORKLOAD_TABLE_KIND:
-        check_workload_table(said, files.read(spelled))
-    elif said["kind"] == KEYS_KIND:
-        check_keys_file(said, release, spelled)
+    stated = stated_release(statement)
+    statement_files.check_unchanged(release, statement)
+    if statement["kind"] == WORKLOAD_TABLE_KIND:
+        check_workload_table(statement, files.read(spelled))
+    elif statement["kind"] == KEYS_KIND:
+        check_keys_file(statement, release, spelled)
     drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
-    return _report(release, said, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
+    return _report(release, statement, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 
 
-def _clean_report(
-    table: Path, statement: Path, release: Path, document: dict[str, Any], public_key: Path | None
-) -> dict[str, Any]:
+def _clean_report(table: Path, statement: Path, release: Path, public_key: Path | None) -> dict[str, Any]:
     """What was found of a clean table, and of the release that it is made of."""
     return {
         "release": str(table),
@@ -140,9 +136,7 @@ def _clean_report(
         "table": "computed again",
         "made_of": str(release),
         "signature": _signature(statement, public_key),
-        "guarantee": document["guarantee"],
         "law": "none of its own: a function of the release, which was checked",
-        "on_trust": list(ON_TRUST_OF_SUMS),
     }
 
 
@@ -163,18 +157,18 @@ def _withheld_report(
     }
 
 
-def _report(release: Path, said: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+def _report(release: Path, statement: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
     """What was found, once all of it was."""
     return {
         "release": str(release),
         "statement": "consistent",
-        "format": said["format"],
+        "format": statement["format"],
         "table": "unchanged",
-        "sha256": said["table"]["sha256"],
+        "sha256": statement["table"]["sha256"],
         "signature": _signature(path, public_key),
-        "guarantee": said["guarantee"],
+        "guarantee": statement["guarantee"],
         "law": law,
-        "on_trust": list(PLACES_ON_TRUST if said["kind"] == PLACES_KIND else ON_TRUST),
+        "on_trust": list(PLACES_ON_TRUST if statement["kind"] == PLACES_KIND else ON_TRUST),
     }
 
 
@@ -198,7 +192,7 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
     document = read_json(release, "a release must")
-    made = check_workload(document)
+    release_read = check_workload(document)
     return {
         "release": str(release),
         "statement": "consistent",
@@ -209,22 +203,22 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         "guarantee": document["guarantee"],
         "epsilon": document["epsilon"],
         "families": [
-            {"family": made.strategy.family_words(family), "share": one["share"], "radius": one["radius"]}
-            for family, one in zip(made.strategy.shares, document["families"], strict=True)
+            {"family": release_read.strategy.family_words(family), "share": stated["share"], "radius": stated["radius"]}
+            for family, stated in zip(release_read.strategy.shares, document["families"], strict=True)
         ],
-        "part": None if made.part is None else list(made.part),
+        "part": None if release_read.part is None else list(release_read.part),
         "on_trust": list(ON_TRUST_OF_SUMS),
     }
 
 
 def _show_workload(report: dict[str, Any]) -> None:
     """Print what was computed again of a release by a plan, and what could not be."""
-    shares = (f"{one['family'] or 'total'} {one['share']}" for one in report["families"])
+    shares = [f"{family['family'] or 'total'} {family['share']}" for family in report["families"]]
     rows = {
         "statement": "every number and sentence follows from level, unit, domain, shares and sums",
         "sums": "as stated: their SHA-256, and the weights with which tables are made of them",
         "signature": report["signature"],
-        "measured": ", ".join(shares),
+        "measured": few(shares),
         "on trust": "; ".join(report["on_trust"]),
     }
     headline = Text(f"{report['release']} is what its statement says.", style="bold")

@@ -15,6 +15,7 @@ from utmost.design.geometry import vertices as listed
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import height_rows, posterior_rows
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import busy, entry_text, facts, grid, screen, tallied
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
@@ -87,12 +88,10 @@ def heights_text(heights: Sequence[str]) -> str:
 # So many are listed to be shown; a type with more is counted only when it is asked to be.
 _MOST_SHOWN = 5_000
 
-Count = Annotated[bool, typer.Option("--count", help="Only how many there are, without a list where that is possible.")]
-Orbits = Annotated[bool, typer.Option("--orbits", help="Up to the automorphisms of the space.")]
-Heights = Annotated[bool, typer.Option("--heights", help="Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write all of them, row by row, as .csv or .json; - for the pipe.")
-]
+Count = Annotated[bool, flag("Only how many there are, without a list where that is possible.")]
+Orbits = Annotated[bool, flag("Up to the automorphisms of the space.")]
+Heights = Annotated[bool, flag("Write h with v(x) ~ alpha^h(x) instead of probabilities.")]
+Out = Annotated[Path | None, option("FILE", "Write all of them, row by row, as .csv or .json; - for the pipe.")]
 
 
 def vertices(
@@ -132,20 +131,20 @@ def vertices(
 
 def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Counting the vertices of {spelled}"):
-        found = count_vertices(ptype)
-    answer.give({"space": spelled, "vertices": found}, lambda: typer.echo(found))
+        count = count_vertices(ptype)
+    answer.give({"space": spelled, "vertices": count}, lambda: typer.echo(count))
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
     with busy(f"Sorting the vertices of {spelled} into orbits"):
-        found = listed(ptype)
-        parts = vertex_orbits(found)
-    representatives = list(height_rows([found.chosen(parts.representatives)]))
+        orbits = listed(ptype)
+        parts = vertex_orbits(orbits)
+    representatives = list(height_rows([orbits.chosen(parts.representatives)]))
     rows = [
         {"size": int(size), "heights": row} for size, row in zip(parts.sizes.tolist(), representatives, strict=True)
     ]
-    report = {"space": spelled, "vertices": len(found), "orbits": rows}
-    answer.give(report, lambda: show_orbits(spelled, len(found), rows))
+    report = {"space": spelled, "vertices": len(orbits), "orbits": rows}
+    answer.give(report, lambda: show_orbits(spelled, len(orbits), rows))
 
 
 def _stream(spelled: str, ptype: PrivacyType, file: TextIO, *, heights: bool) -> None:
@@ -168,8 +167,8 @@ def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
     with busy(f"Listing the vertices of {spelled}"):
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
         posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
-        found = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
-    total = f"{found}" if found <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
+        count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
+    total = f"{count}" if count <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count counts them"
     show_vertices(spelled, ptype, total, list(zip(first, posteriors, strict=False)), len(first) > SHOWN, plot)
 
 

@@ -5,15 +5,15 @@ from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.screen import counted
 
 
-def view(*, ledger: Place, asked: Question) -> None:
+def view(*, ledger: Place, question: Question) -> None:
     """Make a noisier copy of a release for one recipient. It costs nothing, and needs no table.
 
     The level may be any up to the largest that was answered. A copy is made from what the ledger holds, kept there, and
     the same each time. Several copies put together reveal no more than the one with the least noise.
     """
-    signer = asked.checked(None)
+    signer = question.checked(None)
     with ledger.opened() as opened:
-        asked.check_kind(planned=asked.planned(opened))
+        question.check_kind(planned=question.planned(opened))
         with counted("Viewing") as progress:
-            seen = opened.view(asked.name, epsilon=asked.at, version=asked.version, progress=progress)
-        asked.give(opened, seen, signer)
+            seen = opened.view(question.name, **question.call, progress=progress)
+        question.give(opened, seen, signer)

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.doors.cli.workload_screens import file_names
 from utmost.doors.documents.reports import print_json
@@ -23,27 +23,14 @@ from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, write_together
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 
-Below = Annotated[
-    str | None, typer.Option(metavar="NUMBER", help="A cell is withheld where its noisy value is below this.")
-]
+Below = Annotated[str | None, option("NUMBER", "A cell is withheld where its noisy value is below this.")]
 RelativeMargin = Annotated[
-    str | None,
-    typer.Option(metavar="PART", help="A cell is withheld where its error bar is more than this part of it: 1/4."),
+    str | None, option("PART", "A cell is withheld where its error bar is more than this part of it: 1/4.")
 ]
-Complementary = Annotated[
-    bool,
-    typer.Option("--complementary", help="Withhold further cells, so that none follows from the others by adding up."),
-]
-Mark = Annotated[
-    str, typer.Option(metavar="WORD", help="withheld: leave such cells blank. unreliable: mark them, and leave them.")
-]
-Families = Annotated[
-    list[str] | None,
-    typer.Option("--family", metavar="LEVELS", help='Of a release by a plan a table, "department sex"; repeat.'),
-]
-Tables = Annotated[
-    Path | None, typer.Option("--tables", metavar="DIR", help="Of several families: a CSV file of each in this folder.")
-]
+Complementary = Annotated[bool, flag("Withhold further cells, so that none follows from the others by adding up.")]
+Mark = Annotated[str, option("WORD", "withheld: leave such cells blank. unreliable: mark them, and leave them.")]
+Families = Annotated[list[str] | None, option("LEVELS", 'Of a release by a plan a table, "department sex"; repeat.')]
+Tables = Annotated[Path | None, option("DIR", "Of several families: a CSV file of each in this folder.")]
 
 
 def withhold(

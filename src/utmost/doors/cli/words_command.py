@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from utmost.design.local import BitResponse, best_report
 from utmost.doors.cli import options
+from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, number, screen
 from utmost.errors import OutOfRange
 from utmost.laws.exact import natural
@@ -31,10 +30,8 @@ def show_words(report: dict[str, Any]) -> None:
     screen().print(facts(shown))
 
 
-Hashes = Annotated[int, typer.Option(metavar="H", help="How many bits of its filter a word sets.")]
-Candidates = Annotated[
-    int | None, typer.Option(metavar="K", help="Beside a fixed list of so many words, where there is one.")
-]
+Hashes = Annotated[int, option("H", "How many bits of its filter a word sets.")]
+Candidates = Annotated[int | None, option("K", "Beside a fixed list of so many words, where there is one.")]
 
 
 def words(

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from utmost.doors.cli.screen import busy, facts, grid, number, percent, promised, screen
+from utmost.doors.cli.screen import busy, facts, few, grid, number, percent, promised, screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
@@ -43,18 +43,20 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
     """
     zeros = {family: np.zeros(strategy.measured_shape(family), dtype=np.int64) for family in strategy.shares}
     blank = WorkloadRelease(strategy, at or strategy.level or level_of(1), confidence, zeros)
-    found = {}
+    bars = {}
     for name, words in wanted_tables(strategy).items():
         whole = [word if isinstance(word, str) else word[0] for word in words]
-        found[name] = next(iter(blank.bars(whole).values()))
-    return found
+        bars[name] = next(iter(blank.bars(whole).values()))
+    return bars
 
 
 def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     """The wanted parts that are tables, each with the words that name it; the measured families where none is known."""
+    if strategy.workload is None and strategy.rows is not None:
+        return {}
     if strategy.workload is None:
         names = [strategy.domain.level_names(family) for family in strategy.shares if not is_tents(family)]
-        return {" ".join(one): one for one in names}
+        return {" ".join(words): words for words in names}
     tables = {}
     for part in strategy.workload.parts:
         try:
@@ -178,14 +180,14 @@ def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadR
 
 
 def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]:
-    shares = (f"{_named(strategy.family_words(one))} {share}" for one, share in strategy.shares.items())
+    shares = [f"{_named(strategy.family_words(family))} {share}" for family, share in strategy.shares.items()]
     whole = "it" if added_to_one(strategy.shares, strategy.pair) else "an atom's own level"
     lowers = ", and lowers none" if strategy.unit.nonnegative else ""
     bars = promised_bars(strategy, confidence, at)
     sure = percent(confidence)
     return {
         "level": f"epsilon = {level_text(at)} in all",
-        "measured": f"{', '.join(shares)} of {whole} ({strategy.measured} sums)",
+        "measured": f"{few(shares)} of {whole} ({strategy.measured} sums)",
         "one individual": f"{assumed_line(strategy.unit, 'atom')}{lowers} ({strategy.unit.neighbours})",
         "error bars": f"{', '.join(f'{_named(name)} ± {number(bar)}' for name, bar in bars.items())}; each {sure} sure",
     }
@@ -193,9 +195,9 @@ def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]
 
 def _show_promise(strategy: Strategy, at: Level, confidence: Fraction, *, as_json: bool) -> None:
     if as_json:
-        shares = {strategy.domain.family_name(one): str(share) for one, share in strategy.shares.items()}
-        found = {"dry_run": True, "epsilon": level_text(at), "shares": shares, "confidence": float(confidence)}
-        return print_json(found | {"error_bars": promised_bars(strategy, confidence, at)})
+        shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
+        report = {"dry_run": True, "epsilon": level_text(at), "shares": shares, "confidence": float(confidence)}
+        return print_json(report | {"error_bars": promised_bars(strategy, confidence, at)})
     headline = Text("Nothing was drawn. This is what a release would promise.", style="bold")
     screen().print(Group(headline, facts(_rows(strategy, at, confidence))))
 
@@ -206,9 +208,9 @@ def _said(headline: str, release: WorkloadRelease, rows: Mapping[str, str]) -> l
 
 def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
-    found = {name: files.columns(release[words]) for name, words in wanted_tables(release.strategy).items()}
+    tables = {name: files.columns(release[words]) for name, words in wanted_tables(release.strategy).items()}
     left = _SHOWN
-    for name, columns in sorted(found.items(), key=lambda one: len(one[1]["estimate"])):
+    for name, columns in sorted(tables.items(), key=lambda table: len(table[1]["estimate"])):
         left -= len(columns["estimate"])
         if left < 0:
             yield Text(f"{_named(name)}: {len(columns['estimate'])} rows, not shown", style="dim")
@@ -226,8 +228,8 @@ def _table_writers(
 ) -> dict[Path, Writer]:
     """What writes one table, and beside it the release, by which every sum of it is answered."""
     columns = {name: np.array(column, dtype=object) for name, column in files.columns(release[words]).items()}
-    said = partial(workload_table_statement, release, words)
-    return table_writers(columns, said, path, signer=signer)[0]
+    statement = partial(workload_table_statement, release, words)
+    return table_writers(columns, statement, path, signer=signer)[0]
 
 
 def _named(name: str) -> str:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from utmost.design.spaces import Consumer, LineMetric, Loss, Places, Space, losses, priors
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
+from utmost.doors.documents.cost_files import is_file
 from utmost.errors import BadTable, NotALoss, NotAPrior, OutOfRange
 from utmost.laws.exact import Array, Level, as_array, to_floats
-from utmost.laws.noise.costs import Cost, cost_named, tabled
 from utmost.publish.tables import adapters, csv_table
 from utmost.publish.tables.columns import integer_column
 from utmost.publish.tables.number_files import is_number, number_in, number_rows
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 WEIGHTS = "weights:"
 COLUMN = "column:"
 
-_ENDINGS = (".csv", ".tsv", ".txt")
 # Decimals in a file may have been rounded: a prior that misses 1 by no more is taken as float64.
 _ROUNDED = Fraction(1, 10**9)
 # Beyond so many secrets the digits of an exact named prior take longer than all the rest.
@@ -45,11 +44,6 @@ def consumer_of(prior: str, loss: str, space: Space, level: Level) -> Consumer:
     except NotALoss as error:
         where = loss if is_file(loss) else None
         raise NotALoss(error.required, where=where, remedy=error.remedy) from None
-
-
-def is_file(text: str) -> bool:
-    """Whether a prior or a loss is meant as a file: by its ending."""
-    return Path(text).suffix.lower() in _ENDINGS
 
 
 def prior_file(text: str, size: int | None = None, labels: Sequence[Hashable] | None = None) -> Array:
@@ -83,23 +77,6 @@ def loss_of(text: str, space: Space) -> Loss | Array:
     if is_file(text):
         return as_array(number_rows(Path(text)), "loss", ndim=2)
     return losses.distance(space) if text.strip().lower() == "distance" else loss_named(text)
-
-
-def cost_of(text: str) -> Cost:
-    """The cost of an error that a name gives, or a file of two columns: sizes from 0 on, and what each costs.
-
-    Raises:
-        OutOfRange, NotALoss, NotMonotone: for what is no cost.
-        BadTable: for a file that is no table of two columns of numbers.
-    """
-    if not is_file(text):
-        return cost_named(text)
-    rows = number_rows(Path(text))
-    if len(rows[0]) != 2:
-        raise BadTable("a file of costs needs two columns, size and cost", came=f"{len(rows[0])}", where=text)
-    if len({size for size, _ in rows}) != len(rows):
-        raise BadTable("a file of costs must name each size once", came="one twice", where=text)
-    return tabled({row[0]: row[1] for row in rows})
 
 
 def _prior(text: str, space: Space, level: Level) -> Array:

@@ -25,7 +25,8 @@ from utmost.design.spaces import Space
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.design.types import smallest_epsilon
-from utmost.doors.documents.consumer_files import is_file, prior_file
+from utmost.doors.documents.consumer_files import prior_file
+from utmost.doors.documents.cost_files import is_file
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import NotALoss, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array

@@ -6,7 +6,8 @@ import numpy as np
 
 from utmost.design.spaces import Consumer, Policy, Space, losses
 from utmost.design.spaces.losses import loss_named
-from utmost.doors.documents.consumer_files import consumer_of, is_file
+from utmost.doors.documents.consumer_files import consumer_of
+from utmost.doors.documents.cost_files import is_file
 from utmost.errors import BadTable, NotAMetric, OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.tables import csv_table

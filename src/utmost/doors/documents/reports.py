@@ -8,8 +8,6 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from utmost.design.channels import Remap, geometric_channel
-from utmost.design.spaces import Consumer, Space
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import level_facts
@@ -19,7 +17,9 @@ from utmost.publish.releases import Plan
 from utmost.publish.releases.table_statements import guarantee, law_parameters
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
+    from utmost.design.channels import Remap
     from utmost.design.optima import Attack, Optimum, Reading
+    from utmost.design.spaces import Consumer, Space
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
@@ -63,7 +63,7 @@ def plan_report(plan: Plan) -> dict[str, Any]:
 
 
 def reading_report(
-    reading: "Reading", consumer: Consumer, level: Level, response: int, confidence: str, names: tuple[str, str]
+    reading: "Reading", consumer: "Consumer", level: Level, response: int, confidence: str, names: tuple[str, str]
 ) -> dict[str, Any]:
     """A reading: the answer, what is believed, and what is still risked; exact numbers as text beside the floats."""
     prior, loss = names
@@ -116,7 +116,7 @@ def _attack_facts(found: "Optimum") -> list[dict[str, Any]] | None:
     return [attack_facts(told, space, answers), *(attack_facts(other, space) for other in told.others)]
 
 
-def attack_facts(told: "Attack", space: Space, answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
+def attack_facts(told: "Attack", space: "Space", answers: Sequence[Hashable] | None = None) -> dict[str, Any]:
     """An attack as a screen shows it: numbers as they are, Fractions or floats that err on the safe side."""
     odds = told.odds
     return {
@@ -138,9 +138,10 @@ def attack_facts(told: "Attack", space: Space, answers: Sequence[Hashable] | Non
     }
 
 
-def remap_runs(remap: Remap) -> list[dict[str, Any]]:
+def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
     """The remap as runs of responses with one answer, or taken at face value.
 
+    >>> from utmost.design.channels import Remap
     >>> [(run["responses"], run["answer"]) for run in remap_runs(Remap([0, 2, 2, 3, 4, 4], size=6))]
     [('0', '0'), ('1', '2'), ('2 to 4', 'the response'), ('5', '4')]
     """
@@ -159,6 +160,7 @@ def _face_value(found: "Optimum") -> float | None:
     consumer, ptype = found.certificate.consumer, found.certificate.ptype
     if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None
+    from utmost.design.channels import geometric_channel
     from utmost.design.optima import face_value_loss
 
     return float(face_value_loss(geometric_channel(consumer.secrets, ptype.level), consumer.to_floats()))

@@ -8,6 +8,7 @@ Options, by the kind of value:
 - released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
 - named keys: ``rows`` (40), the most frequent of them.
 - workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
+- costs of bounds: none.
 - releases at several levels and ledgers: none.
 
 What a figure shows has been released, or says nothing of any individual; the noise itself has none.
@@ -356,6 +357,23 @@ def _released(found: Any, *, column: str | None = None, rows: int = 40) -> Any:
     return _with_bars(labels[:rows], values, [float(found.plan.radius)] * len(values), title)
 
 
+def _costs(costs: Any) -> Any:
+    """The expected error of a sum by each bound, and of it what is noise and what is lost."""
+    figure, axes = _page(6.4, 3.6)
+    bounds = [float(row.bound) for row in costs.rows]
+    for name, values, colour in (
+        ("expected error", [row.error for row in costs.rows], INK),
+        ("noise", [row.noise for row in costs.rows], BLUE),
+        ("lost", [row.loss for row in costs.rows], GOLD),
+    ):
+        axes.plot(bounds, values, marker="o", markersize=3, color=colour, label=name)
+    axes.axvline(float(costs.best), color=RED, linestyle="--", label=f"least at {costs.best}")
+    axes.set(xlabel=costs.name, ylabel="error of a sum", ylim=(0, None))
+    axes.legend(frameon=False)
+    bare(axes)
+    return figure
+
+
 DRAWN: dict[str, Callable[..., Any]] = {
     "Law": _law,
     "Channel": _channel,
@@ -385,5 +403,6 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Strategy": _strategy,
     "SelectedKeys": _keys,
     "ReleasedTable": _released,
+    "BoundCosts": _costs,
 }
 """Of each type its picture, by the type's name, as the cards are listed."""

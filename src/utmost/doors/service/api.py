@@ -1,22 +1,24 @@
 """The API: one path for each verb of the service, and no more in it than reading the request and writing the answer."""
 
+import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
+from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import AfterValidator
 
-from utmost.doors.service import answer_shapes as found
-from utmost.doors.service import service_answers as answers
+from utmost.doors.service import response_models as answers
+from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.arriving import Arriving, name_of_part
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.axis_limits import check_axes
+from utmost.doors.service.market import Offer, Order
+from utmost.doors.service.problems import LINES_TYPE
 from utmost.doors.service.service import Service
 from utmost.doors.service.shapes import (
     MOST_VERSIONS,
-    RECORD_EXAMPLE,
-    RECORD_NAME,
     Decided,
     NewLimit,
     NewOffer,
@@ -32,7 +34,9 @@ from utmost.doors.service.shapes import (
 )
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import Grant, Token
+from utmost.doors.service.written import RECORD_EXAMPLE, RECORD_NAME
 from utmost.errors import NotAuthenticated, OutOfRange
+from utmost.publish.ledger import Event, Published
 from utmost.publish.statements.counted_files import COUNTED_FORM
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -51,9 +55,16 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 
+
+class JsonLines(StreamingResponse):
+    """An answer of a JSON object in each line."""
+
+    media_type = LINES_TYPE
+
+
 router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
 
-# The routes with a body, and what whoever sends one must be allowed to do at all.
+# The routes with a body, and what whoever sends one must be allowed to do at all: one of the verbs between bars.
 _SENT = {
     "publish": "publish",
     "relax": "relax",
@@ -61,7 +72,7 @@ _SENT = {
     "decide": "decide proposals",
     "offer": "offer",
     "order": "order",
-    "decide_order": "decide orders",
+    "decide_order": "decide orders|order",
     "make_token": "tokens",
     "limit": "budgets",
     "check_receipt": "verify",
@@ -69,12 +80,10 @@ _SENT = {
 BRINGING = frozenset({"publish", "relax", "propose"})
 """What tables and strategies are brought for, which are longer than other bodies."""
 
+MOST = 1000
+"""How many items a page of the API has at most."""
+
 _bearer = HTTPBearer(auto_error=False, description="a token of this service, or of its OpenID provider")
-
-
-def _gives(shape: Any) -> dict[int | str, dict[str, Any]]:
-    """What the description says of an answer."""
-    return {200: {"model": shape, "description": "done"}}
 
 
 def service_of(request: Request) -> Service:
@@ -138,10 +147,11 @@ def arrived(request: Request) -> None:
     Raises:
         NotAuthenticated, NotAllowed: where not.
     """
-    token, verb = identified(request), _SENT.get(request.scope["route"].name)
-    if verb is not None:
-        token.check_role(verb)
-        if verb in BRINGING:
+    token, verbs = identified(request), _SENT.get(request.scope["route"].name)
+    if verbs is not None:
+        if not any(map(token.may_ever, verbs.split("|"))):
+            token.check_role(verbs.partition("|")[0])
+        if verbs in BRINGING:
             request.state.body.allow()
 
 
@@ -171,220 +181,239 @@ Confidence = Annotated[str, Query(max_length=200, description="the chance that t
 Dataset = Annotated[str | None, Query(max_length=200, examples=["admissions"])]
 Version = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
 After = Annotated[str, Query(pattern=r"^[0-9]{0,40}$", examples=["00001795349451353448"])]
+Following = Annotated[str, Query(max_length=300, description='"next" of the page before', examples=[""])]
+Most = Annotated[int, Query(ge=1, le=MOST, description="how many")]
+TableOrSums = answers.TableFound | answers.StrategyFound
+Viewed = answers.TableViewed | answers.StrategyViewed
 Part = Annotated[str, Path(max_length=200, examples=["admissions"]), AfterValidator(name_of_part)]
 Made = Annotated[str, Path(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 
 
-@router.get("/me", summary="What the token that comes allows", responses=_gives(found.TokenFound))
-def me(who: Who) -> dict[str, Any]:
-    """The token that came, without its secret."""
-    return answers.token_answer(who)
+@router.get("/me", summary="What the token that comes allows")
+def me(who: Who) -> Token:
+    """The token that came, without its secret: role, releases and levels, and when it expires."""
+    return who
 
 
-@router.get("/releases", summary="The releases that the token is for", responses=_gives(found.ReleasesFound))
-def releases(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/releases", summary="The releases that the token is for")
+def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesFound:
     """Every version, in the order published."""
-    there = service.releases.all(who)
-    return {"releases": [answers.release_answer(one, service.releases.levels(who, one)) for one in there]}
+    page, following = answers.paged(service.releases.all(who), after, most, _version_name)
+    return answers.ReleasesFound([_release(service, who, published) for published in page], following)
 
 
-@router.post("/releases", summary="Publish a table", responses=_gives(found.TableFound | found.StrategyFound))
-def publish(service: Served, who: Who, key: Key, asked: Publication) -> dict[str, Any]:
+def _version_name(published: Published) -> str:
+    return f"{published.version} {published.name}"
+
+
+def _release(service: Service, who: Token, published: Published) -> answers.ReleaseFound:
+    return answers.ReleaseFound.of(published, service.releases.levels(who, published))
+
+
+@router.post("/releases", summary="Publish a table")
+def publish(service: Served, who: Who, key: Key, body: Publication) -> TableOrSums:
     """Publish a table at a first level; repeated under its key it gives the same answer."""
-    at, terms = read_level(asked.epsilon), read_terms(asked.terms)
-    options: dict[str, Any] = {"version": asked.version, "proposal": asked.proposal}
-    made = service.releases.publish(who, key, asked.name, _brought(asked), at, terms, **options)
-    return answers.table_answer(made)
+    at, terms = read_level(body.epsilon), read_terms(body.terms)
+    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
+    return answers.table_found(service.releases.publish(who, key, body.name, _brought(body), at, terms, **options))
 
 
-@router.get("/releases/{name}", summary="A release: its promise and its levels", responses=_gives(found.ReleaseFound))
-def release(service: Served, who: Who, name: Part, version: Version = None) -> dict[str, Any]:
+@router.get("/releases/{name}", summary="A release: its promise and its levels")
+def release(service: Served, who: Who, name: Part, version: Version = None) -> answers.ReleaseFound:
     """One version of a release, or the newest."""
-    one = service.releases.release(who, name, version)
-    return answers.release_answer(one, service.releases.levels(who, one))
+    return _release(service, who, service.releases.release(who, name, version))
 
 
-@router.get("/releases/{name}/view", summary="A release at a level", responses=_gives(found.ViewFound))
-def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> dict[str, Any]:
+@router.get("/releases/{name}/view", summary="A release at a level")
+def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = None) -> Viewed:
     """The released values, with error bar and statement: what is stored, or what follows from it. It spends nothing."""
-    return answers.view_answer(service.releases.view(who, name, read_level(epsilon), version))
+    return answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
 
 
-@router.get("/releases/{name}/radius", summary="The error bar at any level", responses=_gives(found.RadiusFound))
+@router.get("/releases/{name}/radius", summary="The error bar at any level")
 def radius(
     service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
-) -> dict[str, Any]:
+) -> answers.RadiusFound:
     """What relaxing would buy: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
     bar = service.releases.radius(who, name, at, confidence=confidence, version=version)
-    return {"epsilon": answers.plain(epsilon), "confidence": confidence, "radius": bar}
+    return answers.RadiusFound(epsilon, confidence, bar)
 
 
-@router.post(
-    "/releases/{name}/relax",
-    summary="The same release at another level, with the table",
-    responses=_gives(found.TableFound | found.StrategyFound),
-)
-def relax(service: Served, who: Who, key: Key, name: Part, asked: Relaxation) -> dict[str, Any]:
+@router.post("/releases/{name}/relax", summary="The same release at another level, with the table")
+def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> TableOrSums:
     """Relax a release; the values must be those that were published."""
-    at = read_level(asked.epsilon)
-    options: dict[str, Any] = {"version": asked.version, "proposal": asked.proposal}
-    return answers.table_answer(service.releases.relax(who, key, name, _brought(asked), at, **options))
+    at = read_level(body.epsilon)
+    options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
+    return answers.table_found(service.releases.relax(who, key, name, _brought(body), at, **options))
 
 
-@router.get("/releases/{name}/rehearsal", summary="The budget as it would stand", responses=_gives(found.BudgetFound))
-def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> dict[str, Any]:
+@router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
+def rehearse(service: Served, who: Who, name: Part, epsilon: At, dataset: Dataset = None) -> answers.BudgetFound:
     """After a release at this level; nothing is drawn, written or spent."""
-    return answers.budget_answer(service.releases.rehearse(who, name, read_level(epsilon), dataset))
+    return answers.BudgetFound.of(service.releases.rehearse(who, name, read_level(epsilon), dataset))
 
 
-@router.get("/releases/{name}/history", summary="The events of a release", responses=_gives(found.EventsFound))
-def release_history(service: Served, who: Who, name: Part) -> dict[str, Any]:
+@router.get("/releases/{name}/history", summary="The events of a release")
+def release_history(
+    service: Served, who: Who, name: Part, after: Following = "", most: Most = MOST
+) -> answers.EventsFound:
     """Oldest first."""
-    return {"events": [answers.event_answer(one) for one in service.audit.history(who, name)]}
+    return _events(service.audit.history(who, name), after, most)
 
 
-@router.get(
-    "/proposals", summary="What waits for a second person, and what was decided", responses=_gives(found.ProposalsFound)
-)
-def proposals(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/proposals", summary="What waits for a second person, and what was decided")
+def proposals(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ProposalsFound:
     """Oldest first."""
-    return {"proposals": [answers.proposal_answer(one) for one in service.proposals.all(who)]}
+    return answers.ProposalsFound(*answers.paged(service.proposals.all(who), after, most))
 
 
-@router.post("/proposals", summary="Propose to publish or to relax", responses=_gives(found.ProposalFound))
-def propose(service: Served, who: Who, key: Key, asked: Proposed) -> dict[str, Any]:
+@router.post("/proposals", summary="Propose to publish or to relax")
+def propose(service: Served, who: Who, key: Key, body: Proposed) -> Proposal:
     """The public facts alone; the table comes once it is approved."""
-    at, terms = read_level(asked.epsilon), None if asked.terms is None else read_terms(asked.terms)
-    options: dict[str, Any] = {"version": asked.version, "terms": terms, "reason": asked.reason, "anyone": asked.anyone}
-    made = service.proposals.propose(who, key, asked.verb, asked.release, at, **options)
-    return answers.proposal_answer(made)
+    at, terms = read_level(body.epsilon), None if body.terms is None else read_terms(body.terms)
+    options: dict[str, Any] = {"version": body.version, "terms": terms, "reason": body.reason, "anyone": body.anyone}
+    return service.proposals.propose(who, key, body.verb, body.release, at, **options)
 
 
-@router.post(
-    "/proposals/{name}/decision", summary="Approve or refuse a proposal", responses=_gives(found.ProposalFound)
-)
-def decide(service: Served, who: Who, name: Made, asked: Decided) -> dict[str, Any]:
+@router.post("/proposals/{name}/decision", summary="Approve or refuse a proposal")
+def decide(service: Served, who: Who, name: Made, body: Decided) -> Proposal:
     """By somebody else than the proposer; to decide the same again changes nothing."""
-    return answers.proposal_answer(service.proposals.decide(who, name, asked.state))
+    return service.proposals.decide(who, name, body.state)
 
 
-@router.get("/offers", summary="Levels that can be bought", responses=_gives(found.OffersFound))
-def offers(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/waiting", summary="What waits for the bearer")
+def waiting(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.WaitingFound:
+    """Proposals and orders to decide, and tables to bring; longest first."""
+    return answers.WaitingFound(*answers.paged(service.waiting.all(who), after, most))
+
+
+@router.get("/offers", summary="Levels that can be bought")
+def offers(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OffersFound:
     """Of the releases that the token is for."""
-    return {"offers": [answers.offer_answer(one) for one in service.market.offers(who)]}
+    return answers.OffersFound(*answers.paged(service.market.offers(who), after, most))
 
 
-@router.post("/offers", summary="Offer levels at prices", responses=_gives(found.OfferFound))
-def offer(service: Served, who: Who, key: Key, asked: NewOffer) -> dict[str, Any]:
+@router.post("/offers", summary="Offer levels at prices")
+def offer(service: Served, who: Who, key: Key, body: NewOffer) -> Offer:
     """Prices must not fall as the level grows: else a level could be had for less."""
-    made = service.market.offer(who, key, asked.release, asked.prices, asked.currency, asked.version)
-    return answers.offer_answer(made)
+    return service.market.offer(who, key, body.release, body.prices, body.currency, body.version)
 
 
-@router.post("/offers/{name}/closing", summary="Take an offer back", responses=_gives(found.OfferFound))
-def close_offer(service: Served, who: Who, name: Made) -> dict[str, Any]:
+@router.post("/offers/{name}/closing", summary="Take an offer back")
+def close_offer(service: Served, who: Who, name: Made) -> Offer:
     """Orders that were made stay."""
-    return answers.offer_answer(service.market.close_offer(who, name))
+    return service.market.close_offer(who, name)
 
 
-@router.get("/orders", summary="Orders: a buyer's own, or those a curator decides", responses=_gives(found.OrdersFound))
-def orders(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/orders", summary="Orders: a buyer's own, or those a curator decides")
+def orders(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.OrdersFound:
     """Oldest first."""
-    return {"orders": [answers.order_answer(one) for one in service.market.orders(who)]}
+    return answers.OrdersFound(*answers.paged(service.market.orders(who), after, most))
 
 
-@router.post("/orders", summary="Order a level", responses=_gives(found.OrderFound))
-def order(service: Served, who: Who, key: Key, asked: NewOrder) -> dict[str, Any]:
+@router.post("/orders", summary="Order a level")
+def order(service: Served, who: Who, key: Key, body: NewOrder) -> Order:
     """It costs its price, less what was paid for other levels of the release in this currency."""
-    return answers.order_answer(service.market.order(who, key, asked.offer, read_level(asked.epsilon)))
+    return service.market.order(who, key, body.offer, read_level(body.epsilon))
 
 
-@router.post(
-    "/orders/{name}/decision", summary="Approve, refuse, refund or cancel an order", responses=_gives(found.OrderFound)
-)
-def decide_order(service: Served, who: Who, name: Made, asked: OrderDecided) -> dict[str, Any]:
+@router.post("/orders/{name}/decision", summary="Approve, refuse, refund or cancel an order")
+def decide_order(service: Served, who: Who, name: Made, body: OrderDecided) -> Order:
     """By the curator, who knows whether it was paid; the buyer may cancel one that waits."""
-    return answers.order_answer(service.market.decide_order(who, name, asked.state))
+    return service.market.decide_order(who, name, body.state)
 
 
-@router.get("/tokens", summary="All tokens", responses=_gives(found.TokensFound))
-def tokens(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/tokens", summary="All tokens")
+def tokens(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.TokensFound:
     """Without their secrets, which nobody keeps."""
-    return {"tokens": [answers.token_answer(one) for one in service.bearers.all(who)]}
+    return answers.TokensFound(*answers.paged(service.bearers.all(who), after, most))
 
 
-@router.post("/tokens", summary="Make a token", responses=_gives(found.TokenMade))
-def make_token(service: Served, who: Who, key: Key, asked: NewToken) -> dict[str, Any]:
+@router.post("/tokens", summary="Make a token")
+def make_token(service: Served, who: Who, key: Key, body: NewToken) -> answers.TokenMade:
     """What its bearer presents is said this once; repeated under its key, the request gives the token without it."""
     grants = tuple(
-        Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in asked.grants
+        Grant(grant.release, None if grant.up_to is None else read_level(grant.up_to)) for grant in body.grants
     )
-    options: dict[str, Any] = {"days": asked.days, "subject": asked.subject}
+    options: dict[str, Any] = {"days": body.days, "subject": body.subject}
     not_there = service.releases.not_there(who, grants)  # before, so that nothing fails once there is a secret
-    made, presented = service.bearers.make(who, key, asked.owner, asked.role, grants, **options)
-    return {"token": answers.token_answer(made), "bearer": presented, "not_there": not_there}
+    return answers.TokenMade(*service.bearers.make(who, key, body.owner, body.role, grants, **options), not_there)
 
 
-@router.post("/tokens/{name}/revocation", summary="Revoke a token", responses=_gives(found.TokenFound))
-def revoke(service: Served, who: Who, name: Made) -> dict[str, Any]:
+@router.post("/tokens/{name}/revocation", summary="Revoke a token")
+def revoke(service: Served, who: Who, name: Made) -> Token:
     """At once. Whoever holds a token may revoke that one."""
-    return answers.token_answer(service.bearers.revoke(who, name))
+    return service.bearers.revoke(who, name)
 
 
-@router.get("/datasets/{dataset}/budget", summary="The budget of a dataset", responses=_gives(found.BudgetFound))
-def budget(service: Served, who: Who, dataset: Part) -> dict[str, Any]:
+@router.get("/datasets/{dataset}/budget", summary="The budget of a dataset")
+def budget(service: Served, who: Who, dataset: Part) -> answers.BudgetFound:
     """What is spent, and what is left."""
-    return answers.budget_answer(service.audit.budget(who, dataset))
+    return answers.BudgetFound.of(service.audit.budget(who, dataset))
 
 
-@router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset", responses=_gives(found.LimitSet))
-def limit(service: Served, who: Who, dataset: Part, asked: NewLimit) -> dict[str, Any]:
+@router.put("/datasets/{dataset}/budget", summary="Set the limit of a dataset")
+def limit(service: Served, who: Who, dataset: Part, body: NewLimit) -> answers.LimitSet:
     """To set the same again changes nothing."""
-    made = service.audit.limit(who, dataset, read_level(asked.epsilon))
-    return answers.budget_answer(made) | {"is_unused": service.audit.is_unused(who, dataset)}
+    limited = service.audit.limit(who, dataset, read_level(body.epsilon))
+    return answers.LimitSet.of(limited, service.audit.is_unused(who, dataset))
 
 
-@router.get("/history", summary="The events of the ledger", responses=_gives(found.EventsFound))
-def history(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/history", summary="The events of the ledger")
+def history(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.EventsFound:
     """Oldest first."""
-    return {"events": [answers.event_answer(one) for one in service.audit.history(who)]}
+    return _events(service.audit.history(who), after, most)
 
 
-@router.get("/status", summary="Whether anything new may be said", responses=_gives(found.StatusFound))
-def status(service: Served, who: Who) -> dict[str, Any]:
+def _events(events: tuple[Event, ...], after: str, most: int) -> answers.EventsFound:
+    page, following = answers.paged(events, after, most, lambda event: str(event.number))
+    told = [answers.EventFound(event.number, event.time, event.kind, event.facts) for event in page]
+    return answers.EventsFound(told, following)
+
+
+@router.get("/status", summary="Whether anything new may be said")
+def status(service: Served, who: Who) -> answers.StatusFound:
     """What the datasets have spent; and which releases were declared to be of nobody else's individuals."""
-    return answers.status_answer(service.audit.status(who), service.audit.apart(who))
+    there, apart = service.audit.status(who), service.audit.apart(who)
+    budgets = [answers.BudgetFound.of(budget) for budget in there.datasets]
+    declared = [answers.ApartFound(**release) for release in apart]
+    return answers.StatusFound(there.identity, there.events, there.quarantine, budgets, declared)
 
 
-@router.post("/verification", summary="Recompute everything in the ledger", responses=_gives(found.VerificationFound))
-def verify(service: Served, who: Who) -> dict[str, Any]:
-    """The database's own check, the chain, all digests and seals, levels and budgets."""
-    return answers.verification_answer(service.audit.verify(who))
+@router.post("/verification", summary="Recompute everything in the ledger")
+def verify(service: Served, who: Who) -> answers.VerificationFound:
+    """The database's own check, the chain, all digests and seals, levels and budgets; and the chain of the trail."""
+    sound = service.audit.verify(who)
+    lines = service.audit.check_trail(who)
+    return answers.VerificationFound(sound.events, sound.responses, sound.cells, sound.answers, lines)
 
 
-@router.get("/receipt", summary="A line to keep elsewhere", responses=_gives(found.ReceiptFound))
-def receipt(service: Served, who: Who) -> dict[str, Any]:
+@router.get("/receipt", summary="A line to keep elsewhere")
+def receipt(service: Served, who: Who) -> answers.ReceiptFound:
     """It proves later that the ledger still holds what it holds now."""
-    return {"receipt": service.audit.receipt(who)}
+    return answers.ReceiptFound(service.audit.receipt(who))
 
 
-@router.post("/receipt/check", summary="Check a receipt", responses=_gives(found.ReceiptHolds))
-def check_receipt(service: Served, who: Who, asked: Receipt) -> dict[str, Any]:
+@router.post("/receipt/check", summary="Check a receipt")
+def check_receipt(service: Served, who: Who, body: Receipt) -> answers.ReceiptHolds:
     """A ledger that does not hold it any more is in quarantine from then on."""
-    service.audit.check_receipt(who, asked.receipt)
-    return {"holds": True}
+    service.audit.check_receipt(who, body.receipt)
+    return answers.ReceiptHolds()
 
 
-@router.get("/trail", summary="Who did what", responses=_gives(found.TrailFound))
-def trail(
-    service: Served,
-    who: Who,
-    after: After = "",
-    most: Annotated[int, Query(ge=1, le=1000)] = 1000,
-) -> dict[str, Any]:
+@router.get("/trail", summary="Who did what")
+def trail(service: Served, who: Who, after: After = "", most: Most = MOST) -> answers.TrailFound:
     """Through this service, oldest first; no value."""
-    return {"entries": [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most)]}
+    entries: list[Any] = [{"name": name, **entry} for name, entry in service.audit.trail(who, after, most + 1)]
+    return answers.TrailFound(entries[:most], entries[most - 1]["name"] if len(entries) > most else None)
+
+
+@router.get("/trail/lines", summary="The whole trail, as JSON lines", response_class=JsonLines)
+def trail_lines(service: Served, who: Who) -> JsonLines:
+    """Oldest first; each line holds a digest of all before it, so that a copy is checked without the service."""
+    lines = service.audit.lines(who)
+    return JsonLines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def read_terms(shape: TermsShape) -> Terms:
@@ -392,12 +421,12 @@ def read_terms(shape: TermsShape) -> Terms:
     return Terms.read(shape.model_dump())
 
 
-def _brought(asked: Publication | Relaxation) -> Any:
+def _brought(body: Publication | Relaxation) -> Any:
     """The table in a request: columns, or a counted table for a strategy."""
-    if (asked.table is None) == (asked.counted is None):
+    if (body.table is None) == (body.counted is None):
         raise OutOfRange("a request must bring a table or a counted table, one of the two", where="table")
-    counted = asked.counted
+    counted = body.counted
     if counted is None:
-        return asked.table
+        return body.table
     check_axes(counted.get("domain"))
     return COUNTED_FORM.of(counted, "counted")

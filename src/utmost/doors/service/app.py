@@ -19,6 +19,7 @@ from utmost.doors.service.api import Who, arrived, router
 from utmost.doors.service.description import describe
 from utmost.doors.service.guards import LOG, Guards, JsonLines, Limits
 from utmost.doors.service.metrics import Metrics
+from utmost.doors.service.notices import Notices
 from utmost.doors.service.openid import OpenId
 from utmost.doors.service.openid_sign_in import SignIn, client_secret
 from utmost.doors.service.page_forms import forms
@@ -28,11 +29,20 @@ from utmost.doors.service.problems import BROKEN, MEDIA_TYPE, Refused, problem, 
 from utmost.doors.service.service import Service
 from utmost.doors.service.settings import Settings
 from utmost.doors.service.workers import WORKERS
-from utmost.errors import BudgetUnused, LedgerUnavailable, NotAuthenticated, UtmostError
+from utmost.errors import (
+    BudgetExceeded,
+    BudgetUnused,
+    LedgerUnavailable,
+    NeedsApproval,
+    NotAllowed,
+    NotAuthenticated,
+    UtmostError,
+)
 from utmost.publish.ledger import Ledger
 from utmost.version import __version__
 
 _TO_BE_READY = 5.0
+_NOTED = (NotAllowed, NeedsApproval, BudgetExceeded)
 
 
 def application(service: Service, settings: Settings | None = None) -> Guards:
@@ -64,6 +74,8 @@ def of_environment() -> Guards:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         WORKERS.close()
+        if app.state.notices is not None:
+            app.state.notices.close()
         service.close()
 
     return _guarded(_inside(service, settings, lifespan), settings)
@@ -95,6 +107,8 @@ def _inside(service: Service, settings: Settings, lifespan: Any = None) -> FastA
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.openid = OpenId(settings.oidc_issuer, settings.oidc_audience) if settings.oidc_issuer else None
     app.state.sign_in = _sign_in(service, settings, app.state.openid) if settings.oidc_client else None
+    app.state.address = settings.address
+    app.state.notices = Notices(service, settings) if settings.webhook or settings.mail_to else None
     app.state.session_hours = settings.session_hours
     app.state.arrived = arrived
     for part in (router, pages, forms):
@@ -142,10 +156,23 @@ async def _refused(request: Request, error: Exception) -> Response:
     if status_of(error) >= 500:
         name = request.scope["state"].get("request")
         LOG.error(json.dumps({"request": name, "broke": type(error).__name__, "required": error.required}))
+    if isinstance(error, _NOTED):
+        await to_thread.run_sync(_note_refusal, request, error)
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthenticated) else {}
     if status_of(error) == 503:
         headers["Retry-After"] = "1"
     return _problem(request, problem_of(error), headers)
+
+
+def _note_refusal(request: Request, error: UtmostError) -> None:
+    """Write down who was refused what; the refusal is said whether or not the store can be written."""
+    token = getattr(request.state, "bearer", None) or getattr(request.state, "viewer", None)
+    if token is None:
+        return
+    try:
+        request.app.state.service.audit.refused(token, request.scope["route"].name, type(error).__name__)
+    except (KeyError, UtmostError) as broken:
+        LOG.error(json.dumps({"broke": type(broken).__name__, "required": "a refusal is written into the trail"}))
 
 
 async def _misshapen(request: Request, error: Exception) -> Response:

@@ -7,20 +7,37 @@ those facts and no others, and what it allows can be done again at no cost, sinc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_args
+
+from pydantic import Field
 
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.written import (
+    HIDDEN,
+    Count,
+    Facts,
+    LevelText,
+    Person,
+    Record,
+    ReleaseName,
+    Seconds,
+    Written,
+    one_of,
+)
 from utmost.errors import NeedsApproval, NotAllowed, OutOfRange
 from utmost.laws.exact import Level
-from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.exact.written_levels import level_of_text
 
 PROPOSED, ASKED, APPROVED, REFUSED = "proposed", "asked", "approved", "refused"
 _WAITING = (PROPOSED, ASKED)
-VERBS = ("publish", "relax")
+CANCELLED, REFUNDED = "cancelled", "refunded"
+State = Annotated[str, one_of((PROPOSED, ASKED, APPROVED, REFUSED, CANCELLED, REFUNDED))]
+Verb = Literal["publish", "relax"]
+VERBS: tuple[str, ...] = get_args(Verb)
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Written):
     """Something to be said by the ledger.
 
     Attributes:
@@ -37,20 +54,22 @@ class Proposal:
         decided_by, decided: by whom and when, once it is decided.
     """
 
-    name: str
-    verb: str
-    release: str
-    version: int
-    level: Level
-    facts: Mapping[str, Any]
-    reason: str
-    proposer: str
-    made: int
-    state: str = PROPOSED
-    decided_by: str | None = None
-    decided: int | None = None
+    READ: ClassVar = {"level": level_of_text, "also": tuple}
+
+    name: Record
+    verb: Annotated[str, one_of(VERBS)]
+    release: ReleaseName
+    version: Count
+    level: LevelText
+    facts: Facts
+    reason: Annotated[str, Field(examples=["the yearly table"])]
+    proposer: Annotated[str, Field(examples=["Ada"])]
+    made: Seconds
+    state: State = PROPOSED
+    decided_by: Person | None = None
+    decided: Seconds | None = None
     anyone: bool = False
-    also: tuple[str, ...] = ()
+    also: Annotated[tuple[str, ...], HIDDEN] = ()
 
     def is_of(self, token: Token) -> bool:
         """Whether it was proposed by the person that a token belongs to."""
@@ -72,31 +91,6 @@ class Proposal:
             and asked == (self.verb, self.release, self.version, self.level)
             and dict(facts) == dict(self.facts)
         )
-
-    def kept(self) -> dict[str, Any]:
-        """The proposal as JSON."""
-        names = (
-            "verb",
-            "release",
-            "version",
-            "reason",
-            "proposer",
-            "made",
-            "state",
-            "decided_by",
-            "decided",
-            "anyone",
-            "also",
-        )
-        return {name: getattr(self, name) for name in names} | {
-            "level": level_text(self.level),
-            "facts": dict(self.facts),
-        }
-
-    @classmethod
-    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Proposal":
-        """The proposal that `kept` wrote."""
-        return cls(name, **{**kept, "level": level_of_text(kept["level"]), "also": tuple(kept.get("also", ()))})
 
 
 class _Awaiting(Protocol):

@@ -1,9 +1,12 @@
 """What auditors and admins ask of a service: budgets, history, verification, receipts, and who did what."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from utmost.doors.service.desk import Desk
+from utmost.doors.service.records import Records
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.trail import A_PAGE, check_lines
 from utmost.errors import KeyRefused, OutOfRange
 from utmost.laws.exact import Level
 from utmost.publish.ledger import Budget, Event, Ledger, Status, Verification
@@ -69,6 +72,24 @@ class Audit:
             for _, one in sorted(made.items())
         ]
 
+    def lines(self, token: Token) -> Iterator[dict[str, Any]]:
+        """The whole trail, oldest first, each line with its name: what is exported."""
+        token.check("trail")
+        return lines_of(self._desk.records)
+
+    def check_trail(self, token: Token) -> int:
+        """How many lines the trail has, each of which follows from those before it.
+
+        Raises:
+            LedgerDamaged: naming the first that does not.
+        """
+        token.check("verify")
+        return check_lines(lines_of(self._desk.records))[0]
+
+    def refused(self, token: Token, request: str, why: str) -> None:
+        """Write down that a token was refused something: once a day for each request and reason."""
+        self._desk.trail_once_a_day(token, "refused", request=request, why=why)
+
     def verify(self, token: Token) -> Verification:
         """Recompute everything in the ledger."""
         token.check("verify")
@@ -96,3 +117,15 @@ class Audit:
         """What was done through the service, oldest first: who, when, what; no value."""
         token.check("trail")
         return self._desk.records.read(lambda shelf: shelf.all("trail", after, most))
+
+
+def lines_of(records: Records) -> Iterator[dict[str, Any]]:
+    """The whole trail among some records, oldest first, each line with its name."""
+
+    def following(after: str) -> list[tuple[str, dict[str, Any]]]:
+        return records.read(lambda shelf: shelf.all("trail", after, A_PAGE))
+
+    page = following("")
+    while page:
+        yield from ({"name": name, **line} for name, line in page)
+        page = following(page[-1][0])

@@ -25,6 +25,10 @@ from utmost.publish.ledger.budgets import twin_of
 from utmost.publish.ledger.events import check_name
 
 _YEAR = 366 * 86400
+SOON = 14 * 86_400
+"""How many seconds before it expires a token's bearer is told."""
+
+EXPIRES = "expires"
 
 
 class Bearers:
@@ -47,7 +51,7 @@ class Bearers:
         """
         name, digest = read_bearer(presented)
         record = self._desk.records.read(lambda shelf: shelf.get("token", name))
-        return checked_token(None if record is None else Token.of_facts(name, record), digest, self._desk.clock())
+        return checked_token(None if record is None else Token.of_kept(name, record), digest, self._desk.clock())
 
     def of_claims(self, issuer: str, claims: Mapping[str, Any]) -> Token:
         """The newest valid token for somebody of whom an OpenID provider has said something.
@@ -113,14 +117,14 @@ class Bearers:
         name, now = self._desk.name("token", maker, key), int(self._desk.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
         fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
-        asked = [owner, role, [grant.facts() for grant in grants], str(seconds), subject]
+        asked = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
 
         def work(shelf: Shelf) -> tuple[Token, str | None]:
             record = self._desk.again(shelf, "token", name, asked)
             if record is not None:
-                return Token.of_facts(name, record), None
+                return Token.of_kept(name, record), None
             _check_told_apart(shelf, fresh)
-            shelf.put("token", name, fresh.facts())
+            shelf.put("token", name, fresh.kept())
             self._desk.trail(shelf, maker, "make token", made=name, bearer=owner, role=role)
             return fresh, None if secret is None else bearer(name, secret)
 
@@ -148,14 +152,26 @@ class Bearers:
             found = shelf.get("token", name)
             if found is None:
                 raise UnknownRecord("a token must be there", came=name)
-            made = Token.of_facts(name, found).revoked_at(self._desk.clock())
-            if made.facts() != found:
+            made = Token.of_kept(name, found).revoked_at(self._desk.clock())
+            if made.kept() != found:
                 self._check_not_last(shelf, token, made)
-                shelf.put("token", name, made.facts())
+                shelf.put("token", name, made.kept())
                 self._desk.trail(shelf, token, "revoke", revoked=name)
             return made
 
         return self._desk.records.write(work)
+
+    def note_expiring(self) -> None:
+        """Have the outside told, once for each token, that one expires soon."""
+        now = self._desk.clock()
+
+        def work(shelf: Shelf) -> None:
+            for token in tokens_of(shelf):
+                if token.is_valid(now) and token.expires - now < SOON and shelf.get(EXPIRES, token.name) is None:
+                    shelf.put(EXPIRES, token.name, {})
+                    shelf.told.append(EXPIRES)
+
+        self._desk.records.write(work)
 
     def last_admin_until(self) -> int | None:
         """When the last token that can make others expires, in seconds since 1970; None where there is none.

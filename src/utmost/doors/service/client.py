@@ -1,5 +1,6 @@
 """A ledger behind a service, with the verbs of a local one."""
 
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,14 +9,16 @@ from typing import Any
 from urllib.parse import quote
 
 from utmost import errors
-from utmost.doors.service.service_answers import columns
+from utmost.doors.service.response_models import columns
 from utmost.doors.service.terms import Terms
+from utmost.doors.service.trail import check_lines
 from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError, WrongKind
-from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.exact import Level, Number, exact, level, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.promise import Promise, promise_of, stated_promise
+from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.saving import Publication, saved
@@ -72,19 +75,18 @@ class RemoteLedger:
         self._client = client
 
     def me(self) -> dict[str, Any]:
-        """What the token allows."""
+        """What the token allows: its role, releases and levels, and when it expires, in seconds since 1970."""
         return self._get("/v1/me")
 
     @property
     def releases(self) -> list[dict[str, Any]]:
         """The releases that the token is for, with their promises and the levels that it may see."""
-        found: list[dict[str, Any]] = self._get("/v1/releases")["releases"]
-        return found
+        return self._listed("/v1/releases")
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The stored levels that the token may see, strictest first."""
-        found = self._get(f"/v1/releases/{_part(name)}", version=version)
-        return tuple(level_of_text(text) for text in found["levels"])
+        published = self._get(f"/v1/releases/{_part(name)}", version=version)
+        return tuple(map(level_of_text, published["levels"]))
 
     def view(
         self,
@@ -121,6 +123,26 @@ class RemoteLedger:
         said = found["statement"]
         return saved(Publication(table, lambda digest: said | {"table": dict(digest or {})}), path, **how)
 
+    def statement(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
+        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        found = self._get(f"/v1/releases/{_part(name)}/view", **asked)
+        said: dict[str, Any] = _table(found, None).statement if "release" in found else found["statement"]
+        return said
+
+    def __getitem__(self, key: str | tuple[str, int]) -> Release:
+        """The release of a name, the newest version; or of a name and a version; see `Ledger`."""
+        name, version = key if isinstance(key, tuple) else (key, None)
+        found = self._get(f"/v1/releases/{_part(name)}", version=version)
+        return Release(self, name, found["version"])
+
     def radius(
         self,
         name: str,
@@ -132,8 +154,8 @@ class RemoteLedger:
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
-        found: int | float = self._get(f"/v1/releases/{_part(name)}/radius", **asked)["radius"]
-        return found
+        bar: int | float = self._get(f"/v1/releases/{_part(name)}/radius", **asked)["radius"]
+        return bar
 
     def propose(
         self,
@@ -161,6 +183,14 @@ class RemoteLedger:
         is_stated = verb == "publish" or promise is not None or terms
         stated = {"terms": Terms(stated_promise(promise, words), **whose).facts()} if is_stated else {}
         return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
+
+    def proposals(self) -> list[dict[str, Any]]:
+        """What waits for a second person, and what was decided; oldest first."""
+        return self._listed("/v1/proposals")
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """What waits for the bearer: proposals and orders to decide, and tables to bring; longest first."""
+        return self._listed("/v1/waiting")
 
     def decide(self, proposal: str, state: str) -> dict[str, Any]:
         """Let a proposal be "approved" or "refused"."""
@@ -225,11 +255,15 @@ class RemoteLedger:
         path = f"/v1/datasets/{_part(dataset)}/budget"
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
+    def budgets(self) -> list[dict[str, Any]]:
+        """The budgets of all datasets."""
+        datasets: list[dict[str, Any]] = self.status()["datasets"]
+        return datasets
+
     def history(self, name: str | None = None) -> list[dict[str, Any]]:
         """The events, oldest first: all, or those of a release."""
         path = "/v1/history" if name is None else f"/v1/releases/{_part(name)}/history"
-        found: list[dict[str, Any]] = self._get(path)["events"]
-        return found
+        return self._listed(path)
 
     def status(self) -> dict[str, Any]:
         """What the datasets have spent, and whether anything new may be said."""
@@ -241,17 +275,96 @@ class RemoteLedger:
 
     def receipt(self) -> str:
         """A line of text about the ledger as it is now, to keep elsewhere."""
-        found: str = self._get("/v1/receipt")["receipt"]
-        return found
+        line: str = self._get("/v1/receipt")["receipt"]
+        return line
 
     def check(self, receipt: str) -> None:
         """Check that the ledger still holds what it held when the receipt was given."""
         self._post("/v1/receipt/check", None, {"receipt": receipt})
 
+    def trail(self, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
+        """Who did what through the service, oldest first, after the entry of a name; all, or at most so many."""
+        return self._listed("/v1/trail", after, most)
+
+    def export_trail(self, path: Path | str) -> int:
+        """Write the whole trail into a new file, a JSON object in each line; how many, checked one after the other.
+
+        Each line holds a digest of all before it: a later export begins with the same lines, or some were lost.
+
+        Raises:
+            LedgerDamaged: where a line does not follow from those before it.
+            OSError: where the file is there.
+        """
+        entries = self.trail()
+        number, _ = check_lines(entries)
+        with open(path, "x", encoding="utf-8") as file:
+            file.writelines(json.dumps(entry) + "\n" for entry in entries)
+        return number
+
+    def tokens(self) -> list[dict[str, Any]]:
+        """All tokens without their secrets, oldest first."""
+        return self._listed("/v1/tokens")
+
+    def make_token(
+        self,
+        owner: str,
+        role: str,
+        grants: Mapping[str, Number | Level | None] | None = None,
+        *,
+        days: Number = 90,
+        subject: str | None = None,
+        request: str | None = None,
+    ) -> dict[str, Any]:
+        """Make a token; ``bearer`` in the answer is what it is presented by, and is said this once.
+
+        Args:
+            owner: whose it is.
+            role: "recipient", "curator", "approver", "auditor" or "admin".
+            grants: the releases it is for, each up to a level, or None for any; all of them where it is left out.
+            days: for how long, at most 366.
+            subject: whom an OpenID provider vouches for, instead of a secret.
+        """
+        levels = {"*": None} if grants is None else grants
+        said = [
+            {"release": release, "up_to": None if most is None else level_text(level(most))}
+            for release, most in levels.items()
+        ]
+        asked = {"owner": owner, "role": role, "grants": said, "days": str(exact(days, "days")), "subject": subject}
+        return self._post("/v1/tokens", request, asked)
+
+    def revoke(self, token: str) -> dict[str, Any]:
+        """Revoke a token at once, by its name."""
+        return self._post(f"/v1/tokens/{_part(token)}/revocation", None, {})
+
     def offers(self) -> list[dict[str, Any]]:
         """The levels that can be bought."""
-        found: list[dict[str, Any]] = self._get("/v1/offers")["offers"]
-        return found
+        return self._listed("/v1/offers")
+
+    def offer(
+        self,
+        release: str,
+        prices: Mapping[Any, Number],
+        currency: str,
+        *,
+        version: int | None = None,
+        request: str | None = None,
+    ) -> dict[str, Any]:
+        """Offer levels of a release at prices, level to price, which do not fall as the level grows."""
+        priced = {level_text(level(at)): str(exact(price, "price")) for at, price in prices.items()}
+        asked = {"release": release, "prices": priced, "currency": currency, "version": version}
+        return self._post("/v1/offers", request, asked)
+
+    def close_offer(self, offer: str) -> dict[str, Any]:
+        """Take an offer back; orders that were made stay."""
+        return self._post(f"/v1/offers/{_part(offer)}/closing", None, {})
+
+    def orders(self) -> list[dict[str, Any]]:
+        """A buyer's own orders, or those that a curator decides; oldest first."""
+        return self._listed("/v1/orders")
+
+    def decide_order(self, order: str, state: str) -> dict[str, Any]:
+        """Let an order be "approved", "refused" or "refunded"; or "cancelled", by its buyer."""
+        return self._post(f"/v1/orders/{_part(order)}/decision", None, {"state": state})
 
     def order(
         self,
@@ -272,9 +385,7 @@ class RemoteLedger:
     def __enter__(self) -> "RemoteLedger":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -282,6 +393,19 @@ class RemoteLedger:
 
     def _get(self, path: str, **asked: Any) -> dict[str, Any]:
         return self._send("GET", path, params={name: value for name, value in asked.items() if value is not None})
+
+    def _listed(self, path: str, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
+        """The items of a list, page by page: all of them, or at most so many."""
+        items: list[dict[str, Any]] = []
+        following: str | None = after
+        while following is not None and (most is None or len(items) < most):
+            page = self._get(path, after=following or None, most=None if most is None else min(most - len(items), 1000))
+            following = page.pop("next", None)
+            (more,) = page.values() if len(page) == 1 else (None,)
+            if not isinstance(more, list):
+                raise ServiceError("a service must answer in a list", came="something else", where=path)
+            items += more
+        return items
 
     def _post(self, path: str, request: str | None, asked: Mapping[str, Any]) -> dict[str, Any]:
         headers = {"Idempotency-Key": entropy(16).hex() if request is None else request}

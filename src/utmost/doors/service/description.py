@@ -1,13 +1,13 @@
 """The description of the API, as OpenAPI: each request and answer with an example, and errors by their media type."""
 
-from typing import Any, cast
+import json
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
 
-from utmost.doors.service import answer_shapes, shapes
-from utmost.doors.service.problems import MEDIA_TYPE, problem
+from utmost.doors.service.problems import LINES_TYPE, MEDIA_TYPE, problem
 
 _TITLES = {
     401: ("NotAuthenticated", "a token must be valid now. Ask for a token that has not expired."),
@@ -38,29 +38,51 @@ def describe(app: FastAPI) -> None:
 
 def _with_examples(described: dict[str, Any]) -> dict[str, Any]:
     schemas = described["components"]["schemas"]
+    for schema in schemas.values():  # what is beside the first sentence is for whoever reads the code
+        schema["description"] = schema.get("description", "").partition("\n\n")[0]
     for path in described["paths"].values():
         for operation in path.values():
             for status, answer in operation["responses"].items():
                 _tell(answer["content"], int(status), schemas)
             for content in operation.get("requestBody", {}).get("content", {}).values():
-                content["example"] = _example(content["schema"], schemas)
+                content["example"] = example_of(content["schema"], schemas)
     return described
 
 
 def _tell(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
     """Give an answer's content an example; that of an error goes by its own media type."""
-    found = content["application/json"]
-    if status < 400:
-        found["schema"] = {name: part for name, part in found["schema"].items() if name in ("$ref", "anyOf")}
-        found["example"] = _example(found["schema"], schemas)
-        return
-    title, detail = _TITLES[status]
-    content[MEDIA_TYPE] = content.pop("application/json") | {"example": problem(status, title, detail)}
+    ((kind, answer),) = list(content.items())
+    if status >= 400:
+        title, detail = _TITLES[status]
+        content[MEDIA_TYPE] = content.pop(kind) | {"example": problem(status, title, detail)}
+    elif kind == LINES_TYPE:
+        entry = example_of(schemas["TrailFound"]["properties"]["entries"]["items"], schemas)
+        answer["example"] = json.dumps(entry) + "\n"
+    else:
+        answer["example"] = example_of(answer["schema"], schemas)
 
 
-def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
-    """The example of a shape, from the shape itself: FastAPI's copy has lost what is null in it."""
-    name = schema.get("anyOf", [schema])[0]["$ref"].rsplit("/", 1)[1]
-    model: type[BaseModel] = getattr(shapes, name, None) or getattr(answer_shapes, name)
-    schemas[name]["examples"] = cast(dict[str, Any], model.model_config["json_schema_extra"])["examples"]
-    return schemas[name]["examples"][0]
+def example_of(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
+    """An example of a schema: its own, or put together of those of its parts.
+
+    Of an object there are the members that must be, and those that have an example of their own.
+
+    >>> example_of({"type": "array", "items": {"anyOf": [{"$ref": "#/x/Age"}]}}, {"Age": {"examples": [7]}})
+    [7]
+    """
+    if "$ref" in schema:
+        return example_of(schemas[schema["$ref"].rsplit("/", 1)[1]], schemas)
+    own = [*schema.get("examples", ()), *(schema[word] for word in ("default", "const") if word in schema)]
+    if own or "enum" in schema:
+        return [*own, *schema.get("enum", ())][0]
+    if {"type": "null"} in schema.get("anyOf", ()):
+        return None
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][0], schemas)
+    if schema.get("type") == "array":
+        return [example_of(schema["items"], schemas)]
+    if schema.get("type") != "object":
+        return False if schema.get("type") == "boolean" else None
+    must = schema.get("required", ())
+    members = schema.get("properties", {}).items()
+    return {name: example_of(part, schemas) for name, part in members if name in must or "examples" in part}

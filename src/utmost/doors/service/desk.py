@@ -19,6 +19,7 @@ from utmost.doors.service.approvals import APPROVED
 from utmost.doors.service.market import Order
 from utmost.doors.service.records import Records, Shelf
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.trail import is_noted, note, note_once_a_day
 from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_of_text, level_text
@@ -26,6 +27,7 @@ from utmost.laws.exact.written_levels import level_of_text, level_text
 T = TypeVar("T")
 
 _LONGEST_KEY = 200
+_MOST_NOTED = 10_000
 
 Holding = tuple[tuple[str, ...], str, int]
 """The names of a buyer, a release and its version."""
@@ -46,10 +48,11 @@ class Desk:
         clock: seconds since 1970.
     """
 
-    __slots__ = ("_key", "clock", "records")
+    __slots__ = ("_key", "_noted", "clock", "records")
 
     def __init__(self, records: Records, key: bytes, clock: Callable[[], float] = time.time) -> None:
         self.records, self._key, self.clock = records, key, clock
+        self._noted: set[tuple[Any, ...]] = set()  # so that what was read before costs no look at the store
 
     def name(self, kind: str, token: Token, key: object) -> str:
         """The name of what a token makes under an idempotency key.
@@ -82,9 +85,19 @@ class Desk:
 
     def trail(self, shelf: Shelf, token: Token, done: str, **about: Any) -> None:
         """Write down who did what, after everything that is written already; no value."""
+        note(shelf, token, self.clock(), done, **about)
+
+    def trail_once_a_day(self, token: Token, done: str, **about: Any) -> None:
+        """Write down what is done ever so often: once a day for a token, and for what it is about."""
         now = self.clock()
-        name = max(f"{int(now * 1e6):020d}", f"{int(shelf.last('trail') or 0) + 1:020d}")
-        shelf.put("trail", name, {"time": int(now), "owner": token.owner, "token": token.name, "done": done, **about})
+        known = (int(now // 86_400), token.name, token.owner, done, *map(str, about.values()))
+        if known in self._noted:
+            return
+        if len(self._noted) >= _MOST_NOTED:
+            self._noted.clear()
+        if not self.records.read(lambda shelf: is_noted(shelf, token, now, done, **about)):
+            self.records.write(lambda shelf: note_once_a_day(shelf, token, now, done, **about))
+        self._noted.add(known)
 
     def person(self, shelf: Shelf, token: Token) -> Token:
         """The token, with every name by which its owner is known through other tokens, valid or not.
@@ -109,7 +122,7 @@ class Desk:
 
 def tokens_of(shelf: Shelf) -> list[Token]:
     """All tokens that were ever made."""
-    return [Token.of_facts(name, record) for name, record in shelf.all("token")]
+    return [Token.of_kept(name, record) for name, record in shelf.all("token")]
 
 
 def names_of(shelf: Shelf, names: Iterable[str]) -> frozenset[str]:

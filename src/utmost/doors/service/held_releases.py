@@ -113,6 +113,7 @@ class Releases:
         if at not in found.levels and at < max(found.levels) and token.role == "recipient":
             self._note_asked(token, found, at)
         table = self._ledger.view(name, epsilon=at, version=found.version)
+        self._desk.trail_once_a_day(token, "view", release=name, version=found.version)
         return View(found, at, table, radius_of(found.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
@@ -172,7 +173,7 @@ class Releases:
         self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
         request = self._desk.name("publish", token, key)
         with self._comparing(token, name), _unspelt(not token.may("publish")):
-            return self._ledger.publish(
+            published = self._ledger.publish(
                 name,
                 table,
                 terms.promise,
@@ -182,6 +183,8 @@ class Releases:
                 version=version,
                 request=request,
             )
+        self._proposals.done("publish", name, wanted, at, terms.facts(), proposal)
+        return published
 
     def relax(
         self,
@@ -206,7 +209,9 @@ class Releases:
         is_new = at not in found.levels
         self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
         with self._comparing(token, name):
-            return self._ledger.relax(name, table, epsilon=at, version=found.version)
+            relaxed = self._ledger.relax(name, table, epsilon=at, version=found.version)
+        self._proposals.done("relax", name, found.version, at, {}, proposal)
+        return relaxed
 
     @contextmanager
     def _comparing(self, token: Token, name: str) -> Iterator[None]:

@@ -18,22 +18,35 @@ No money moves here: an order is approved by the curator, who knows whether it w
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from utmost.doors.service.approvals import ASKED, decided
+from pydantic import Field
+
+from utmost.doors.service.approvals import ASKED, State, decided
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.written import (
+    HIDDEN,
+    Count,
+    Currency,
+    LevelText,
+    Money,
+    Person,
+    Record,
+    ReleaseName,
+    Seconds,
+    Written,
+    read_level_if_any,
+)
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number
-from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.exact.written_levels import level_of_text
 from utmost.laws.gradual import read_prices
 
 _LARGEST = 10**100
 
-CANCELLED, REFUNDED = "cancelled", "refunded"
-
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Written):
     """Levels of a release at prices.
 
     Attributes:
@@ -44,11 +57,13 @@ class Offer:
         is_open: whether it can be ordered from.
     """
 
-    name: str
-    release: str
-    version: int
-    prices: tuple[tuple[Level, Fraction], ...]
-    currency: str
+    READ: ClassVar = {"prices": lambda prices: tuple((level_of_text(at), Fraction(price)) for at, price in prices)}
+
+    name: Record
+    release: ReleaseName
+    version: Count
+    prices: Annotated[tuple[tuple[LevelText, Money], ...], Field(examples=[[["1/4", "10"], ["1", "35"]]])]
+    currency: Currency
     is_open: bool = True
 
     def price(self, at: Level) -> Fraction:
@@ -73,18 +88,6 @@ class Offer:
         """
         return max(Fraction(0), self.price(to) - paid)
 
-    def kept(self) -> dict[str, Any]:
-        """The offer as JSON."""
-        prices = [[level_text(at), str(price)] for at, price in self.prices]
-        names = ("release", "version", "currency", "is_open")
-        return {name: getattr(self, name) for name in names} | {"prices": prices}
-
-    @classmethod
-    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Offer":
-        """The offer that `kept` wrote."""
-        prices = tuple((level_of_text(at), Fraction(price)) for at, price in kept["prices"])
-        return cls(name, **{**kept, "prices": prices})
-
 
 def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Number], currency: str) -> Offer:
     """An offer whose prices cannot be got around.
@@ -99,7 +102,7 @@ def read_offer(name: str, release: str, version: int, prices: Mapping[Any, Numbe
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(Written):
     """A level that somebody wants to buy.
 
     Attributes:
@@ -114,20 +117,22 @@ class Order:
         decided_by, decided: by whom and when, once it is decided.
     """
 
-    name: str
-    offer: str
-    release: str
-    version: int
-    level: Level
-    buyer: str
-    held: Level | None
-    due: Fraction
-    currency: str
-    made: int
-    state: str = ASKED
-    decided_by: str | None = None
-    decided: int | None = None
-    also: tuple[str, ...] = ()
+    READ: ClassVar = {"level": level_of_text, "held": read_level_if_any, "due": Fraction, "also": tuple}
+
+    name: Record
+    offer: Record
+    release: ReleaseName
+    version: Count
+    level: LevelText
+    buyer: Person
+    held: Annotated[LevelText | None, Field(examples=["1/4"])]
+    due: Money
+    currency: Currency
+    made: Seconds
+    state: State = ASKED
+    decided_by: Person | None = None
+    decided: Seconds | None = None
+    also: Annotated[tuple[str, ...], HIDDEN] = ()
 
     def is_of(self, token: Token) -> bool:
         """Whether it was ordered by the person that a token belongs to."""
@@ -140,20 +145,3 @@ class Order:
             NotAllowed: for the buyer's own decision, and for another one than was made.
         """
         return decided(self, state, token, now)
-
-    def kept(self) -> dict[str, Any]:
-        """The order as JSON."""
-        names = ("offer", "release", "version", "buyer", "currency", "made", "state", "decided_by", "decided", "also")
-        held = None if self.held is None else level_text(self.held)
-        return {name: getattr(self, name) for name in names} | {
-            "level": level_text(self.level),
-            "held": held,
-            "due": str(self.due),
-        }
-
-    @classmethod
-    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> "Order":
-        """The order that `kept` wrote."""
-        held = None if kept["held"] is None else level_of_text(kept["held"])
-        read = {"level": level_of_text(kept["level"]), "held": held, "due": Fraction(kept["due"])}
-        return cls(name, **{**kept, **read, "also": tuple(kept.get("also", ()))})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from utmost.doors.service.approvals import APPROVED, ASKED
+from utmost.doors.service.approvals import APPROVED, ASKED, CANCELLED, REFUNDED
 from utmost.doors.service.desk import (
     MOST_ORDERS,
     Desk,
@@ -20,9 +20,10 @@ from utmost.doors.service.desk import (
     reaches,
 )
 from utmost.doors.service.held_releases import Releases
-from utmost.doors.service.market import CANCELLED, REFUNDED, Offer, Order, read_offer
+from utmost.doors.service.market import Offer, Order, read_offer
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.waiting import note_order
 from utmost.errors import NotAllowed, OutOfRange, UnknownRecord
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_text
@@ -144,6 +145,7 @@ class Market:
             about = (offered.release, offered.version, at, token.owner, largest, due, offered.currency)
             order = Order(name, offer, *about, int(self._desk.clock()), also=token.names[1:])
             put_order(shelf, order)
+            note_order(shelf, order)
             self._desk.trail(shelf, token, "order", order=name, offer=offer, level=level_text(at))
             return order
 
@@ -205,6 +207,7 @@ class Market:
                     due = Offer.of_kept(order.offer, offer).step(paid(shelf, holding, order.currency), order.level)
                     decided = replace(decided, due=due)
             shelf.put("order", name, decided.kept())
+            note_order(shelf, decided)
             note_bought(shelf, holding)
             self._desk.trail(shelf, token, decided.state, order=name, due=str(decided.due), currency=order.currency)
             return decided

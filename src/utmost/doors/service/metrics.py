@@ -1,13 +1,20 @@
 """Counts and times of requests for Prometheus: by route, method and status, never by release or token."""
 
+import os
+
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
 
 _METHODS = frozenset({"GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH"})
 
 
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Where workers of one service lay their counts, so that each answers for all; of one worker alone, nowhere."""
+
+
 class Metrics:
-    """The metrics of one worker."""
+    """The metrics of a service: those of all its workers, where they share a folder."""
 
     __slots__ = ("_registry", "_requests", "_seconds")
 
@@ -28,4 +35,8 @@ class Metrics:
 
     def text(self) -> tuple[bytes, str]:
         """All metrics, and the media type of the text."""
-        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        registry = self._registry
+        if FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry), CONTENT_TYPE_LATEST

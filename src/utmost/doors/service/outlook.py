@@ -9,9 +9,7 @@ from utmost.doors.service.problems import said_of
 from utmost.doors.service.terms import Terms
 from utmost.errors import UtmostError
 from utmost.laws.exact import level
-from utmost.laws.noise import Geometric
 from utmost.publish.ledger import Budget, Ledger
-from utmost.publish.ledger.promised_noise import Noise
 
 _SURE, _MOST_BARS = "0.95", 12
 _MUCH = level(10)
@@ -63,7 +61,7 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool],
                 "part": terms.promise.part,
             }
             after_it["version"] = proposal.version
-        bars = _bars(noise, proposal)
+        bars = noise.named_bars(proposal.level, _SURE, _MOST_BARS)
         if not may_know(dataset):
             return Outlook(bars, warnings=(*_unusual(proposal, bars), _NOT_SHOWN))
         before = ledger.budget(dataset)
@@ -80,22 +78,6 @@ def outlook(ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool],
     ):  # terms of another version
         return Outlook(bars, before, None, "its terms cannot be read", _unusual(proposal, bars))
     return Outlook(bars, before, after, "", _unusual(proposal, bars))
-
-
-def _bars(noise: Noise, proposal: Proposal) -> tuple[tuple[str, int | float], ...]:
-    strategy = noise.strategy
-    if strategy is None:
-        return (("each released value", noise.radius(proposal.level, _SURE)),)
-    widest = sorted(zip(strategy.shares, noise.runs, strict=True), key=lambda measured: measured[1][1].share)[
-        :_MOST_BARS
-    ]
-    return tuple(
-        (
-            strategy.domain.family_name(family) or "total",
-            int(Geometric(lattice.of(proposal.level)).radius(_SURE)),
-        )
-        for family, (_, lattice) in widest
-    )
 
 
 def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service.arriving import strict_json
-from utmost.doors.service.axis_limits import check_axes
+from utmost.doors.service.axis_limits import check_listed
 from utmost.doors.service.page_rendering import short
 from utmost.doors.service.problems import printable
 from utmost.doors.service.terms import Terms
@@ -44,7 +44,7 @@ def planned(content: bytes) -> Strategy:
 def _document(content: bytes, command: str) -> Any:
     try:
         document = strict_json(content)
-        check_axes(document.get("domain") if isinstance(document, dict) else None)
+        check_listed(document)
         return document
     except json.JSONDecodeError:
         remedy = f"Bring the .json file that {command} wrote."

@@ -90,7 +90,7 @@ def _publish(
     viewer.check_role("publish")
     content = sent.file("table")
     said = terms.promise
-    table = brought_counted(content) if said.strategy is not None else brought_table(content, said.columns)
+    table = brought_counted(content) if said.noise.needs_counted else brought_table(content, said.columns)
     if proposal is None and isinstance(table, CountedTable):  # nobody approves: the table itself says which part it is
         terms = replace(terms, promise=said.of_part(table.part))
     service.releases.publish(viewer, _key(sent), name, table, at, terms, version=version, proposal=proposal)
@@ -116,7 +116,7 @@ def _relax(
 ) -> Response:
     found = service.releases.release(viewer, name, version)
     viewer.check_role("relax")
-    content, is_planned = sent.file("table"), found.noise.strategy is not None
+    content, is_planned = sent.file("table"), found.noise.needs_counted
     table = brought_counted(content) if is_planned else brought_table(content, found.columns)
     service.releases.relax(viewer, _key(sent), name, table, at, version=version, proposal=proposal)
     return see(request, "/release", name=name, version=version, done="relaxed")
@@ -240,7 +240,12 @@ def limit(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Resp
 def verify_ledger(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Recompute everything in the ledger."""
     found = service.audit.verify(viewer)
-    return render(request, "verified.html", viewer, found=found, receipt=service.audit.receipt(viewer))
+    shown: dict[str, Any] = {
+        "found": found,
+        "lines": service.audit.check_trail(viewer),
+        "receipt": service.audit.receipt(viewer),
+    }
+    return render(request, "verified.html", viewer, **shown)
 
 
 @forms.post("/verify/receipt")

@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from utmost.doors.service.bearers import SOON
 from utmost.doors.service.page_session import end_session, form_proof, fresh_guest, put_session, session
 from utmost.doors.service.tokens import Token
 from utmost.laws.exact import Level
@@ -27,9 +28,17 @@ _KINDS = {
 }
 _JSON_ROADS = ("/v1/", "/health/", "/metrics")
 
+WAITING = "/waiting"
 PLACES = (
     ("Releases", (("/releases", "Releases", "list"), ("/publish", "Publish", "publish"))),
-    ("Decisions", (("/proposals", "Proposals", "propose|decide proposals"), ("/market", "Market", "order|offer"))),
+    (
+        "Decisions",
+        (
+            (WAITING, "Waiting for you", "decide proposals|publish|decide orders"),
+            ("/proposals", "Proposals", "propose|decide proposals"),
+            ("/market", "Market", "order|offer"),
+        ),
+    ),
     (
         "Understand",
         (
@@ -174,6 +183,8 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
         "may": (lambda verbs: viewer is not None and may_any(viewer, verbs)),
         "places": [(group, pages) for group, pages in places if pages],
         "here": request.url.path,
+        "waits": _waits(request, viewer) if status < 400 else "",
+        "ends": viewer.expires if viewer and viewer.expires - _now(request) < SOON else None,
         "proof": form_proof(request, guest or None),
         "fresh_key": lambda: entropy(16).hex(),
         "done": DONE.get(request.query_params.get("done", ""), ""),
@@ -183,6 +194,19 @@ def render(request: Request, template: str, viewer: Token | None, /, status: int
     if guest:
         put_session(request, response, guest)
     return response
+
+
+def _waits(request: Request, viewer: Token | None) -> str:
+    """How much waits for whoever looks; empty where that cannot be said: a page is shown, whatever the store does."""
+    try:
+        return "" if viewer is None else request.app.state.service.waiting.count(viewer)
+    except Exception:
+        return ""
+
+
+def _now(request: Request) -> float:
+    now: float = request.app.state.service.desk.clock()
+    return now
 
 
 def see(request: Request, path: str, **query: Any) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.page_rendering import short
-from utmost.doors.service.service_answers import columns, statement_of
+from utmost.doors.service.response_models import columns, statement_of
 from utmost.errors import BadTable
 from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.statements import check_statement

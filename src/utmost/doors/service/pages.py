@@ -1,31 +1,35 @@
 """The pages of a service: what each role may see, as the API gives it, made for people."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from fractions import Fraction
 from time import monotonic
 from typing import Annotated, Any
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from utmost.doors.service import page_charts as charts
-from utmost.doors.service import service_answers as answers
-from utmost.doors.service.api import After, Served, Version
+from utmost.doors.service.api import After, Served, Version, trail_lines
 from utmost.doors.service.approvals import ASKED, PROPOSED, Proposal
 from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.bearers import SOON
 from utmost.doors.service.desk import held, reaches
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.outlook import Outlook, outlook
 from utmost.doors.service.page_counted import facts_shown, sums_shown
-from utmost.doors.service.page_rendering import render, short, static_files
+from utmost.doors.service.page_rendering import WAITING, render, short, static_files
 from utmost.doors.service.page_session import Viewer
 from utmost.doors.service.page_tables import csv_of, file_statement
 from utmost.doors.service.page_tools import tools
+from utmost.doors.service.response_models import columns
 from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import ALLOWED, ROLES, Token
+from utmost.doors.service.waiting import DECISION, ORDER, TABLE
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Published
@@ -36,10 +40,16 @@ pages.include_router(tools)
 
 _SURE = "0.95"
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
-_A_PAGE, _MOST_OUTLOOKS, _SOON = 200, 50, 14 * 86_400
+_A_PAGE, _MOST_OUTLOOKS = 200, 50
 _LOOKING = 2.0  # seconds of work for a page, and what was begun
 
 Name = Annotated[str, Query(max_length=400)]
+
+_DECIDED_AT = {
+    DECISION: ("/proposals", "A proposal to decide"),
+    TABLE: ("/proposals", "A table to bring"),
+    ORDER: ("/market", "An order to decide"),
+}
 
 
 @pages.get("/")
@@ -87,10 +97,28 @@ def release_page(
         summary=_summary(found, levels),
         chosen=chosen,
         seen=seen,
-        events=[answers.event_answer(event) for event in events],
+        events=events,
         relaxing=_relaxing(found, levels),
         budgets=_budgets(service, viewer, [found.dataset]),
         needs_second=service.proposals.required,
+        lines=_lines(request, found, chosen) if seen and chosen else (),
+    )
+
+
+def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, str], ...]:
+    """What a program writes to get these values: lines to copy, with the address of this service."""
+    address = (request.app.state.address or str(request.base_url)).rstrip("/")
+    query = urlencode({"epsilon": level_text(at), "version": release.version}, quote_via=quote)
+    path = f"{address}/v1/releases/{quote(release.name, safe='')}/view?{query}"
+    whose = 'os.environ["UTMOST_TOKEN"]'
+    wanted = f'"{at.power}"' if at.base is None else f'ut.level(alpha="{at.base}").scaled("{at.power}")'
+    return (
+        ("curl", f'curl --header "Authorization: Bearer $UTMOST_TOKEN" {shlex.quote(path)}'),
+        (
+            "Python",
+            f"import os, utmost as ut\n\nledger = ut.connect({address!a}, {whose})\n"
+            f"ledger.view({release.name!a}, epsilon={wanted}, version={release.version})",
+        ),
     )
 
 
@@ -100,7 +128,7 @@ def table_file(service: Served, viewer: Viewer, name: Name, at: Name, version: V
     seen = _stored_view(service, viewer, name, at, version)
     if isinstance(seen.table, WorkloadRelease):
         return _download(json.dumps(seen.table.facts()).encode(), "application/json", "release.json")
-    content = csv_of(answers.columns(seen.table))
+    content = csv_of(columns(seen.table))
     return _download(content, "text/csv; charset=utf-8", "released.csv")
 
 
@@ -132,6 +160,18 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
     viewer.check_role("publish")
     some = not viewer.may("publish")
     return render(request, "publish.html", viewer, needs_second=service.proposals.required, some_releases=some)
+
+
+@pages.get(WAITING)
+def waiting_page(request: Request, service: Served, viewer: Viewer) -> Response:
+    """What waits for whoever looks, longest first."""
+    waiting = service.waiting.all(viewer)
+    shown: dict[str, Any] = {
+        "waiting": waiting[:_A_PAGE],
+        "not_shown": len(waiting[_A_PAGE:]),
+        "places_of": _DECIDED_AT,
+    }
+    return render(request, "waiting.html", viewer, **shown)
 
 
 @pages.get("/proposals")
@@ -175,7 +215,7 @@ def _measured(service: Service, viewer: Token, proposals: list[Proposal]) -> set
         for proposal in proposals
         if proposal.verb == "relax"
     }
-    return {name for name, promise in promises.items() if promise is not None and promise.strategy is not None}
+    return {name for name, promise in promises.items() if promise is not None and promise.needs_counted}
 
 
 @pages.get("/market")
@@ -235,7 +275,7 @@ def history_page(
         found = {event.number: event for name in names for event in service.audit.history(viewer, name)}
         events = [found[number] for number in sorted(found)]
     earlier = [event for event in events if before is None or event.number < before][::-1]
-    shown = [answers.event_answer(one) for one in earlier[:_A_PAGE]]
+    shown = earlier[:_A_PAGE]
     return render(request, "history.html", viewer, events=shown, more=len(earlier) > _A_PAGE)
 
 
@@ -254,15 +294,23 @@ def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
     found = [(one, one.is_valid(now)) for one in service.bearers.all(viewer)[::-1]]
     allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
     until = service.bearers.last_admin_until()
-    ends = until if until is not None and until - now < _SOON else None
+    ends = until if until is not None and until - now < SOON else None
     return render(request, "tokens.html", viewer, tokens=found, roles=allowed, last_admin_ends=ends)
+
+
+@pages.get("/trail.jsonl")
+def trail_file(service: Served, viewer: Viewer) -> Response:
+    """The whole trail, a JSON object in each line."""
+    answer = trail_lines(service, viewer)
+    answer.headers["Content-Disposition"] = 'attachment; filename="trail.jsonl"'
+    return answer
 
 
 @pages.get("/trail")
 def trail_page(request: Request, service: Served, viewer: Viewer, after: After = "") -> Response:
     """Who did what through the service, oldest first."""
     found = service.audit.trail(viewer, after, _A_PAGE)
-    known = ("time", "owner", "token", "done")
+    known = ("time", "owner", "token", "done", "chain")
     rows = [(one, {name: fact for name, fact in one.items() if name not in known}) for _, one in found]
     following = found[-1][0] if len(found) == _A_PAGE else None
     return render(request, "trail.html", viewer, rows=rows, following=following)
@@ -275,14 +323,8 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     return {
         "release": release,
         "levels": [(at, radius, float(radius) / longest) for at, radius in zip(levels, radii, strict=True)],
-        "what": _what(release),
+        "what": release.noise.subject,
     }
-
-
-def _what(release: Published) -> str:
-    if release.noise.points is not None:
-        return "places"
-    return "many questions at once" if release.noise.strategy is not None else release.noise.numbers
 
 
 def _values(seen: View) -> dict[str, Any]:
@@ -297,11 +339,11 @@ def _values(seen: View) -> dict[str, Any]:
             "per_unit": None,
         }
         return nothing | sums_shown(seen.table, seen.level)
-    found = answers.columns(seen.table)
+    found = columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
     labels = _labels(found, seen.release, count)
-    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.points is None else []
+    drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
     bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
     pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
     named = [name for name in seen.release.public if name in found]
@@ -316,7 +358,7 @@ def _values(seen: View) -> dict[str, Any]:
         "radius": seen.radius,
         "pictures": pictures,
         "said": said.get("guarantee", ""),
-        "per_unit": _per_unit(seen),
+        "per_unit": seen.release.noise.per_step(seen.level),
         "most_bars": _MOST_BARS,
         "families": [],
         "more_families": 0,
@@ -331,13 +373,6 @@ def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list
     """The name of each row: its public columns, or its number where there are none."""
     others = [found[name] for name in release.public if name in found]
     return [" ".join(str(column[k]) for column in others) or f"row {k + 1}" for k in range(count)]
-
-
-def _per_unit(seen: View) -> Level | None:
-    """The level of one unit of a count, for the reader; None where the noise is not geometric on the integers."""
-    promise = seen.release.noise
-    plain = promise.points is None and promise.strategy is None and not promise.half_step and promise.grid is None
-    return promise.lattice.of(seen.level) if plain else None
 
 
 def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:

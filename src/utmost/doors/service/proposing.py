@@ -10,6 +10,7 @@ from utmost.doors.service.desk import Desk
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import LONGEST_TERMS, Terms
 from utmost.doors.service.tokens import Token
+from utmost.doors.service.waiting import note_done, note_proposal
 from utmost.errors import NotAllowed, OutOfRange, WrongKind
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.written_levels import level_text
@@ -116,6 +117,7 @@ class Proposals:
             if found is not None:
                 return Proposal.of_kept(name, found)
             shelf.put("proposal", name, proposal.kept())
+            note_proposal(shelf, proposal)
             about = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
             self._desk.trail(shelf, token, "propose", **about)
             return proposal
@@ -143,6 +145,7 @@ class Proposals:
             decided = proposal.decided_as(state, self._desk.person(shelf, token), self._desk.clock())
             if decided != proposal:
                 shelf.put("proposal", name, decided.kept())
+                note_proposal(shelf, decided)
                 self._desk.trail(shelf, token, state, proposal=name)
             return decided
 
@@ -180,9 +183,9 @@ class Proposals:
         def work(shelf: Shelf) -> None:
             again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
             if self.required and is_new:
-                kept = None if proposal is None else shelf.get("proposal", proposal)
-                found = None if proposal is None or kept is None else _said_now(Proposal.of_kept(proposal, kept))
-                check_approved(found, self._desk.person(shelf, token), verb, release, version, at, facts)
+                check_approved(
+                    _proposal_of(shelf, proposal), self._desk.person(shelf, token), verb, release, version, at, facts
+                )
             if again is None:
                 shelf.put("begun", name, {"version": version})
                 if verb == "publish" and not token.may(verb):
@@ -191,3 +194,21 @@ class Proposals:
                 self._desk.trail(shelf, token, verb, **about)
 
         self._desk.records.write(work)
+
+    def done(
+        self, verb: str, release: str, version: int, at: Level, facts: Mapping[str, Any], proposal: str | None
+    ) -> None:
+        """Write down that the table of a proposal has been brought, so that it waits for nobody any more."""
+
+        def work(shelf: Shelf) -> None:
+            stored = _proposal_of(shelf, proposal)
+            if stored is not None and stored.allows(verb, release, version, at, facts):
+                note_done(shelf, stored.name)
+
+        if proposal is not None:
+            self._desk.records.write(work)
+
+
+def _proposal_of(shelf: Shelf, name: str | None) -> Proposal | None:
+    record = None if name is None else shelf.get("proposal", name)
+    return None if name is None or record is None else _said_now(Proposal.of_kept(name, record))

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from utmost.errors import LedgerDamaged
+from utmost.errors import LedgerDamaged, OutOfRange
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import make_file
 from utmost.publish.ledger.sqlite_store import SqliteStore, in_transaction
@@ -47,13 +47,22 @@ class Table(Protocol):
         ...
 
 
-class Shelf:
-    """The documents of a service inside one transaction."""
+def nobody(about: str) -> None:
+    """Nobody is told."""
 
-    __slots__ = ("_key", "_table")
+
+class Shelf:
+    """The documents of a service inside one transaction.
+
+    Attributes:
+        told: what the outside is to be told once all of it is durable, see `Records.told`.
+    """
+
+    __slots__ = ("_key", "_table", "told")
 
     def __init__(self, table: Table, key: bytes) -> None:
         self._table, self._key = table, key
+        self.told: list[str] = []
 
     def get(self, kind: str, name: str) -> Document | None:
         """One document; None where there is none, as for whatever could be no name.
@@ -96,6 +105,10 @@ class Shelf:
         """Take a document away, if it is there."""
         self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name = ?", (kind, name))
 
+    def drop_before(self, kind: str, name: str) -> None:
+        """Take all documents of a kind away whose names come before this one."""
+        self._table.run(f"DELETE FROM {_TABLE} WHERE kind = ? AND name < ?", (kind, name))
+
     def _read(self, kind: str, name: str, body: Any, mac: Any) -> Document:
         if not hmac.compare_digest(self._mac(kind, name, bytes(body)), bytes(mac)):
             raise LedgerDamaged("a record must be as the service wrote it", came="another one", where=f"{kind} {name}")
@@ -130,12 +143,16 @@ class Records:
         store: of the ledger, beside which they lie.
         key: 32 bytes that nothing else is keyed by.
         timeout: how many seconds to wait for other writers of a file.
+
+    Attributes:
+        told: what is called with each word that a transaction leaves in `Shelf.told`, after it.
     """
 
-    __slots__ = ("_key", "_path", "_store", "_timeout")
+    __slots__ = ("_key", "_path", "_store", "_timeout", "told")
 
     def __init__(self, store: Store, key: bytes, timeout: float = 60.0) -> None:
         self._store, self._key, self._timeout = store, key, timeout
+        self.told: Callable[[str], None] = nobody
         self._path = store.path.with_name(f"{store.path.name}.service") if isinstance(store, SqliteStore) else None
         if self._path is not None:
             make_file(self._path)
@@ -156,7 +173,44 @@ class Records:
         Raises:
             LedgerUnavailable: where the store is locked, full or out of reach.
         """
-        return self._transact(lambda table: work(Shelf(table, self._key)), write=True)
+
+        def run(table: Table) -> tuple[T, list[str]]:
+            shelf = Shelf(table, self._key)
+            return work(shelf), shelf.told
+
+        outcome, told = self._transact(run, write=True)
+        for about in told:
+            self.told(about)
+        return outcome
+
+    def copy_to(self, other: "Records") -> None:
+        """Copy every record, sealed as it is, to where there is none yet.
+
+        Raises:
+            OutOfRange: where there are some.
+        """
+        rows = self._transact(lambda table: table.ask(f"SELECT kind, name, body, mac FROM {_TABLE}"), write=False)
+
+        def work(table: Table) -> None:
+            if table.ask(f"SELECT count(*) FROM {_TABLE}")[0][0]:
+                raise OutOfRange("records are put back to where there are none", came="some", where=other.place)
+            for kind, name, body, mac in rows:
+                table.run(f"INSERT INTO {_TABLE} VALUES (?, ?, ?, ?)", (kind, name, bytes(body), bytes(mac)))
+
+        other._transact(work, write=True)
+
+    def check(self) -> int:
+        """How many records there are, each of which is opened.
+
+        Raises:
+            LedgerDamaged: naming one that this service did not write.
+        """
+
+        def work(table: Table) -> int:
+            kinds = [kind for (kind,) in table.ask(f"SELECT DISTINCT kind FROM {_TABLE}")]
+            return sum(len(Shelf(table, self._key).all(kind)) for kind in kinds)
+
+        return self._transact(work, write=False)
 
     def __repr__(self) -> str:
         return f"Records({self.place!r})"

@@ -11,8 +11,12 @@ from utmost.doors.service.market_desk import Market
 from utmost.doors.service.proposing import Proposals
 from utmost.doors.service.records import Records
 from utmost.doors.service.sessions import Sessions
+from utmost.doors.service.waiting import WaitingRoom, index_waiting
 from utmost.laws.exact import checked
 from utmost.publish.ledger import Ledger
+
+PURPOSE = "service records"
+"""What the key of the records is derived for, see `Ledger.beside`."""
 
 
 class Service:
@@ -27,7 +31,7 @@ class Service:
         clock: seconds since 1970.
 
     Attributes:
-        bearers, sessions, releases, proposals, market, audit: the verbs, by whom they concern.
+        bearers, sessions, releases, proposals, market, audit, waiting: the verbs, by whom they concern.
 
     >>> from tempfile import TemporaryDirectory
     >>> from utmost.laws.exact import level
@@ -44,7 +48,7 @@ class Service:
     6
     """
 
-    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions")
+    __slots__ = ("audit", "bearers", "desk", "ledger", "market", "proposals", "releases", "sessions", "waiting")
 
     @checked
     def __init__(
@@ -55,8 +59,9 @@ class Service:
         most_levels: int = 64,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        records = Records(*ledger.beside("service records"))
+        records = Records(*ledger.beside(PURPOSE))
         records.write(index_orders)
+        records.write(index_waiting)
         self.ledger, self.desk = ledger, Desk(records, ledger.beside("service names")[1], clock)
         self.bearers = Bearers(self.desk)
         self.sessions = Sessions(self.desk, self.bearers)
@@ -64,6 +69,7 @@ class Service:
         self.releases = Releases(self.desk, ledger, self.proposals, most_levels)
         self.market = Market(self.desk, self.releases)
         self.audit = Audit(self.desk, ledger)
+        self.waiting = WaitingRoom(self.desk)
 
     def is_ready(self) -> bool:
         """Whether both stores answer."""

@@ -19,7 +19,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from utmost.doors.service.approvals import Verb
 from utmost.doors.service.terms import LONGEST_TERMS
+from utmost.doors.service.tokens import Role
+from utmost.doors.service.written import RECORD_EXAMPLE, Record
 
 MOST_VERSIONS = 1_000_000_000
 
@@ -28,8 +31,6 @@ Exact = Annotated[
     _Text | StrictInt | Annotated[StrictFloat, AllowInfNan(False)],
     Field(description='an exact number: 1, 0.25 or "1/4"', examples=["1/4"]),
 ]
-RECORD_NAME, RECORD_EXAMPLE = "^[0-9a-f]{24}$", "0f9c1b7a3d5e2846ab90cd12"
-RecordName = Annotated[str, Field(pattern=RECORD_NAME, examples=[RECORD_EXAMPLE])]
 Word = Annotated[str, Field(max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
@@ -94,21 +95,12 @@ Columns = Annotated[
             "type": "object",
             "additionalProperties": {"type": "array", "items": {"type": ["string", "number", "boolean", "null"]}},
             "description": "a table, column by column",
-            "examples": [{"department": ["A", "B"], "admitted": [601, 370]}],
         }
     ),
 ]
 
 
 Names = Annotated[list[Word], Field(max_length=10_000), FailFast()]
-
-
-_TERMS = {"columns": ["admitted"], "public": ["department"], "sensitivity": 1, "cells": 1}
-_TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322]}
-
-
-def _like(example: dict[str, Any]) -> ConfigDict:
-    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
 
 
 class Asked(BaseModel):
@@ -121,20 +113,16 @@ class GrantShape(Asked):
     """A release that a token is for; "*" for every one. Without a level, any."""
 
     release: Name
-    up_to: Exact | None = None
+    up_to: Annotated[Exact | None, Field(examples=["1/4"])] = None
 
 
 class NewToken(Asked):
     """Who gets a token, for what, for how long."""
 
-    model_config = _like(
-        {"owner": "Bo", "role": "recipient", "grants": [{"release": "admissions", "up_to": "1/4"}], "days": 30}
-    )
-
     owner: Annotated[str, Field(min_length=1, max_length=200, examples=["Bo"])]
-    role: Literal["recipient", "curator", "approver", "auditor", "admin"]
+    role: Role
     grants: Annotated[list[GrantShape], Field(max_length=1000)]
-    days: Exact = 90
+    days: Annotated[Exact, Field(examples=[90])] = 90
     subject: Annotated[
         str | None,
         Field(max_length=1000, description='"ISSUER NAME", or "claim GROUP=VALUE ISSUER", of an OpenID provider'),
@@ -142,28 +130,33 @@ class NewToken(Asked):
 
 
 class AmountShape(Asked):
-    """What is summed: a column, and the step of which its amounts are whole multiples."""
+    """What is summed: a column, and the step of which its amounts are whole multiples; or whose values are counted."""
 
     name: Word
     step: Exact
+    distinct: Annotated[int | None, Field(ge=1, description="of so many declared values the distinct ones")] = None
 
 
 class TermsShape(Asked):
     """What is promised of a table, as the arguments of `Ledger.publish`."""
 
-    columns: Names = []
-    public: Names = []
+    columns: Annotated[Names, Field(examples=[["admitted"]])] = []
+    public: Annotated[Names, Field(examples=[["department"]])] = []
     drop: Names = []
     rows: Literal["declared", "observed"] = "declared"
-    sensitivity: Exact | None = None
-    cells: Exact | None = None
+    sensitivity: Annotated[Exact | None, Field(examples=[1])] = None
+    cells: Annotated[Exact | None, Field(examples=[1])] = None
     neighbours: Literal["add-remove", "change-one"] | None = None
     amount: AmountShape | None = None
     numbers: Literal["integers", "reals"] = "integers"
     grid: Exact | None = None
     largest: Exact | None = None
     half_step: bool = False
-    id_column: Word | None = None
+    id_column: Annotated[list[Word], Field(min_length=2, max_length=100)] | Word | None = None
+    noise: Annotated[
+        Literal["rows", "items"] | dict[str, Any] | None,
+        Field(description='"items": a function of each identifier; or the facts of another kind of noise'),
+    ] = None
     dataset: Word | None = None
     independent: Annotated[bool, Field(description="none of the individuals is in another dataset")] = False
     strategy: Annotated[
@@ -172,22 +165,20 @@ class TermsShape(Asked):
     ] = None
     part: Annotated[
         Annotated[list[Word], Field(min_length=2, max_length=2)] | None,
-        Field(description="of a counted table of a part: the partition, and which part", examples=[["town", "Bern"]]),
+        Field(description='of a counted table of a part: the partition, and which part, as ["town", "Bern"]'),
     ] = None
 
 
 class Proposed(Asked):
     """Something that a second person is to confirm."""
 
-    model_config = _like(
-        {"verb": "publish", "release": "admissions", "epsilon": "1/4", "terms": _TERMS, "reason": "the yearly table"}
-    )
-
-    verb: Literal["publish", "relax"]
+    verb: Verb
     release: Name
     epsilon: Exact
     version: Annotated[int, Field(ge=1, le=MOST_VERSIONS)] = 1
-    terms: TermsShape | None = None
+    terms: Annotated[TermsShape | None, Field(examples=[{"columns": ["admitted"], "sensitivity": 1, "cells": 1}])] = (
+        None
+    )
     reason: Annotated[str, Field(max_length=1000)] = ""
     anyone: bool = False
 
@@ -195,15 +186,11 @@ class Proposed(Asked):
 class Decided(Asked):
     """A decision."""
 
-    model_config = _like({"state": "approved"})
-
     state: Literal["approved", "refused"]
 
 
 class OrderDecided(Asked):
     """What becomes of an order."""
-
-    model_config = _like({"state": "approved"})
 
     state: Literal["approved", "refused", "cancelled", "refunded"]
 
@@ -211,35 +198,27 @@ class OrderDecided(Asked):
 class Publication(Asked):
     """A table to publish, with what is promised of it."""
 
-    model_config = _like(
-        {"name": "admissions", "epsilon": "1/4", "terms": _TERMS, "table": _TABLE, "proposal": RECORD_EXAMPLE}
-    )
-
     name: Name
     epsilon: Exact
     terms: TermsShape
-    table: Columns | None = None
+    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: Annotated[dict[str, Any] | None, Field(description="a counted table, for a strategy")] = None
     version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
-    proposal: RecordName | None = None
+    proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
 class Relaxation(Asked):
     """The same table again, at another level."""
 
-    model_config = _like({"epsilon": "1", "table": _TABLE, "proposal": RECORD_EXAMPLE})
-
     epsilon: Exact
-    table: Columns | None = None
+    table: Annotated[Columns | None, Field(examples=[{"department": ["A", "B"], "admitted": [601, 370]}])] = None
     counted: dict[str, Any] | None = None
     version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
-    proposal: RecordName | None = None
+    proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
 
 
 class NewOffer(Asked):
     """Levels of a release at prices, which do not fall."""
-
-    model_config = _like({"release": "admissions", "prices": {"1/4": 10, "1": 35}, "currency": "EUR"})
 
     release: Name
     prices: Annotated[dict[str, Exact], Field(min_length=1, max_length=100, examples=[{"1/4": 10, "1": 35}])]
@@ -250,16 +229,12 @@ class NewOffer(Asked):
 class NewOrder(Asked):
     """A level of an offer."""
 
-    model_config = _like({"offer": RECORD_EXAMPLE, "epsilon": "1"})
-
-    offer: RecordName
+    offer: Record
     epsilon: Exact
 
 
 class NewLimit(Asked):
     """The limit of a dataset."""
-
-    model_config = _like({"epsilon": "2"})
 
     epsilon: Exact
 
@@ -267,9 +242,7 @@ class NewLimit(Asked):
 class Receipt(Asked):
     """A line of text about a ledger."""
 
-    model_config = _like({"receipt": "utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"})
-
-    receipt: Annotated[str, Field(max_length=4000)]
+    receipt: Annotated[str, Field(max_length=4000, examples=["utmost-receipt:886e85a0:9:a908f7f8:4ab9f5eb"])]
 
 
 class Problem(BaseModel):

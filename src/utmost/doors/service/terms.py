@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from utmost.doors.service.axis_limits import check_axes
+from utmost.doors.service.axis_limits import check_listed
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, checked_parts
 from utmost.laws.exact.shown import Shown
@@ -13,8 +13,6 @@ from utmost.publish.ledger.promise import Promise
 
 LONGEST_TERMS = 2 << 20
 """How many characters the terms of a proposal have at most, as JSON: pages read them for as long as it is there."""
-
-_ELSEWHERE = ("per", "noise")
 
 
 @checked_parts
@@ -38,17 +36,16 @@ class Terms(Shown):
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
 
         Raises:
-            OutOfRange: for an argument that is none, and for points and noise by item, which no service publishes.
+            OutOfRange: for an argument that is none, and for points, which no service publishes.
 
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'
         """
         words = {name: value for name, value in given.items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
-        strange = [name for name in _ELSEWHERE if name in words]
-        if strange:
-            raise OutOfRange("a service publishes tables and sums", came=strange[0], where="terms")
-        check_axes(_domain_in(words.get("strategy")))
+        if "per" in words:  # at a level of 1e30 the path of a point takes minutes, which no role may spend
+            raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
+        check_listed(_facts_in(words.get("strategy")))
         return cls(Promise.of_facts(words), **call)
 
     def facts(self) -> dict[str, Any]:
@@ -56,10 +53,9 @@ class Terms(Shown):
         return self.promise.facts() | {"dataset": self.dataset, "independent": self.independent}
 
 
-def _domain_in(strategy: Any) -> Any:
-    """The domain in the JSON text of a strategy; None where there is none."""
+def _facts_in(strategy: Any) -> Any:
+    """The JSON values in the text of a strategy; None where there are none."""
     try:
-        facts = json.loads(strategy) if isinstance(strategy, str) else strategy
+        return json.loads(strategy) if isinstance(strategy, str) else strategy
     except (ValueError, RecursionError):
         return None
-    return facts.get("domain") if isinstance(facts, Mapping) else None

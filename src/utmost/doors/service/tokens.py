@@ -11,15 +11,29 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
+from pydantic import Field
+
+from utmost.doors.service.written import (
+    HIDDEN,
+    LEVEL_EXAMPLE,
+    LevelText,
+    Person,
+    Record,
+    ReleaseName,
+    Seconds,
+    Written,
+    one_of,
+    read_level_if_any,
+)
 from utmost.errors import NotAllowed, NotAuthenticated, OutOfRange
-from utmost.laws.exact import Level, checked_parts, wrong_kind
-from utmost.laws.exact.written_levels import level_of_text, level_text
+from utmost.laws.exact import Level, checked_parts
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.budgets import read_alike
 
-ROLES = ("recipient", "curator", "approver", "auditor", "admin")
+Role = Literal["recipient", "curator", "approver", "auditor", "admin"]
+ROLES: tuple[str, ...] = get_args(Role)
 
 ALLOWED: Mapping[str, frozenset[str]] = {
     "recipient": frozenset({"list", "view", "order"}),
@@ -39,7 +53,7 @@ _CLAIM = "claim "
 
 @checked_parts
 @dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Written):
     """A release that a token is for.
 
     Attributes:
@@ -47,8 +61,10 @@ class Grant:
         up_to: the largest level; None for any.
     """
 
-    release: str
-    up_to: Level | None = None
+    UNKEPT: ClassVar = frozenset()
+
+    release: ReleaseName
+    up_to: Annotated[LevelText | None, Field(examples=[LEVEL_EXAMPLE])] = None
 
     def covers(self, release: str | None, level: Level | None) -> bool:
         """Whether a request is within it: a release, or all of them where None is asked for; a level, if it has one."""
@@ -56,24 +72,13 @@ class Grant:
             return False
         return level is None or self.up_to is None or not level > self.up_to
 
-    def facts(self) -> dict[str, Any]:
-        """The grant as JSON."""
-        return {"release": self.release, "up_to": None if self.up_to is None else level_text(self.up_to)}
 
-    @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> "Grant":
-        """The grant that `facts` wrote.
-
-        Raises:
-            WrongKind: for what is none.
-        """
-        if not isinstance(facts, Mapping) or not {"release", "up_to"} <= set(facts):
-            raise wrong_kind("facts", 'a mapping with "release" and "up_to"', facts)
-        return cls(facts["release"], None if facts["up_to"] is None else level_of_text(facts["up_to"]))
+def _grant(kept: Mapping[str, Any]) -> Grant:
+    return Grant(kept["release"], read_level_if_any(kept["up_to"]))
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class Token(Written):
     """What a bearer may do.
 
     Attributes:
@@ -90,16 +95,19 @@ class Token:
         also: other names of its owner's, which other tokens tell: see `Desk.person`.
     """
 
-    name: str
-    owner: str
-    role: str
+    READ: ClassVar = {"grants": lambda grants: tuple(map(_grant, grants))}
+    UNKEPT: ClassVar = frozenset({"name", "also"})
+
+    name: Record
+    owner: Person
+    role: Annotated[str, one_of(ROLES)]
     grants: tuple[Grant, ...]
-    made: int
-    expires: int
-    digest: str | None = field(default=None, repr=False)
+    made: Seconds
+    expires: Seconds
+    digest: Annotated[str | None, HIDDEN] = field(default=None, repr=False)
     subject: str | None = None
-    revoked: int | None = None
-    also: frozenset[str] = frozenset()
+    revoked: Seconds | None = None
+    also: Annotated[frozenset[str], HIDDEN] = frozenset()
 
     def is_valid(self, now: float) -> bool:
         """Whether it can be used now."""
@@ -181,24 +189,6 @@ class Token:
     def revoked_at(self, now: float) -> "Token":
         """The same, revoked; one that was revoked before stays as it was."""
         return self if self.revoked is not None else replace(self, revoked=int(now))
-
-    def facts(self) -> dict[str, Any]:
-        """The token as it is kept."""
-        return {
-            "owner": self.owner,
-            "role": self.role,
-            "grants": [grant.facts() for grant in self.grants],
-            "made": self.made,
-            "expires": self.expires,
-            "digest": self.digest,
-            "subject": self.subject,
-            "revoked": self.revoked,
-        }
-
-    @classmethod
-    def of_facts(cls, name: str, facts: Mapping[str, Any]) -> "Token":
-        """The token that `facts` wrote."""
-        return cls(name, **{**facts, "grants": tuple(Grant.of_facts(grant) for grant in facts["grants"])})
 
 
 def claim_of(subject: str) -> tuple[str, str, str]:

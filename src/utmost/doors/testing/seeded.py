@@ -23,7 +23,7 @@ from utmost.publish.ledger.opening import opened_book
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.publish.releases.gradual_release import units_of
 from utmost.publish.releases.values import noised
-from utmost.publish.releases.workload_release import noised_workload
+from utmost.publish.releases.workload_release import checked_workload, noised_workload
 from utmost.publish.workloads import Strategy
 
 
@@ -117,7 +117,8 @@ def seeded_workload_release(
     >>> one["sex"]["estimate"].tolist() == other["sex"]["estimate"].tolist()
     True
     """
-    return noised_workload(table, strategy, level(epsilon), read_confidence(confidence), SeededRandomness(seed))
+    checks = checked_workload(table, strategy, level(epsilon))
+    return noised_workload(checks, read_confidence(confidence), SeededRandomness(seed))
 
 
 _KEY = bytes(32)

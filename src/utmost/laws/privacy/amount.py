@@ -1,4 +1,4 @@
-"""Amounts: numbers that are counted in whole steps, such as euros in cents."""
+"""Amounts: numbers that are counted in whole steps, such as euros in cents; and numbers of distinct values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Number, checked, exact, round_up, wrong_kind
+from utmost.laws.exact import Number, checked, exact, natural, round_up, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
 
 _DECIMAL = re.compile(r"\d{1,30}(\.\d{1,30})?")
@@ -29,9 +29,11 @@ class Amount(Rebuilt):
         step: > 0, a decimal such as "0.01", of at most 30 digits on either side of the point.
         between: the ends of each event's amount, where sums and counts are noised together: along an axis of this name
             stand what the amounts have above the low end, and what they have below the high one.
+        distinct: nothing is summed: how many of so many declared values occur in a cell, which does not add over cells.
 
     Raises:
-        OutOfRange: for a step that is none, a column without a name, and ends that are no multiples of the step.
+        OutOfRange: for a step that is none, a column without a name, ends that are no multiples of the step, and a step
+            or ends of distinct values.
 
     >>> euros = Amount("spent", "0.05")
     >>> euros.steps("1.25"), euros.text(25), euros.number(25), Amount("visits", 1).number(25)
@@ -41,8 +43,11 @@ class Amount(Rebuilt):
     name: str
     step: Fraction
     between: tuple[Fraction, Fraction] | None
+    distinct: int | None
 
-    def __init__(self, name: str, step: Number = 1, between: Sequence[Number] | None = None) -> None:
+    def __init__(
+        self, name: str, step: Number = 1, between: Sequence[Number] | None = None, distinct: int | None = None
+    ) -> None:
         if not isinstance(name, str) or not name:
             raise OutOfRange("amounts must have the name of a column", came=type(name).__name__)
         width = exact(step, "step")
@@ -52,6 +57,9 @@ class Amount(Rebuilt):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "step", width)
         object.__setattr__(self, "between", None)
+        object.__setattr__(self, "distinct", None if distinct is None else natural(distinct, "distinct", least=1))
+        if distinct is not None and not (width == 1 and between is None):
+            raise OutOfRange("distinct values are counted one by one", came="a step" if width != 1 else "two ends")
         if between is not None:
             if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
                 raise wrong_kind("between", "the pair of two ends", between)
@@ -62,7 +70,8 @@ class Amount(Rebuilt):
 
     def __repr__(self) -> str:
         between = "" if self.between is None else f", between={tuple(map(_decimal, self.between))!r}"
-        return f"Amount({self.name!r}, step={_decimal(self.step)!r}{between})"
+        distinct = "" if self.distinct is None else f", distinct={self.distinct}"
+        return f"Amount({self.name!r}, step={_decimal(self.step)!r}{between}{distinct})"
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -87,9 +96,9 @@ class Amount(Rebuilt):
         """
         if isinstance(value, cls):
             return value
-        if not isinstance(value, Mapping) or set(value) - {"between"} != {"name", "step"}:
+        if not isinstance(value, Mapping) or set(value) - {"between", "distinct"} != {"name", "step"}:
             raise wrong_kind("amount", 'an Amount, or a mapping with "name" and "step"', value)
-        return cls(value["name"], value["step"], value.get("between"))
+        return cls(value["name"], value["step"], value.get("between"), value.get("distinct"))
 
     @checked
     def steps(self, value: Number, where: str = "value") -> int:
@@ -133,9 +142,10 @@ class Amount(Rebuilt):
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps
 
     def facts(self) -> dict[str, Any]:
-        """Name, step and ends as JSON values."""
+        """Name, step, ends and how many values may be distinct, as JSON values."""
         ends = {} if self.between is None else {"between": list(map(_decimal, self.between))}
-        return {"name": self.name, "step": self.text(1), **ends}
+        distinct = {} if self.distinct is None else {"distinct": self.distinct}
+        return {"name": self.name, "step": self.text(1), **ends, **distinct}
 
 
 def _decimal(value: int | Fraction) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.errors import NotANumber, NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, wrong_kind
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.privacy.amount import Amount
@@ -33,7 +33,8 @@ class Unit(Rebuilt):
         sensitivity: the most by which one individual's presence changes one cell, > 0; of amounts, in steps.
         cells: how many of the released cells one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
-        amount: of sums what is summed, and in which steps; None for counts, and for numbers that have no name.
+        amount: of sums what is summed, and in which steps, or whose distinct values are counted; None for counts, and
+            for numbers that have no name.
         nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
             and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
             and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
@@ -113,6 +114,11 @@ class Unit(Rebuilt):
         return self.amount is not None and self.amount.between is not None
 
     @property
+    def is_distinct(self) -> bool:
+        """Whether a cell holds how many distinct values occur in it, which does not add over cells."""
+        return self.amount is not None and self.amount.distinct is not None
+
+    @property
     def most(self) -> str:
         """The sensitivity in words, in the amount's own unit."""
         return f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
@@ -155,6 +161,25 @@ class Unit(Rebuilt):
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
             raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+
+    def check_adds(self, *, is_one_cell: bool, came: str) -> None:
+        """Check that numbers of several cells may be added up, where they are to be.
+
+        Args:
+            is_one_cell: whether each answer is of one cell alone, and nothing is added.
+            came: what was asked for, for the message.
+
+        Raises:
+            NotDetermined: for distinct counts: two cells may hold the same value, and how many do no cell says.
+
+        >>> Unit(1, 2).check_adds(is_one_cell=False, came="a total")
+        """
+        if self.is_distinct and not is_one_cell:
+            raise NotDetermined(
+                "numbers of distinct values do not add up over cells, which may have values in common",
+                came=came,
+                remedy="Ask for cells alone; or count anew by the columns that are wanted, the total over no column.",
+            )
 
     def numbers(self, steps: NDArray[Any]) -> NDArray[Any]:
         """Whole steps as numbers, in the amount's own unit."""

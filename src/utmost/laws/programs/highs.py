@@ -1,13 +1,12 @@
 """The one way to the solver: HiGHS' simplex method, through the package ``highspy``.
 
 `solve` gives a vertex in floats; `utmost.laws.programs.exact_optima.solve_exactly` carries a rational program on to its
-exact optimum.
+exact optimum. It is loaded when the first program is solved: a release solves none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,6 +50,8 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
     >>> found.value, found.primal.tolist(), found.duals.tolist()
     (1.0, [1.0, 0.0], [1.0])
     """
+    import highspy
+
     statuses = []
     for strategy in _STRATEGIES:
         highs = _loaded(program, strategy, tolerance)
@@ -81,6 +82,8 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     >>> primal.round(6).tolist(), duals.round(6).tolist()
     ([0.5, 0.5], [1.0])
     """
+    import highspy
+
     highs = _loaded(program, {}, TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     highs.setOptionValue("run_crossover", "off")
@@ -94,6 +97,32 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     return primal, np.array(solution.row_dual, dtype=np.float64)
 
 
+def solve_whole(program: LinearProgram, most_nodes: int = 10_000) -> Vector:
+    """A point of whole numbers, the least if ``most_nodes`` of HiGHS' branch and bound find it, else a good one.
+
+    Raises:
+        InfeasibleProgram: when there is no feasible point of whole numbers.
+        SolverFailed: where none was found.
+
+    >>> solve_whole(LinearProgram.of_triplets([2, 2.5], [0, 0], [0, 1], [2, 3], lower=[7], upper=[np.inf])).tolist()
+    [2.0, 1.0]
+    """
+    import highspy
+
+    highs = _loaded(program, {"solver": "choose", "presolve": "on"}, 1e-9)
+    highs.setOptionValue("mip_max_nodes", most_nodes)
+    variables = np.arange(program.shape[1], dtype=np.int32)
+    highs.changeColsIntegrality(variables.size, variables, np.ones(variables.size, dtype=np.uint8))
+    highs.run()
+    status = highs.getModelStatus()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        raise _infeasible(highs, program)
+    primal = np.rint(np.array(highs.getSolution().col_value, dtype=np.float64))
+    if primal.size != variables.size or not np.isfinite(highs.getInfo().objective_function_value):
+        raise SolverFailed("whole numbers must be found", came=highs.modelStatusToString(status), where="HiGHS")
+    return primal
+
+
 def last_basis(program: LinearProgram) -> Basis | None:
     """Where the solver stops, whatever it says of the program; None where it keeps no basis."""
     try:
@@ -105,8 +134,10 @@ def last_basis(program: LinearProgram) -> Basis | None:
     return Basis(_codes(basis.col_status), _codes(basis.row_status)) if basis.valid else None
 
 
-def _loaded(program: LinearProgram, strategy: dict[str, int], tolerance: float) -> Any:
+def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance: float) -> Any:
     """A silent solver that holds the program."""
+    import highspy
+
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = program.shape
     model.col_cost_, model.row_lower_, model.row_upper_ = (
@@ -131,6 +162,8 @@ def _loaded(program: LinearProgram, strategy: dict[str, int], tolerance: float) 
 
 
 def _basis(start: Basis) -> Any:
+    import highspy
+
     basis = highspy.HighsBasis()
     basis.col_status = [highspy.HighsBasisStatus(int(code)) for code in start.columns]
     basis.row_status = [highspy.HighsBasisStatus(int(code)) for code in start.rows]

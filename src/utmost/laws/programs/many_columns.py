@@ -5,14 +5,9 @@ what the next columns are found by, and prices from the middle of the set of opt
 of a vertex, so that an interior point is what is wanted, and to no more than some digits.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from threading import Lock
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from utmost.laws.exact import Floats
 
@@ -156,28 +151,6 @@ class _Point:
         dx, dy, ds = newton((ahead / mean) ** 3 * mean - x * s - second)
         p, d = (min(1.0, _SHORT_OF * _longest(*pair)) for pair in ((x, dx), (s, ds)))
         return _Point(A, self.c, self.b, x + p * dx, self.y + d * dy, s + d * ds)
-
-
-_libraries, _turn = cache(ThreadpoolController), Lock()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """A context in which linear algebra has one thread.
-
-    Matrices of 100 by 100 give a second one nothing to do, and it waits busily: a design of 100 places takes 14 seconds
-    of processor in two threads and 8 in one, more on a busy machine. The number is one setting of the process, which
-    whoever comes first changes and puts back; who comes meanwhile (in another thread, or in a child that was forked
-    meanwhile) does not wait.
-    """
-    if not _turn.acquire(blocking=False):
-        yield
-        return
-    try:
-        with _libraries().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        _turn.release()
 
 
 def exact_sums(columns: Floats, weights: Floats, shares: Floats) -> Floats:

@@ -167,7 +167,7 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
         OutOfRange: for no column, and columns of different lengths.
         WrongKind: for what is no secret, and no column of identifiers.
 
-    Cost: about 15 ns for an integer, 10 ns more for each 16 bytes of text.
+    Cost: about 5 ns for an integer, 32 ns for text of up to 11 bytes, some 10 ns more for each 16 further ones.
 
     >>> tags = item_tags(bytes(32), [Identifiers.of([7, 8])])
     >>> (tags[::-1] == item_tags(bytes(32), [Identifiers.of([8, 7])])).all()
@@ -329,25 +329,39 @@ def _integer_tags(cipher: BlockCipher, integers: NDArray[Any]) -> Tags:
 def _padded_tags(cipher: BlockCipher, column: Identifiers, offsets: NDArray[np.int64]) -> Tags:
     """CBC-MAC of identifiers of many lengths: those with as many blocks at a time."""
     sizes = np.diff(offsets)
-    blocks = -(-(sizes + _LENGTH) // _BLOCK)
+    blocks = (sizes + (_LENGTH + _BLOCK - 1)) // _BLOCK
     tags = np.empty((sizes.size, 2), np.uint64)
-    for count in np.unique(blocks).tolist():
+    for count in np.flatnonzero(np.bincount(blocks)).tolist():
         rows = np.flatnonzero(blocks == count)
-        width = count * _BLOCK - _LENGTH
-        data = np.concatenate([column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)])
-        windows = np.lib.stride_tricks.sliding_window_view(data, width)
+        width = count * _BLOCK
+        least, texts, heads = _written(column.kind, width)
+        data = np.concatenate(
+            [np.zeros(_LENGTH, np.uint8), column.data[offsets[0] : offsets[-1]], np.zeros(width, np.uint8)]
+        )
+        # One element of a void type for each place: gathered in a third of the time that rows of a matrix take.
+        windows: NDArray[Any] = np.ndarray((data.size - width + 1,), f"V{width}", data, strides=(1,))
         for some in np.array_split(rows, -(-rows.size * count // _AT_ONCE)):
-            padded = np.zeros((some.size, count * _BLOCK), np.uint8)
-            padded[:, 0] = _TYPES[column.kind]
-            padded[:, 1:_LENGTH] = sizes[some].astype(">u4").view(np.uint8).reshape(-1, 4)
-            padded[:, _LENGTH:] = windows[offsets[some] - offsets[0]]
-            padded[:, _LENGTH:] *= np.arange(width) < sizes[some, None]
-            tags[some] = _mac(cipher, padded)
+            words = windows[offsets[some] - offsets[0]].view("<u8").reshape(-1, 2 * count)
+            words &= texts.take(sizes[some] - least, axis=0)
+            words |= heads.take(sizes[some] - least, axis=0)
+            tags[some] = _mac(cipher, words)
     return tags
 
 
-def _mac(cipher: BlockCipher, rows: NDArray[np.uint8]) -> Tags:
-    words = rows.view("<u8")
+def _written(kind: str, width: int) -> tuple[int, NDArray[Any], NDArray[Any]]:
+    """How identifiers stand in blocks of so many bytes: the least length, and from it on the places of text, and heads.
+
+    A row for each length, to be taken by the length less the least one: ones where text stands; and type and length.
+    """
+    lengths = np.arange(max(0, width - _BLOCK - _LENGTH + 1), width - _LENGTH + 1)
+    texts, heads = np.zeros((lengths.size, width), np.uint8), np.zeros((lengths.size, width), np.uint8)
+    texts[:, _LENGTH:] = np.where(np.arange(width - _LENGTH) < lengths[:, None], 0xFF, 0)
+    heads[:, 0] = _TYPES[kind]
+    heads[:, 1:_LENGTH] = lengths.astype(">u4").view(np.uint8).reshape(-1, 4)
+    return int(lengths[0]), texts.view("<u8"), heads.view("<u8")
+
+
+def _mac(cipher: BlockCipher, words: NDArray[Any]) -> Tags:
     state = cipher.encrypted(words[:, :2])
     for at in range(2, words.shape[1], 2):
         state = cipher.encrypted(state ^ words[:, at : at + 2])

@@ -20,6 +20,8 @@ from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import check_apart
 
+_PLAIN = None, None  # neither two parts of sums nor distinct values
+
 
 @checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,10 +107,11 @@ class CountedTable(Shown):
             OutOfRange: for a smaller one.
         """
         proved = self.unit
-        ends = [None if of.amount is None else of.amount.between for of in (unit, proved)]
-        if ends[0] != ends[1]:
+        kinds = [None if of.amount is None else (of.amount.between, of.amount.distinct) for of in (unit, proved)]
+        if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
             remedy = "Pass the table's own unit."
-            raise OutOfRange("sums and counts are noised together, or neither", came="another unit", remedy=remedy)
+            required = "sums and counts are noised together, or neither; distinct counts are said to be such"
+            raise OutOfRange(required, came="another unit", remedy=remedy)
         if unit.step != proved.step:
             remedy = "Pass the table's own unit, or leave it out."
             raise OutOfRange(
@@ -127,7 +130,7 @@ class CountedTable(Shown):
 
     @property
     def column(self) -> str:
-        """The name of the column: that of the amounts which are summed, "sum" where an axis has it, or "count"."""
+        """The name of the column: that of the amounts, or distinct values, "sum" where an axis has it, or "count"."""
         if self.unit.amount is None:
             return "count"
         return "sum" if self.unit.is_shared else self.unit.amount.name
@@ -138,6 +141,9 @@ class CountedTable(Shown):
         Args:
             family: the levels; none for the total.
             column: its name, in place of `column`.
+
+        Raises:
+            NotDetermined: for sums of distinct counts.
         """
         return self._laid(family, column, self.unit.numbers)
 
@@ -150,6 +156,7 @@ class CountedTable(Shown):
         if name in self.domain.label_columns(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(name))
         labels = self.domain.group_labels(chosen)
+        self.unit.check_adds(is_one_cell=self.domain.is_of_atoms(chosen), came=f"a table by {family!r}")
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
         columns = {**{label: np.array(values) for label, values in labels.items()}, name: sums}
         marks = "a" * len(columns)

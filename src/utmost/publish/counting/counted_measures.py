@@ -1,4 +1,4 @@
-"""What is counted of each person and atom: events, or the sum of an amount; with the bounds of what one changes."""
+"""What is counted of each person and atom: events, the sum of an amount, distinct values; within bounds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.event_batches import Batch
 from utmost.publish.tables.event_codes import amounts_in
+from utmost.publish.workloads import Axis, Domain
 
 Bounds = Number | Sequence[Number]
 """What one person may add to one atom: at most so much from 0 on, or between two ends."""
@@ -22,12 +23,16 @@ Ends = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
 
 
+_KINDS = "a mapping from names to ut.count, ut.sum(...) and ut.distinct(...)"
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureWords:
-    """What is counted, in the words of `count_table`; made by `count` and `sum`.
+    """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
 
     Attributes:
         values, step, each, per_atom, most_events: as for `count_table`.
+        distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
     values: str | None = None
@@ -35,6 +40,9 @@ class MeasureWords:
     each: Bounds | None = None
     per_atom: Bounds | None = None
     most_events: int | None = None
+    distinct: str | None = None
+    of: Any = None
+    at_most: int | None = None
 
 
 def count(per_atom: Bounds | None = None) -> MeasureWords:
@@ -73,6 +81,33 @@ def sum(
     return MeasureWords(column, step, each, per_atom, most_events)
 
 
+def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
+    """How many distinct values occur in an atom, as one of the ``measures`` of `count_table`.
+
+    Of the values that a person has in an atom, the ``at_most`` with the least hash of key, person and value count; an
+    atom's number is how many values count for somebody there. One person changes it by ``at_most`` at most. Two atoms
+    may have values in common, so such numbers do not add up: totals and coarser tables are counted anew, each at a
+    level of its own. How many *persons* there are is what `count` says.
+
+    Args:
+        column: of values, which is neither the persons' column nor an axis.
+        of: the declared values: a list, or what `Domain` or `Domain.of_facts` takes for an axis. Others count in
+            nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
+        at_most: how many values of one person count in an atom, >= 1; of rows that are persons 1.
+
+    Source: COUNT(DISTINCT) with bounded contributions, docs/theory/counting.md.
+
+    >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "A"], "product": ["tea", "milk", "tea"]}
+    >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
+    >>> from utmost.publish.counting import count_table
+    >>> products = distinct("product", of=["tea", "milk", "salt"], at_most=2)
+    >>> table = count_table(events, measures={"products": products}, **words)["products"]
+    >>> table.atoms.tolist(), table.unit.sensitivity
+    ([2, 0], Fraction(2, 1))
+    """
+    return MeasureWords(distinct=column, of=of, at_most=at_most)
+
+
 def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict[str, "Measure"]:
     """The measures by name; the one that the words say where no measures are given.
 
@@ -88,14 +123,14 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
             "what is counted is said once", came="values=, step=, each= or per_atom= beside measures=", remedy=remedy
         )
     if not isinstance(measures, Mapping):
-        raise wrong_kind("measures", "a mapping from names to ut.count and ut.sum(...)", measures)
+        raise wrong_kind("measures", _KINDS, measures)
     if not measures:
         raise OutOfRange("there must be a measure", came="none", where="measures")
     read = {}
     for name, measure in measures.items():
         stated = count() if measure is count else measure
         if not isinstance(stated, MeasureWords) or not isinstance(name, str) or not name:
-            raise wrong_kind("measures", "a mapping from names to ut.count and ut.sum(...)", measure)
+            raise wrong_kind("measures", _KINDS, measure)
         read[name] = Measure.of(stated, each_row=each_row, name=name)
     return read
 
@@ -126,7 +161,7 @@ def most_atoms(person: str | None, at_most: int | None, together: str | None, *,
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is counted: events, or the sum of a column; in steps of an amount, within bounds.
+    """What is counted: events, the sum of a column in steps of an amount, or its distinct values; within bounds.
 
     Attributes:
         column: the column of amounts; None, and events are counted.
@@ -135,6 +170,7 @@ class Measure:
         each: the ends between which the amount of each event is moved; None where it stays.
         ends: the ends between which a person's sum in an atom is moved.
         most_events: where events are counted beside their amounts, how many of one person in an atom; None elsewhere.
+        distinct: the values of which the distinct ones are counted; None elsewhere.
     """
 
     column: str | None
@@ -143,6 +179,7 @@ class Measure:
     each: Ends | None
     ends: Ends
     most_events: int | None = None
+    distinct: Axis | None = None
 
     @classmethod
     def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
@@ -156,6 +193,8 @@ class Measure:
                 person's sum, and a step or a bound on values where there are none.
         """
         values, step, each, per_atom = words.values, words.step, words.each, words.per_atom
+        if words.distinct is not None or words.of is not None or words.at_most is not None:
+            return cls._distinct(words, each_row=each_row, name=name)
         if values is None and not (step is None and each is None):
             came = "step" if step is not None else "each"
             raise OutOfRange(f"{came}= is of amounts", came="no values=", remedy='Pass values="amount", say.')
@@ -188,9 +227,30 @@ class Measure:
         amount = Amount(plain.name, step, (plain.text(low), plain.text(high)))
         return cls(words.values, amount, words.step is not None, (low, high), (0, (high - low) * most), most)
 
+    @classmethod
+    def _distinct(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
+        """The measure of distinct values."""
+        most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
+        if words != MeasureWords(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
+            came = "no declared values" if words.of is None else "values=, step=, each=, per_atom= or most_events="
+            remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
+            raise OutOfRange("distinct values are those of a declared list, and nothing else", came=came, remedy=remedy)
+        if not isinstance(words.distinct, str) or not words.distinct:
+            raise wrong_kind("distinct", "the name of a column", words.distinct)
+        if each_row and most > 1:
+            raise OutOfRange("of each row one value counts", came=f"at_most={most}", remedy="Leave it out.")
+        declare = Domain.of_facts if isinstance(words.of, Mapping) else Domain
+        axis = declare({words.distinct: words.of}).axes[0]
+        if axis.columns != (words.distinct,):
+            raise OutOfRange("distinct values are those of one column", came=f"{len(axis.columns)} columns")
+        amount = Amount(name or words.distinct, distinct=axis.size)
+        return cls(None, amount, is_rounded=False, each=None, ends=(0, min(most, axis.size)), distinct=axis)
+
     @property
     def tables(self) -> int:
-        """How many numbers of an atom come of it: of sums and counts together two."""
+        """How many tables are added up for it: of sums and counts together two, of distinct values one for each."""
+        if self.distinct is not None:
+            return self.distinct.size
         return 1 if self.most_events is None else 2
 
     @property
@@ -201,6 +261,8 @@ class Measure:
     def both_parts(self, counts: Pairs, sums: Pairs) -> list[Pairs]:
         """What persons have above the low end and below the high one, of no more events than are counted.
 
+        Of more events the part above is that of all in proportion, rounded down, so that their mean stays as it is.
+
         Args:
             counts, sums: of the same pairs of person and cell, the events and their amounts above the low end.
 
@@ -209,9 +271,9 @@ class Measure:
         """
         assert self.most_events is not None, "events are counted"
         assert self.each is not None, "between two ends"
-        wide, is_large = self.each[1] - self.each[0], self.bound >= 1 << 62
-        events = np.minimum(counts.sums, self.most_events).astype(object if is_large else np.int64)
-        above = np.minimum(sums.sums.astype(events.dtype), wide * events)
+        wide, largest = self.each[1] - self.each[0], max(self.bound, int(sums.sums.max(initial=0)) * self.most_events)
+        events = np.minimum(counts.sums, self.most_events).astype(object if largest >= 1 << 62 else np.int64)
+        above = sums.sums.astype(events.dtype) * events // np.maximum(counts.sums, 1).astype(events.dtype)
         parts = [Pairs(counts.persons, counts.cells, above), Pairs(sums.persons, sums.cells, wide * events - above)]
         return [part.where(part.sums != 0) for part in parts]
 

@@ -6,6 +6,7 @@ from typing import Any
 from utmost.errors import NotDeclared, OutOfRange
 from utmost.laws.exact import wrong_kind
 from utmost.publish.workloads import Axis, Domain
+from utmost.publish.workloads.sums_and_differences import PairAxis
 
 
 def declared_domain(domain: Any, by: Any) -> Domain:
@@ -74,3 +75,17 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     if len(part) != 1:
         raise OutOfRange("part must name one column", came=f"{len(part)} columns")
     return Domain(part).axes[0]
+
+
+def pair_axis(axes: Mapping[str, Axis], together: str, at_most: int) -> PairAxis:
+    """The axis along which a person's atoms are kept by rows.
+
+    Raises:
+        OutOfRange: for other than two values, and an odd number of atoms.
+    """
+    if at_most % 2:
+        remedy = f"Pass at_most={at_most + 1} for {(at_most + 1) // 2} rows of two atoms."
+        raise OutOfRange("at_most must be even where whole rows are kept", came=at_most, remedy=remedy)
+    if not axes:
+        raise OutOfRange("together must be an axis of the table", came=together)
+    return PairAxis.of(Domain(axes), together)

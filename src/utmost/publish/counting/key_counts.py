@@ -18,13 +18,14 @@ from utmost.laws.exact import checked, exact_integer
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting.counted_events import KEY_BYTES
 from utmost.publish.tables.adapters import check_there
-from utmost.publish.tables.bounding import Pairs, Progress, Tally, identified, marking_secret, pair_marks
+from utmost.publish.tables.bounding import Pairs, Progress, identified, marking_secret, pair_marks
 from utmost.publish.tables.columns import is_missing
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
-from utmost.publish.tables.event_codes import Persons, distinct_cells
+from utmost.publish.tables.event_codes import distinct_cells
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_order import TOTAL, take_events, totals_schema, wide_integers
+from utmost.publish.tables.persons_in_buckets import persons_of
+from utmost.publish.tables.persons_in_order import TOTAL, totals_schema, wide_integers
 from utmost.publish.workloads.axes import text_of
 
 _KEY = "key"
@@ -64,23 +65,22 @@ def count_keys(
     keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key))
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
-    read, persons, tally, done = read_events(events, [person, column]), Persons(person), Tally(), 0
-    for batch in read.batches():
-        done += take_events(keys, batch, persons, tally)
-        if progress is not None:
-            progress(done, read.rows)
-    return dict(sorted(keys.counts(tally.pairs(), persons.texts)))
+    counts: dict[str, int] = defaultdict(int)
+    for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
+        for name, count in keys.counts(pairs, texts):
+            counts[name] += count
+    return dict(sorted(counts.items()))
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     """The same, of a frame whose rows stay with the engine: only the keys and their counts come here."""
     frame, wanted = engine_frame(events), [keys.person, keys.column]
     check_there(wanted, frame.schema().names)
-    found: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
-            found[name] += int(count)
-    return dict(sorted(found.items()))
+            counts[name] += int(count)
+    return dict(sorted(counts.items()))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

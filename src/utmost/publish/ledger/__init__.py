@@ -5,7 +5,9 @@ from utmost.publish.ledger.item_ledger import ItemLedger
 from utmost.publish.ledger.kept_mechanisms import KeptMechanism
 from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.opening import read_sealed
+from utmost.publish.ledger.process_release import release
 from utmost.publish.ledger.promise import Promise
+from utmost.publish.ledger.remembered_release import Memory, Release
 from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published
@@ -18,8 +20,10 @@ __all__ = [
     "ItemLedger",
     "KeptMechanism",
     "Ledger",
+    "Memory",
     "Promise",
     "Published",
+    "Release",
     "ResponseFolder",
     "Spending",
     "Status",
@@ -27,4 +31,5 @@ __all__ = [
     "Verification",
     "check_responses",
     "read_sealed",
+    "release",
 ]

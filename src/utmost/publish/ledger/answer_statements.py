@@ -5,40 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.laws.exact import Level
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.requests import error_bars
 from utmost.publish.ledger.state import Published
-from utmost.publish.ledger.verification import response_plan
 from utmost.publish.releases.gradual_answers import answered_facts
-from utmost.publish.releases.places_statements import places_statement
-from utmost.publish.releases.table_statements import statement
 from utmost.publish.tables.adapters import adapter_of, engine_door, published_names
 from utmost.publish.tables.saving import Digest, Publication
-
-
-def promise_statement(
-    noise: Noise,
-    at: Level,
-    released: Sequence[str],
-    public: Sequence[str],
-    rows: int,
-    *,
-    rows_from: str,
-    confidence: Fraction,
-    digest: Digest | None = None,
-) -> dict[str, Any]:
-    """The statement of one answer by itself: of points, or of columns whose cells have noise of their own.
-
-    Args:
-        noise: of the release.
-        at: the level of the answer.
-        released, public, rows, rows_from, digest: as for `statement`.
-        confidence: of the error bars.
-    """
-    about: dict[str, Any] = {"rows_from": rows_from, "digest": digest}
-    if noise.points is not None:
-        return places_statement(noise.points.law(at), confidence, released, public, rows, **about)
-    return statement(response_plan(noise, at, confidence), list(released), list(public), rows, **about)
 
 
 def response_statement(
@@ -59,16 +29,8 @@ def response_statement(
         digest: of the table.
         together: what all answers of the release cost.
     """
-    said = promise_statement(
-        release.noise,
-        at,
-        release.columns,
-        public,
-        release.rows,
-        rows_from=release.rows_from,
-        confidence=confidence,
-        digest=digest,
-    )
+    about: dict[str, Any] = {"rows_from": release.rows_from, "digest": digest}
+    said = release.noise.statement(at, confidence, release.columns, public, release.rows, **about)
     return said | answered_facts(release.name, release.version, release.levels, together)
 
 
@@ -78,7 +40,7 @@ def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -
         return table
     adapter = adapter_of(table)
     known = {name for name in adapter.names(table) if name not in (*release.columns, *release.public)}
-    bars, _ = error_bars(release.noise, at, release.columns, release.rows, release.public, confidence)
+    bars, _ = release.noise.with_bars(at, release.columns, release.rows, release.public, confidence)
     return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
 

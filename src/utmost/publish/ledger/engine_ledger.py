@@ -14,9 +14,9 @@ from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.counting.counted import Laid
-from utmost.publish.ledger.item_ledger import ItemLedger, check_of_cells
+from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
+from utmost.publish.ledger.promised_noise import CONFIDENCE
 from utmost.publish.ledger.publish_request import PublishRequest
-from utmost.publish.ledger.requests import CONFIDENCE
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.engine_release import ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
@@ -42,10 +42,10 @@ def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
     promise, noise = asked.promise, asked.promise.noise
-    check_of_cells(promise)
+    check_unstored(noise)
     laid = Laid(table, promise.columns, promise.public, (), noise.unit)
-    frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.numbers)
-    frame.check_room(noise.lattice, asked.level)
+    frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.subject)
+    frame.check_room(noise.by_item(), asked.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)
     asked = replace(asked, promise=read, kind="items")
     again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
@@ -53,7 +53,7 @@ def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
         asked = replace(asked, version=again.version)
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
-    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(noise.lattice))
+    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(noise.by_item()))
     return frame.noised(items.published(asked, committed), noise.radius(asked.level, CONFIDENCE))
 
 
@@ -70,7 +70,7 @@ def relax_frame(
     """
     known = known_by_item(items, name, version)
     frame = _frame_again(known, table)
-    frame.check_room(known.noise.lattice, at)
+    frame.check_room(known.noise.by_item(), at)
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
@@ -96,7 +96,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     """
     known = known_by_item(items, name, version)
     frame = checked_responses(items, known, table, table_at)
-    frame.check_room(known.noise.lattice, at)
+    frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
     return frame.noised(release, radius_of(known, at), Moving(table_at, at))
 
@@ -163,7 +163,7 @@ def _frame_again(known: Published, table: Any) -> ReleasableFrame:
     names = [name for name in names if name in wanted]
     drop = [name for name in names if name not in (*known.columns, *public)]
     laid = Laid(brought.select(names).native, known.columns, public, (), known.noise.unit)
-    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.noise.numbers)
+    return ReleasableFrame.of(laid, drop=drop, id_column=known.items.identifiers, numbers=known.noise.subject)
 
 
 def _committed(

@@ -75,12 +75,12 @@ class ItemLedger:
         if promise is None and words.get("columns") is None:
             return self._key(name, version, None)
         stated = stated_promise(promise, words)
-        check_of_cells(stated)
-        return self._key(name, version, lambda: (_chosen(stated), stated.noise.lattice))
+        check_unstored(stated.noise)
+        return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
 
     def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
-        return self._key(asked.name, asked.version, lambda: (asked.promise.columns, asked.promise.noise.lattice))
+        return self._key(asked.name, asked.version, lambda: (asked.promise.columns, asked.promise.noise.by_item()))
 
     def _key(
         self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
@@ -94,7 +94,7 @@ class ItemLedger:
             if fresh is None or at in versions:
                 found = page.state.release(name, wanted)
                 _check_by_item(found)
-                return _commitment_key(page, name, found.version, found.columns, found.noise.lattice)
+                return _commitment_key(page, name, found.version, found.columns, found.noise.by_item())
             if at != len(versions) + 1:
                 raise OutOfRange("versions must follow one another", came=at, where=repr(name))
             return _commitment_key(page, name, at, *fresh())
@@ -131,7 +131,7 @@ class ItemLedger:
         """
         said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         stated = stated_promise(promise, words)
-        check_of_cells(stated)
+        check_unstored(stated.noise)
         if not stated.identifiers:
             remedy = "Pass id_column=, the columns that together say which item a row is."
             raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
@@ -292,21 +292,16 @@ def _commitment_key(page: Page, name: str, version: int, columns: tuple[str, ...
     return CommitmentKey(commitment_secret(page.key, name, version), columns, lattice, likeness_secret(page.key))
 
 
-def check_of_cells(promise: Promise) -> None:
+def check_unstored(noise: Noise) -> None:
     """Check that workers can answer for each cell by itself, of which nothing is stored.
 
     Raises:
-        Unsupported: for points, the sums of a strategy, and a declared largest value.
+        Unsupported: for noise of more than one cell, and a declared largest value.
     """
-    noise = promise.noise
-    kinds = {"points in the plane": noise.points, "the sums of a strategy": noise.strategy}
-    for kind, noised in kinds.items():
-        if noised is not None:
-            remedy = "Collect the table first, and publish it without an engine."
-            raise Unsupported(f"{kind} have no noise by item", came="a table that is answered by item", remedy=remedy)
+    noise.by_item()
     if noise.largest is not None:
-        remedy = "Leave it out."
-        raise Unsupported("what is answered by item takes no room that largest= would bound", remedy=remedy)
+        required = "what is answered by item takes no room that largest= would bound"
+        raise Unsupported(required, remedy="Leave it out.")
 
 
 def _chosen(promise: Promise) -> tuple[str, ...]:
@@ -397,7 +392,7 @@ def _check_kept_nowhere(release: Published) -> None:
 def _without_responses(page: Page, step: Step, noise: Noise, parts: tuple[bytes, ...]) -> dict[str, Any]:
     """The facts of an event whose responses are kept nowhere, and the parts that it keeps."""
     noise.check_level(step.to)
-    step.law(noise.lattice)  # refuses here what workers could not draw
+    step.law(noise.by_item())  # refuses here what workers could not draw
     root = Root()
     for part in parts:
         page.put(page.state.number + 1, root.count, part)

@@ -91,7 +91,7 @@ class Committed(Protocol):
 def item_release(key: Key, about: Committed, path: Sequence[Level], at: Level) -> ItemRelease:
     """A release by item at a level of a path, as its workers need it."""
     secret = noise_secret(key, about.name, about.version, about.committed)
-    return ItemRelease(secret, about.columns, about.noise.lattice, tuple(path), at)
+    return ItemRelease(secret, about.columns, about.noise.by_item(), tuple(path), at)
 
 
 def tag_parts(tags: Tags) -> tuple[bytes, ...]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar, Unpack
@@ -30,10 +31,10 @@ from utmost.publish.ledger.relaxing import (
     where_changed,
     with_release,
 )
+from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import (
     answer_alone,
     answer_beside,
-    check_reconstructed,
     level_of_table,
     read_request,
     release_source,
@@ -46,9 +47,10 @@ from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.releases.plan import warn_of_rows
+from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import check_destination_free, saved
+from utmost.publish.tables.saving import Publication, check_destination_free, saved
 
 T = TypeVar("T")
 
@@ -177,7 +179,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         at, stated = level(epsilon, alpha), promise_of(table, promise, words)
         call: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         wanted, native = PublishRequest.read(name, at, stated, **call), stated.rows_of(table)
-        check_reconstructed(stated.noise)
+        stated.noise.check()
         if (door := engine_door(native, "engine_ledger")) is not None:
             return door.publish_frame(self.items, wanted, native)
         wanted, source = read_request(wanted, native, self._look)
@@ -329,13 +331,50 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
-        is_document = stored.noise.strategy is not None and family is None and format is None
+        is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, **how, is_document=is_document)
-        table = self.view(name, epsilon=at, version=stored.version)
+        made = self._answer(name, at, stored.version, sure)
+        return made.save(path, family=family, **how) if isinstance(made, WorkloadRelease) else saved(made, path, **how)
+
+    def statement(
+        self,
+        name: str,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        version: int | None = None,
+        confidence: Number = "0.95",
+    ) -> dict[str, Any]:
+        """What is said publicly of a release at a level, with the digest of its cells; `save` writes it beside a table.
+
+        Args:
+            name, epsilon, alpha, version, confidence: as for `save`.
+
+        Raises:
+            UnknownRelease, NeedsTable: as `view`.
+        """
+        stored = self._book.read(lambda page: page.state.release(name, version))
+        at = level_to_save(epsilon, alpha, stored.spent)
+        made = self._answer(name, at, stored.version, read_confidence(confidence))
+        return made.statement if isinstance(made, WorkloadRelease) else made.said(cells_digest(made.table))
+
+    def _answer(self, name: str, at: Level, version: int, confidence: Fraction) -> WorkloadRelease | Publication:
+        """A view at a level with its error bars, and what is said of it."""
+        table = self.view(name, epsilon=at, version=version)
         if isinstance(table, WorkloadRelease):
-            return replace(table, confidence=sure).save(path, family=family, **how)
-        release = self._book.read(lambda page: page.state.release(name, stored.version))
-        return saved(answer_publication(table, release, at, sure, self.spent(name)), path, **how)
+            return replace(table, confidence=confidence)
+        release = self._book.read(lambda page: page.state.release(name, version))
+        return answer_publication(table, release, at, confidence, self.spent(name))
+
+    def __getitem__(self, key: str | tuple[str, int]) -> Release:
+        """The release of a name, the newest version; or of a name and a version.
+
+        Raises:
+            UnknownRelease: where there is none.
+        """
+        name, version = key if isinstance(key, tuple) else (key, None)
+        found = self.release(name, version)
+        return Release(self, found.name, found.version)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.

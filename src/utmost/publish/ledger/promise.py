@@ -8,31 +8,28 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypedDict
 
-from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
+from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Amount, Unit
+from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promised_noise import Noise, read_noise, read_point_noise
+from utmost.publish.ledger.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.spending import Part
-from utmost.publish.releases.places_statements import places_guarantee
+from utmost.publish.ledger.sum_noise import read_strategy
 from utmost.publish.releases.table import RowsFrom, listed_names, rows_origin
-from utmost.publish.releases.table_statements import promise as promise_in_words
-from utmost.publish.releases.tangent_plane import check_lengths
-from utmost.publish.tables.adapters import brought
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.unit_charge import check_apart
-
-MEASURED = "measured"
-"""The column of a release that a strategy measures."""
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
 
-class Words(TypedDict, total=False):
-    """The words of a promise, as keyword arguments: see `Promise`."""
+class TableWords(TypedDict, total=False):
+    """The words that a promise shares with a table that is released once: see `release_table`."""
 
     columns: str | Sequence[str] | None
     public: str | Sequence[str]
@@ -42,15 +39,20 @@ class Words(TypedDict, total=False):
     sensitivity: Number | None
     cells: Number | None
     neighbours: str | None
+    numbers: str
+    grid: Number | None
+    id_column: str | Sequence[str] | None
+
+
+class Words(TableWords, total=False):
+    """The words of a promise, as keyword arguments: see `Promise`."""
+
     amount: Amount | Mapping[str, Any] | None
     strategy: Strategy | None
     per: Number | None
-    numbers: str
-    grid: Number | None
     largest: Number | None
     half_step: bool
-    noise: str
-    id_column: str | Sequence[str] | None
+    noise: str | Noise
     part: Part | None
 
 
@@ -74,7 +76,8 @@ class Promise(Shown):
             steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
         half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up to a
             level of 2.5 a cell and as lossless to relax.
-        noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order.
+        noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order; or another
+            kind of noise, which says itself whom it protects.
         id_column: the column of identifiers, or of an engine's frame the columns that together say which item a row is.
         part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
             parts do not add up, so it must be that of the counted table.
@@ -97,7 +100,7 @@ class Promise(Shown):
     that one individual changes at most 1 released cell, and that by at most 1.'
     """
 
-    _shown = ("columns", "public", "unit", "strategy")
+    _shown = ("columns", "public", "unit")
 
     columns: tuple[str, ...]
     public: tuple[str, ...]
@@ -126,32 +129,24 @@ class Promise(Shown):
         grid: Number | None = None,
         largest: Number | None = None,
         half_step: bool = False,
-        noise: str = "rows",
+        noise: str | Noise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
     ) -> None:
         chosen = () if columns is None else listed_names(columns, "columns")
         identifiers = () if id_column is None else _identifiers(id_column)
-        protected: dict[str, Any] = {"unit": unit, "sensitivity": sensitivity, "cells": cells, "neighbours": neighbours}
-        protected["amount"] = amount
-        width: dict[str, Any] = {"grid": grid, "largest": largest}
-        if strategy is not None:
-            beside = {"columns": columns, "public": public, "drop": drop, **protected, "half_step": half_step}
-            beside |= {"grid": grid, "numbers": None if numbers == "integers" else numbers, "id_column": id_column}
-            _check_alone(strategy, beside)
-            chosen, read = (MEASURED,), read_noise(unit=strategy.unit, largest=largest).measuring(strategy)
-        elif per is not None:
-            if any(value is not None for value in protected.values()) or numbers != "integers" or half_step:
-                remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
-                raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
-            check_lengths(list(chosen))
-            read = read_point_noise(per, len(chosen), **width)
-        else:
-            read = read_noise(**protected, numbers=numbers, half_step=half_step, **width)
-        by_item = _is_by_item(noise, identifiers)
-        if by_item and per is not None:
-            required = "points have paths of their own, and no noise by item"
-            raise OutOfRange(required, where="noise", remedy="Leave it out.")
+        words: dict[str, Any] = {
+            "unit": unit,
+            "sensitivity": sensitivity,
+            "cells": cells,
+            "neighbours": neighbours,
+            "amount": amount,
+        }
+        words |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "half_step": half_step}
+        words |= {"strategy": strategy, "per": per, "numbers": numbers, "grid": grid, "largest": largest}
+        chosen, read = noise_of_words(chosen, {**words, "noise": noise})
+        by_item = noise == "items"
+        _check_addressed(noise, identifiers, per)
         published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
         self._set(chosen, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 
@@ -174,17 +169,12 @@ class Promise(Shown):
 
     @property
     def _compared(self) -> tuple[Any, ...]:
-        return self.facts(), self.noise.lattice
+        return self.facts(), self.noise.snapping
 
     @property
     def unit(self) -> Unit:
         """What one individual changes."""
         return self.noise.unit
-
-    @property
-    def strategy(self) -> Strategy | None:
-        """The families that are measured; None where columns are released."""
-        return self.noise.strategy
 
     @property
     def id_column(self) -> str | None:
@@ -204,9 +194,7 @@ class Promise(Shown):
     @checked
     def guarantee(self, level: Level) -> str:
         """The promise at a level, in plain words."""
-        if self.noise.points is not None:
-            return places_guarantee(self.noise.points.law(level), self.columns)
-        return promise_in_words(level, self.unit, "the released columns", "released cell")
+        return self.noise.guarantee(level, self.columns)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON: its words, numbers as text, so that none changes; `of_facts` reads them.
@@ -214,28 +202,22 @@ class Promise(Shown):
         Of a strategy its own text has the unit, since the order of its axes is part of it. Words that were added later
         are said where they say something, so that the facts of other promises stay what they were.
         """
-        noise, unit, strategy = self.noise, self.unit, self.strategy
-        protects = strategy is None and noise.points is None
+        words = self.noise.words()
         facts: dict[str, Any] = {
-            "columns": [] if strategy is not None else list(self.columns),
+            "columns": [] if self.noise.needs_counted else list(self.columns),
             "public": list(self.public),
             "drop": list(self.drop),
             "rows": self.rows,
-            "sensitivity": str(unit.sensitivity) if protects else None,
-            "cells": str(unit.cells) if protects else None,
-            "neighbours": unit.neighbours if protects else None,
-            "numbers": noise.numbers,
-            "grid": None if noise.width is None else str(noise.width),
-            "largest": None if noise.largest is None else str(noise.largest),
-            "half_step": noise.half_step,
+            **{name: words[name] for name in ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")},
+            "half_step": words["half_step"],
             "id_column": list(self.identifiers) if len(self.identifiers) > 1 else self.id_column,
-            "strategy": None if strategy is None else strategy_text(strategy),
+            "strategy": words["strategy"],
         }
         later = {
             "part": None if self.part is None else list(self.part),
-            "per": None if noise.points is None else str(noise.points.per),
-            "noise": "items" if self.by_item else None,
-            "amount": None if unit.amount is None or not protects else unit.amount.facts(),
+            "per": words["per"],
+            "noise": "items" if self.by_item else words["noise"],
+            "amount": words["amount"],
         }
         return facts | {name: fact for name, fact in later.items() if fact is not None}
 
@@ -255,6 +237,8 @@ class Promise(Shown):
         if "strategy" in words:
             words["strategy"] = read_strategy(words["strategy"])
             words = {name: fact for name, fact in words.items() if fact != []}
+        if isinstance(words.get("noise"), Mapping):
+            words["noise"] = stated_noise(words["noise"])
         for name in ("sensitivity", "cells", "grid", "largest", "per"):
             if name in words:
                 words[name] = _number(words[name], name)
@@ -264,6 +248,14 @@ class Promise(Shown):
     def digest(self) -> str:
         """The SHA-256 of its facts: two promises are one where this is one."""
         return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write it as JSON, for `read_promise` and ``utmost release --promise``.
+
+        Raises:
+            OutOfRange: for a file that does not end in .json. Unsupported: where it is there already.
+        """
+        provided("save_promise")(self, path, overwrite=overwrite)
 
     def check(self, table: Any) -> None:
         """Check that it says what a table has to be promised, where that is a counted one.
@@ -280,14 +272,8 @@ class Promise(Shown):
                 where="part",
                 remedy="Promise it with part=(partition, part).",
             )
-        if counted is None and self.strategy is None:
-            self.unit.check_plain()
-        if self.unit.is_shared and self.strategy is None:
-            remedy = "Pass strategy=."
-            raise Unsupported(
-                "sums and counts noised together are released by a strategy", came="columns", remedy=remedy
-            )
-        if counted is None or self.strategy is not None:
+        self.noise.check_unit(counted)
+        if counted is None or self.noise.needs_counted:
             return
         counted.check_covered(self.unit)
         unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
@@ -302,11 +288,7 @@ class Promise(Shown):
         Raises:
             WrongKind: where a strategy is to measure anything else.
         """
-        if self.strategy is not None:
-            return counted_table(table)
-        if isinstance(table, CountedTable):
-            return table.in_steps(self.columns[0])
-        return brought(table)
+        return self.noise.rows_of(table, self.columns)
 
     def as_read(
         self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
@@ -315,9 +297,9 @@ class Promise(Shown):
         named = self.identifiers if identifiers is None else tuple(identifiers)
         return self._with(columns=tuple(columns), public=tuple(public), identifiers=named)
 
-    def snapped_by(self, rule: str) -> "Promise":
-        """The same with another rule by which reals get to the grid."""
-        return self._with(noise=self.noise.snapped_by(rule))
+    def snapped_like(self, other: Noise) -> "Promise":
+        """The same with the rule by which other noise gets reals to the grid."""
+        return self._with(noise=self.noise.snapped_like(other))
 
     def of_part(self, part: Part | None) -> "Promise":
         """The same of a part of a partition."""
@@ -381,70 +363,18 @@ def _completed(table: CountedTable, words: Words) -> Words:
     return {**completed, "columns": names, "public": public}
 
 
-def counted_table(table: Any) -> CountedTable:
-    """A table that a strategy can measure.
-
-    Raises:
-        WrongKind: for any but a counted one.
-    """
-    if not isinstance(table, CountedTable):
-        remedy = "Count the events with ut.count_table over the domain of the strategy."
-        raise WrongKind("a strategy measures a counted table", came=type(table).__name__, where="table", remedy=remedy)
-    return table
-
-
-def strategy_text(strategy: Strategy) -> str:
-    """A strategy with its unit as JSON text, which `read_strategy` reads."""
-    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
-
-
-def read_strategy(written: Any) -> Strategy:
-    """A strategy, or the one that `strategy_text` wrote.
-
-    Raises:
-        OutOfRange: for what holds none.
-    """
-    if isinstance(written, Strategy):
-        return written
-    try:
-        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
-        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
-    except UtmostError:
-        raise
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        remedy = "Take the strategy of Promise.facts()."
-        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
-
-
-def _check_alone(strategy: Strategy, beside: Mapping[str, Any]) -> None:
-    """Check that nothing stands beside a strategy that it would overrule.
-
-    Raises:
-        WrongKind: for what is no strategy.
-        OutOfRange: for any such word, but its own unit.
-    """
-    if not isinstance(strategy, Strategy):
-        raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
-    words = {name: value for name, value in beside.items() if value not in (None, (), [], "", False)}
-    if words.get("unit") == strategy.unit:
-        del words["unit"]
-    if words:
-        raise OutOfRange(
-            "a strategy says itself what is measured, for whom, in integers with geometric noise",
-            came=f"{next(iter(words))} beside it",
-            where="strategy",
-            remedy=f"Leave out {', '.join(words)}.",
-        )
-
-
-def _is_by_item(noise: str, identifiers: tuple[str, ...]) -> bool:
-    """Whether the noise is addressed by item."""
+def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Number | None) -> None:
+    """Check that noise is addressed by what there is: rows, or items that have identifiers."""
+    if isinstance(noise, Noise):
+        return
     if noise not in ("rows", "items"):
         raise OutOfRange('noise must be "rows" or "items"', came=noise, where="noise")
     if noise == "items" and not identifiers:
         remedy = "Pass id_column=, the column that says which item a row is."
         raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
-    return noise == "items"
+    if noise == "items" and per is not None:
+        required = "points have paths of their own, and no noise by item"
+        raise OutOfRange(required, where="noise", remedy="Leave it out.")
 
 
 def _number(given: object, name: str) -> Number:

@@ -1,104 +1,132 @@
-"""The noise of a promise at every level: whom it protects, and on which lattice it lives."""
+"""The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
+plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
-from typing import Any, get_args
+from typing import Any, ClassVar, Protocol
 
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact, natural, round_up
-from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
-from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling.grid import Snapping, reach
-from utmost.publish.ledger.point_paths import PointPromise
-from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.lattice import Lattice, lattice_of
-from utmost.publish.releases.plan import warn_of_level
-from utmost.publish.releases.planar_law import read_width
-from utmost.publish.workloads import Strategy
-from utmost.publish.workloads.measured_families import load_of
+import numpy as np
+from numpy.typing import NDArray
 
-# A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
-_TAIL = Fraction(356)  # > 513 log 2
-# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
-_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
-_LARGEST_BITS = 4096
+from utmost.errors import Unsupported
+from utmost.laws.exact import Level, Number
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import Integers
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.key import Key
+from utmost.publish.ledger.response_noise import Blocks, ResponseNoise
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.table import check_size
+from utmost.publish.tables.adapters import brought
+
+CONFIDENCE = Fraction(19, 20)
+"""Of the error bars of a response, unless another is asked of it."""
+
+Response = dict[str, Integers]
+"""A response in steps, by column."""
+
+
+class Answering(Protocol):
+    """How the blocks of a new response are made, from the stored ones at the neighbours of its level."""
+
+    @property
+    def known(self) -> tuple[Level | None, Level | None]:
+        """The stricter and the looser level whose responses are looked at."""
+        ...
+
+    def blocks(
+        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+    ) -> Iterator[Integers]:
+        """The new response of one column, block by block."""
+        ...
+
+
+class Drawing(Protocol):
+    """One new response of a release, and where its noise comes from."""
+
+    @property
+    def step(self) -> Step:
+        """From the levels that are stored to the new one."""
+        ...
+
+    @property
+    def key(self) -> Key:
+        """Of the ledger."""
+        ...
+
+    @property
+    def about(self) -> tuple[str, int, bytes]:
+        """The release's name and version, and the commitment to its values."""
+        ...
+
+    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
+        """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(ABC):
     """The noise that is promised, whatever the level.
 
     Attributes:
         unit: what one individual changes.
-        half_step: whether the noise is the half-step staircase rather than geometric.
-        grid: the width 2^-k of the grid on which reals are released; None for integers.
-        lattice: the same in steps of the noise, with the rule by which reals get to the grid.
         largest: the declared, public bound on the size of a true value; None where none is declared.
-        strategy: where the cells are the sums that a strategy measures, family by family, each family at its share of
-            the level; None where all cells have one level.
-        points: where the columns are the coordinates of one point, what is promised of it, the unit then being one row,
-            moved by one ``per`` of distance; None elsewhere.
+        kind: what is noised, in words.
+        needs_counted: whether a table must be a counted one, and the release of it is one document.
+        is_charted: whether the error bar is one of each column.
     """
 
     unit: Unit
-    half_step: bool
-    grid: Fraction | None
-    lattice: Lattice
-    largest: Fraction | None = None
-    strategy: Strategy | None = None
-    points: PointPromise | None = None
+    largest: Fraction | None
+
+    kind: ClassVar[str]
+    needs_counted: ClassVar[bool] = False
+    is_charted: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What is released, in the words of a page."""
 
     @property
     def relation(self) -> str:
         """Against what the levels protect: those of releases with one relation add up."""
-        return self.unit.neighbours if self.points is None else f"a point moved by {self.points.per}"
+        return self.unit.neighbours
 
     @property
-    def runs(self) -> tuple[tuple[int, Lattice], ...]:
-        """The families of a strategy, in order: how many sums each has, and the lattice of their noise."""
-        if self.strategy is None:
-            return ()
-        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
-        lattices = (replace(self.lattice, share=one / load_of(of)) for of, one in self.strategy.shares.items())
-        return tuple(zip(sizes, lattices, strict=True))
+    def exponent(self) -> int | None:
+        """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
+        return None
 
     @property
-    def widest(self) -> Lattice:
-        """The lattice of the largest noise."""
-        return min((lattice for _, lattice in self.runs), key=lambda one: one.share, default=self.lattice)
+    def snapping(self) -> str | None:
+        """The rule by which reals get to the grid; None where there is none."""
+        return None
 
-    @property
-    def width(self) -> Fraction | None:
-        """The width of the grid on which answers lie, where it was declared or is one for all levels."""
-        return self.grid if self.points is None else self.points.declared
-
-    @property
-    def numbers(self) -> str:
-        """ "integers" or "reals"."""
-        return "integers" if self.grid is None else "reals"
-
+    @abstractmethod
     def radius(self, level: Level, confidence: Number) -> int | float:
-        """The least distance within which a released value lies of the true one, with this confidence.
+        """The least distance within which a released value lies of the true one, with this confidence."""
 
-        Of a strategy's sums, those with the least share of the level; of points, their Euclidean distance.
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The error bars, each with what it is of; the widest ``most`` of many."""
+        return (("each released value", self.radius(level, confidence)),)
+
+    def per_step(self, level: Level) -> Level | None:
+        """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
+        return None
+
+    def check(self) -> None:  # noqa: B027, most kinds have nothing to check
+        """Check all that can fail before a table is read.
+
+        Raises:
+            Unsupported: for what could be drawn and not be read.
         """
-        sure = read_confidence(confidence)
-        if self.points is not None:
-            return self.points.law(level).radius(sure)
-        if self.half_step:
-            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
-        else:
-            steps = Geometric(self.widest.of(level)).radius(sure)
-        return (
-            self.unit.radius(int(steps))
-            if self.grid is None
-            else round_up((steps + reach(self.lattice.snapping)) * self.grid)
-        )
 
     def check_level(self, level: Level) -> None:
         """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
@@ -108,146 +136,160 @@ class Noise:
         """
         self.radius(level, "0.95")
 
-    def largest_steps(self, cells: int) -> int:
-        """The size that a true value may have, in steps, in a response of so many cells.
+    def check_unit(self, counted: CountedTable | None) -> None:  # noqa: B027, nor here
+        """Check that the unit goes with a table, counted or not.
 
-        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
-        response takes about 64 KiB.
+        Raises:
+            Unsupported, OutOfRange: where it does not.
         """
-        if self.largest is not None:
-            return -(-self.largest // (1 if self.grid is None else self.grid)) + (self.grid is not None)
-        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
-        return (1 << (8 * word - 2)) - 1
 
+    def check_size(self, rows: int, columns: int) -> None:
+        """Check that there is something to release; see `utmost.publish.releases.table.check_size`."""
+        check_size(self.unit, rows, columns)
+
+    def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
+        """Check that stored responses lead to a stricter level without the table.
+
+        Raises:
+            NeedsTable: where they do not.
+        """
+
+    def by_item(self) -> Lattice:
+        """The lattice of the noise of one cell, where a function of its item can be that noise.
+
+        Raises:
+            Unsupported: for noise that is of more than one cell.
+        """
+        remedy = "Collect the table first, and publish it without an engine."
+        required = f"{self.kind} have no noise by item"
+        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+
+    @abstractmethod
+    def bound(self, cells: int) -> tuple[Any, str]:
+        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
+
+    @abstractmethod
     def word(self, level: Level, cells: int) -> int:
-        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+        """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
-        A value within `largest_steps`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes
-        the words of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
+    def warn(self, level: Level, *, above: int = 4) -> None:  # noqa: B027, nor here
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
-        >>> from utmost.laws.exact import level
-        >>> small = read_noise(sensitivity=1, cells=1, largest=10**6)
-        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
-        (4, 8)
-        >>> [read_noise(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
-        [160, 64, 16]
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns that are released, of those that a promise names.
+
+        Raises:
+            OutOfRange: for columns that have no such noise.
         """
-        if self.points is not None:
-            return self.points.word(level, self.largest)
-        bits, epsilon = 128, Fraction(0)
-        while epsilon <= 0:  # ends: a level is positive
-            epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
-        noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
-        return width_of(2 + max(self.largest_steps(cells), noise).bit_length())
+        return columns
 
-    def warn(self, level: Level, *, above: int = 4) -> None:
-        """Warn of a level at which practically nobody is protected, see `warn_of_level`.
+    def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
+        """The table as its adapter or engine reads it.
 
-        Never for points: a level for each unit of distance says nothing by itself.
+        Raises:
+            WrongKind: for a table of another kind.
         """
-        if self.points is None:
-            warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
+        return table.in_steps(columns[0]) if isinstance(table, CountedTable) else brought(table)
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
+
+        Raises:
+            OutOfRange: for a table that is not what the noise is promised for.
+        """
+        return rows, None
+
+    @abstractmethod
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """The values of a column as they are noised.
+
+        Raises:
+            BadTable: for a cell that cannot be released.
+        """
+
+    @abstractmethod
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """How a new response is made."""
+
+    @abstractmethod
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """A response as the numbers that are published."""
+
+    def bars(self, columns: Sequence[str]) -> dict[str, str]:
+        """The names of the columns of radii, and behind which column each stands."""
+        return {f"{name}_radius": name for name in columns}
+
+    def handed(
+        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+    ) -> Any:
+        """A response as it is handed out.
+
+        Args:
+            kind: of the table that was published.
+            part: where individuals were counted in parts, which one this is.
+            table: makes the table of columns and error bars.
+        """
+        return table()
+
+    def with_bars(
+        self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+        """The columns of radii of a response, and behind which column each stands.
+
+        A ledger of an older format may hold a column that has such a name; that one has no radius.
+        """
+        radius = self.radius(level, confidence)
+        taken = {*columns, *public}
+        after = {name: owner for name, owner in self.bars(columns).items() if name not in taken}
+        return {name: np.full(rows, radius) for name in after}, after
+
+    @abstractmethod
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+
+    @abstractmethod
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement of one answer by itself.
+
+        Args:
+            at: the level of the answer.
+            confidence: of the error bars.
+            released, public, rows, rows_from, digest: as for `utmost.publish.releases.table_statements.statement`.
+        """
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
         return {
             **self.unit.facts(),
-            "half_step": self.half_step,
-            "grid": None if self.grid is None else str(self.grid),
+            "half_step": False,
+            "grid": None,
             "largest": None if self.largest is None else str(self.largest),
-            "snapping": None if self.grid is None else self.lattice.snapping,
-            # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
-            "strategy": None if self.strategy is None else json.dumps(self.strategy.facts()),
-            "points": None if self.points is None else self.points.facts(),
+            "snapping": None,
+            "strategy": None,
+            "points": None,
         }
 
     @classmethod
+    @abstractmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
-        """The noise that an event keeps."""
-        numbers = "integers" if facts["grid"] is None else "reals"
-        names = ("half_step", "grid", "largest")
-        noise = read_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
-        if facts["points"] is not None:
-            return replace(noise, points=PointPromise.of_facts(facts["points"]))
-        if facts["strategy"] is not None:
-            return noise.measuring(Strategy.of_facts(json.loads(facts["strategy"]), noise.unit))
-        return noise if facts["grid"] is None else noise.snapped_by(facts["snapping"])
+        """The noise that `facts` wrote."""
 
-    def measuring(self, strategy: Strategy) -> "Noise":
-        """The same for the sums that a strategy measures.
+    def words(self) -> dict[str, Any]:
+        """The noise in the words of a promise, numbers as text; a word is None where it says nothing."""
+        nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
+        largest = None if self.largest is None else str(self.largest)
+        return {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
 
-        Raises:
-            OutOfRange: for reals, half-step noise, and a strategy for another unit of privacy.
-        """
-        if self.grid is not None or self.half_step or replace(strategy.unit, nonnegative=False) != self.unit:
-            remedy = "Leave out numbers=, grid=, half_step= and the unit, or pass those of the strategy."
-            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", remedy=remedy)
-        return replace(self, strategy=strategy, unit=strategy.unit)
-
-    def snapped_by(self, rule: str) -> "Noise":
-        """The same with another rule of snapping.
-
-        Raises:
-            OutOfRange: for a rule that is none.
-
-        >>> read_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
-        'floor'
-        """
-        known = {one: one for one in get_args(Snapping)}
-        if rule not in known:
-            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
-        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
-
-
-def read_noise(
-    *,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
-    amount: Any = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
-    largest: Number | None = None,
-) -> Noise:
-    """Read what is promised of a table's noise.
-
-    Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> read_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
-    4
-    """
-    protected = read_unit(unit, sensitivity, cells, neighbours, amount)
-    if protected.amount is not None and numbers != "integers":
-        raise OutOfRange("amounts are released in their own steps", came=f"numbers={numbers!r}", remedy="Leave it out.")
-    if not isinstance(half_step, bool):
-        raise OutOfRange("half_step must be true or false", came=half_step)
-    in_steps = Unit(protected.sensitivity, protected.cells, protected.neighbours)
-    lattice = lattice_of(numbers, in_steps, grid, half_step)
-    width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    bound = None if largest is None else exact(largest, "largest")
-    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
-        raise OutOfRange(
-            f"largest must be positive and below 2^{_LARGEST_BITS}",
-            came=largest,
-            remedy="Give the largest size of any true value.",
-        )
-    return Noise(protected, half_step, width, lattice, bound)
-
-
-def read_point_noise(per: Number, dimensions: int, grid: Number | None, largest: Number | None) -> Noise:
-    """The noise of points: a level for each ``per`` of Euclidean distance.
-
-    Raises:
-        OutOfRange, NotANumber: for a parameter that is no such thing.
-
-    >>> read_point_noise(200, 2, None, None).relation
-    'a point moved by 200'
-    """
-    declared = None if grid is None else read_width(grid, "grid")
-    points = PointPromise(
-        read_width(per, "per"), declared, natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
-    )
-    return replace(read_noise(unit=Unit(1, 1, "change-one"), largest=largest), points=points)
+    def snapped_like(self, other: "Noise") -> "Noise":
+        """The same with the rule by which another gets reals to the grid."""
+        return self

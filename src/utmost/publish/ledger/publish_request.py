@@ -65,15 +65,13 @@ class PublishRequest:
         Args:
             look: calls a function with the state of the ledger.
         """
-        return self if self.promise.noise.grid is None else replace(self, promise=look(self._snapped))
+        return self if self.promise.noise.exponent is None else replace(self, promise=look(self._snapped))
 
     def _snapped(self, state: State) -> Promise:
         made = state.requests.get(self.request) if self.request is not None else None
         newest = self.version or max(state.versions(self.name), default=1)
         found = state.releases.get((self.name, newest) if made is None else made[0])
-        if found is None or found.noise.grid is None:
-            return self.promise
-        return self.promise.snapped_by(found.noise.lattice.snapping)
+        return self.promise if found is None else self.promise.snapped_like(found.noise)
 
     def may_be_stored(self, state: State) -> bool:
         """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""

@@ -11,9 +11,10 @@ from utmost.publish.ledger.budgets import check_budget, check_named, check_relat
 from utmost.publish.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.publish.ledger.likeness import Likeness, value_digests
+from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.relaxing import check_values
-from utmost.publish.ledger.requests import Response, check_bars_free
+from utmost.publish.ledger.requests import check_bars_free
 from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
@@ -21,46 +22,49 @@ from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
 Parts = tuple[bytes, ...]
 
 
-def already_published(page: Page, asked: PublishRequest, source: Source, progress: Progress | None) -> Response | None:
+def already_published(
+    page: Page, request: PublishRequest, source: Source, progress: Progress | None
+) -> Response | None:
     """The answer to a request that has been answered; None for a release that is yet to be made.
 
     Raises:
         DataChanged, AlreadyPublished: where the release is there, and is not what is asked for.
         OutOfRange: for a version that cannot come next.
     """
-    release = asked_version(page.state, asked)
+    release = asked_version(page.state, request)
     if release is None:
         return None
-    order = _check_same(page, asked, source, release)
-    return order.asked(stored_response(page, release, asked.level, progress))
+    order = _check_same(page, request, source, release)
+    return order.asked(stored_response(page, release, request.level, progress))
 
 
-def asked_version(state: State, asked: PublishRequest) -> Published | None:
+def asked_version(state: State, request: PublishRequest) -> Published | None:
     """The release that is asked for again; None for one that is yet to be made.
 
     Raises:
         AlreadyPublished: where the request was made for another one.
         OutOfRange: for a version that cannot come next.
     """
-    if (asked.name, 1) in state.mechanisms:
-        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(asked.name))
-    versions = state.versions(asked.name)
-    wanted = asked.version if asked.version is not None else max(versions, default=1)
-    made = state.requests.get(asked.request) if asked.request is not None else None
-    if made is not None:
-        if made[0][0] != asked.name or made[1] != asked.level or asked.version not in (None, made[0][1]):
-            raise AlreadyPublished("a request must be made again as it was", came=asked.request, where="request")
-        wanted = made[0][1]
+    if (request.name, 1) in state.mechanisms:
+        raise AlreadyPublished("a name must stand for one thing", came="a mechanism", where=repr(request.name))
+    versions = state.versions(request.name)
+    wanted = request.version if request.version is not None else max(versions, default=1)
+    answered = state.requests.get(request.request) if request.request is not None else None
+    if answered is not None:
+        (name, version), level = answered
+        if name != request.name or level != request.level or request.version not in (None, version):
+            raise AlreadyPublished("a request must be made again as it was", came=request.request, where="request")
+        wanted = version
     if wanted == len(versions) + 1:
         return None
     if not 1 <= wanted <= len(versions):
         remedy = f"Its next version is {len(versions) + 1}."
-        raise OutOfRange("versions must follow one another", came=wanted, where=repr(asked.name), remedy=remedy)
-    return state.releases[asked.name, wanted]
+        raise OutOfRange("versions must follow one another", came=wanted, where=repr(request.name), remedy=remedy)
+    return state.releases[request.name, wanted]
 
 
 def publish_new(
-    page: Page, asked: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
+    page: Page, request: PublishRequest, source: Source, randomness: Randomness, progress: Progress | None
 ) -> Response:
     """Draw the first response of a release, and write it.
 
@@ -70,34 +74,36 @@ def publish_new(
         BadTable: for a value that is larger than declared.
     """
     state = page.state
-    version = len(state.versions(asked.name)) + 1
-    source.check_sizes(asked.promise.noise)
-    check_bars_free(asked.promise.noise, asked.promise.columns, asked.promise.public)
-    check_dataset(state, asked, version)
-    if not asked.independent:
-        check_named(state, asked.dataset)
-        check_apart(page, asked, lambda: value_digests(page.key, source, asked.promise.noise.lattice.exponent))
-    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.promise.part))
-    committed = commitment(page.key, asked.name, version, source)
-    tags, kept = _tags_of(page, asked.name, version, committed, source)
+    version = len(state.versions(request.name)) + 1
+    source.check_sizes(request.promise.noise)
+    check_bars_free(request.promise.noise, request.promise.columns, request.promise.public)
+    check_dataset(state, request, version)
+    if not request.independent:
+        check_named(state, request.dataset)
+        check_apart(page, request, lambda: value_digests(page.key, source, request.promise.noise.exponent))
+    check_budget(
+        state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
+    )
+    committed = commitment(page.key, request.name, version, source)
+    tags, kept = _tags_of(page, request.name, version, committed, source)
     items = (
         None
-        if tags is None or asked.promise.id_column is None
-        else ByItem((asked.promise.id_column,), digest_of_tags(kept))
+        if tags is None or request.promise.id_column is None
+        else ByItem((request.promise.id_column,), digest_of_tags(kept))
     )
-    about = asked.facts(version, source.rows, committed)
-    likeness = Likeness.of(page.key, source, asked.promise.noise.lattice.exponent)
-    about["values"] = likeness.sealed(page.key, asked.name, version)
+    about = request.facts(version, source.rows, committed)
+    likeness = Likeness.of(page.key, source, request.promise.noise.exponent)
+    about["values"] = likeness.sealed(page.key, request.name, version)
     about["items"] = None if items is None else items.facts()
-    parts, labels = _labels_of(page, asked.name, version, source, first=1 + len(kept))
+    parts, labels = _labels_of(page, request.name, version, source, first=1 + len(kept))
     about["labels"] = None if labels is None else labels.facts()
     bound = bound_facts(about)
     item = Item(
-        asked.name,
+        request.name,
         version,
-        asked.promise.columns,
+        request.promise.columns,
         source.rows,
-        asked.promise.noise,
+        request.promise.noise,
         committed,
         bound,
         None,
@@ -106,7 +112,7 @@ def publish_new(
         labels,
     )
     before = committed, *kept, *parts
-    drawn, facts = new_response(page, item, asked.level, source.columns, randomness, progress, before=before)
+    drawn, facts = new_response(page, item, request.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
 
@@ -132,21 +138,21 @@ def _labels_of(page: Page, name: str, version: int, source: Source, first: int) 
     return parts, Labels.of(source.order, parts, salt)
 
 
-def _check_same(page: Page, asked: PublishRequest, source: Source, release: Published) -> Order:
+def _check_same(page: Page, request: PublishRequest, source: Source, release: Published) -> Order:
     """In which order the values come, once they are known to be those that were published."""
-    is_alike = (asked.promise.id_column, source.items is None) == (release.id_column, release.items is None)
+    is_alike = (request.promise.id_column, source.items is None) == (release.id_column, release.items is None)
     committed = commitment(page.key, release.name, release.version, source)
 
     def check() -> None:
         check_kept(release)
         check_values(page, release, committed, source)
 
-    check_repeated(page.state, release, asked, same=is_alike, values=check)
+    check_repeated(page.state, release, request, same=is_alike, values=check)
     return Order.of(page, release, source, committed)
 
 
 def check_repeated(
-    state: State, release: Published, asked: PublishRequest, *, same: bool, values: Callable[[], None] = lambda: None
+    state: State, release: Published, request: PublishRequest, *, same: bool, values: Callable[[], None] = lambda: None
 ) -> None:
     """Check that a request to publish is one that was made before.
 
@@ -159,30 +165,30 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    mine = asked.promise.columns, asked.promise.noise.facts(), asked.dataset
+    mine = request.promise.columns, request.promise.noise.facts(), request.dataset
     if not same or mine != (release.columns, release.noise.facts(), release.dataset):
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     values()
-    if asked.level not in release.responses:
-        came = f"{level_text(asked.level)} beside {', '.join(map(level_text, release.levels))}"
+    if request.level not in release.responses:
+        came = f"{level_text(request.level)} beside {', '.join(map(level_text, release.levels))}"
         raise AlreadyPublished("a release is published once", came=came, where=where, remedy=remedy)
 
 
-def check_dataset(state: State, asked: PublishRequest, version: int) -> None:
+def check_dataset(state: State, request: PublishRequest, version: int) -> None:
     """All versions of a release spend one budget, and all that spend one budget protect against one relation."""
-    if version > 1 and state.releases[asked.name, 1].dataset != asked.dataset:
-        dataset = state.releases[asked.name, 1].dataset
+    if version > 1 and state.releases[request.name, 1].dataset != request.dataset:
+        dataset = state.releases[request.name, 1].dataset
         raise OutOfRange(
             "a release must stay in its dataset",
-            came=asked.dataset,
-            where=repr(asked.name),
+            came=request.dataset,
+            where=repr(request.name),
             remedy=f"It is {dataset!r}.",
         )
-    check_relation(state, asked.dataset, asked.promise.noise.relation, asked.name)
+    check_relation(state, request.dataset, request.promise.noise.relation, request.name)
 
 
-def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
+def check_apart(page: Page, request: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:
     """The same values under two names spend twice; they must spend one budget.
 
     Whoever is told which column of a guess is released elsewhere, and where, has it confirmed column by column; so a
@@ -197,11 +203,11 @@ def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterabl
     others = [
         release
         for release in page.state.releases.values()
-        if release.dataset != asked.dataset and release.values is not None
+        if release.dataset != request.dataset and release.values is not None
     ]
     if not others:
         return
-    mine = {digest: column for ones in digests() for digest, column in zip(ones, asked.promise.columns, strict=True)}
+    mine = {digest: column for ones in digests() for digest, column in zip(ones, request.promise.columns, strict=True)}
     for other in others:
         assert other.values is not None
         theirs = Likeness.opened(page.key, other.values, other.name, other.version).columns
@@ -210,7 +216,7 @@ def check_apart(page: Page, asked: PublishRequest, digests: Callable[[], Iterabl
                 raise AlreadyPublished(
                     "the same values must be released in one dataset, where their levels add up",
                     came="values that another dataset holds",
-                    where=f"{asked.name!r}, dataset {asked.dataset!r}",
+                    where=f"{request.name!r}, dataset {request.dataset!r}",
                     remedy="Pass dataset= of the release that has them; or independent=True, for other individuals' "
                     "data.",
                 ).known(

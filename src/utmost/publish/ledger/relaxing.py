@@ -16,7 +16,7 @@ from utmost.publish.ledger.item_rows import Order, check_kept
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
-from utmost.publish.ledger.requests import Response
+from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.responses import Item, Progress, new_response, page_labels, stored_response
 from utmost.publish.ledger.source import (
     Source,
@@ -108,9 +108,7 @@ def tightened(
     """
     found = page.state.release(name, version)
     check_kept(found)
-    if found.noise.points is not None:
-        remedy = "Their paths have a clock that no answer shows: call relax with the table."
-        raise NeedsTable("a new level of points needs the points", came=level, where=repr(name), remedy=remedy)
+    found.noise.check_tightened(level, repr(name))
     if found.spent < level:
         remedy = f"It is stored up to {found.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
@@ -226,4 +224,4 @@ def _are_reordered(page: Page, release: Published, source: Source) -> bool:
     if release.values is None or source.rows != release.rows:
         return False
     then = Likeness.opened(page.key, release.values, release.name, release.version)
-    return then.columns in value_digests(page.key, source, release.noise.lattice.exponent)
+    return then.columns in value_digests(page.key, source, release.noise.exponent)

@@ -17,7 +17,7 @@ be bridged apart from each other, so the second is refused. Whoever holds the ke
 off: the key must be kept as the data are.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -28,8 +28,9 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import Method
-from utmost.laws.sampling.integers import Integers, joined, minus
+from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
+from utmost.publish.ledger.vault import BLOCK
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.level_steps import Step
 
@@ -37,6 +38,10 @@ _TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
 """From a column, the number of a block, and the name of a node to a key."""
+
+
+Blocks = Callable[[str], Iterator[Integers]]
+"""From a column's name to the blocks of a stored response."""
 
 
 class ResponseNoise(Protocol):
@@ -109,6 +114,59 @@ class DerivedNoise:
 
     def _path(self, column: str, block: int, count: int) -> "_Path":
         return _Path(self.lattice, count, lambda node: KeyedRandomness(self.derive(column, block, node)), {})
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseOnLattice:
+    """How a response is made: noise on a lattice, added to what is stored beside it, or to the values.
+
+    Attributes:
+        step: from the levels that are stored.
+        lattice: on which the noise lives.
+        noise: of the step.
+    """
+
+    step: Step
+    lattice: Lattice
+    noise: ResponseNoise
+
+    @property
+    def known(self) -> tuple[Level | None, Level | None]:
+        """The neighbours of the level."""
+        return self.step.strict, self.step.loose
+
+    def blocks(
+        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+    ) -> Iterator[Integers]:
+        """The new response of one column, block by block.
+
+        Args:
+            values: true values by column; needed beyond the loosest level, and not looked at elsewhere.
+            below, above: the stored responses at the neighbours of the level.
+        """
+        stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
+        for block, start in enumerate(range(0, rows, BLOCK)):
+            strict, loose = (None if blocks is None else next(blocks) for blocks in stored)
+            place = column, block, min(BLOCK, rows - start)
+            if loose is not None:
+                yield self._from_responses(place, strict, loose)
+            else:
+                assert values is not None
+                yield self._from_values(place, values[column][start : start + BLOCK], strict)
+
+    def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
+        """The noise at the strict level is response - value; it gives away its place in the uniform block, too."""
+        if strict is None:
+            place, below = self.noise.place(*at), None
+        else:
+            place, below = self.lattice.split(minus(strict, true))
+        noise = self.lattice.times(self.noise.beyond(*at, below))
+        return add(true, noise if place is None else add(place, noise))
+
+    def _from_responses(self, at: tuple[str, int, int], strict: Integers | None, loose: Integers) -> Integers:
+        """Responses of one cell differ by multiples of the uniform block."""
+        apart = None if strict is None else self.lattice.split(minus(strict, loose))[1]
+        return add(loose, self.lattice.times(self.noise.within(*at, apart)))
 
 
 def check_derived(stored: Integers, derived: Integers) -> None:

@@ -8,79 +8,21 @@ from typing import Any
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
-from utmost.laws.sampling.draw import CONSTANT_UP_TO
-from utmost.laws.sampling.integers import Integers, add, joined, minus
+from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
+from utmost.laws.sampling.integers import Integers, joined
 from utmost.laws.sampling.item_words import Tags
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
+from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
-from utmost.publish.ledger.point_paths import PointAnswer, PointPaths
 from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.response_noise import (
-    DerivedNoise,
-    DrawnNoise,
-    NoiseByRuns,
-    ResponseNoise,
-    check_apart,
-)
+from utmost.publish.ledger.response_noise import Blocks, DerivedNoise, DrawnNoise, ResponseNoise, check_apart
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.level_steps import Step
-
-Blocks = Callable[[str], Iterator[Integers]]
-"""From a column's name to the blocks of a stored response."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """How a response is made.
-
-    Attributes:
-        step: from the levels that are stored.
-        lattice: on which the noise lives.
-        noise: of the step.
-    """
-
-    step: Step
-    lattice: Lattice
-    noise: ResponseNoise
-
-    def blocks(
-        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
-    ) -> Iterator[Integers]:
-        """The new response of one column, block by block.
-
-        Args:
-            values: true values by column; needed beyond the loosest level, and not looked at elsewhere.
-            below, above: the stored responses at the neighbours of the level.
-        """
-        stored = [None if blocks is None else blocks(column) for blocks in (below, above)]
-        for block, start in enumerate(range(0, rows, BLOCK)):
-            strict, loose = (None if blocks is None else next(blocks) for blocks in stored)
-            place = column, block, min(BLOCK, rows - start)
-            if loose is not None:
-                yield self._from_responses(place, strict, loose)
-            else:
-                assert values is not None
-                yield self._from_values(place, values[column][start : start + BLOCK], strict)
-
-    def _from_values(self, at: tuple[str, int, int], true: Integers, strict: Integers | None) -> Integers:
-        """The noise at the strict level is response - value; it gives away its place in the uniform block, too."""
-        if strict is None:
-            place, below = self.noise.place(*at), None
-        else:
-            place, below = self.lattice.split(minus(strict, true))
-        noise = self.lattice.times(self.noise.beyond(*at, below))
-        return add(true, noise if place is None else add(place, noise))
-
-    def _from_responses(self, at: tuple[str, int, int], strict: Integers | None, loose: Integers) -> Integers:
-        """Responses of one cell differ by multiples of the uniform block."""
-        apart = None if strict is None else self.lattice.split(minus(strict, loose))[1]
-        return add(loose, self.lattice.times(self.noise.within(*at, apart)))
-
 
 FORM = 2
 """How new responses are sealed."""
@@ -188,14 +130,13 @@ def new_response(
     """
     item.noise.check_level(level)
     step = Step.from_known([] if item.stored is None else item.stored.responses, level)
-    answer = _answer(page, item, step, values, randomness)
+    answer = item.noise.answering(_Drawing(page, item, step, randomness), values)
     event, root, drawn, done = page.state.number + 1, Root(), {}, 0
     seal = level_seal(page.key, page.state.identity, item, level, FORM, is_sealed=page.state.is_sealed)
     word = item.noise.word(level, item.size)
     for part in before:
         _put(page, event, root, part)
-    known = (step.strict, step.loose) if isinstance(answer, Answer) else (None, None)
-    below, above = (None if at is None else _by_column(page, item, at) for at in known)
+    below, above = (None if at is None else _by_column(page, item, at) for at in answer.known)
     for name in item.columns:
         parts = []
         for block in answer.blocks(name, values, below, above, item.rows):
@@ -217,30 +158,34 @@ def _put(page: Page, event: int, root: Root, content: bytes) -> None:
     root.add(content)
 
 
-def _answer(
-    page: Page, item: Item, step: Step, values: Mapping[str, Any] | None, randomness: Randomness
-) -> Answer | PointAnswer:
-    """Noise of each cell on its lattice; for points, their paths."""
-    points = item.noise.points
-    if points is None:
-        return Answer(step, item.noise.lattice, _noise(page, item, step, randomness))
-    return PointPaths.of(page.key, item.name, item.version, item.committed, points).answer(step.to, values)
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """A new response of a release, and where its noise comes from; see `Drawing`."""
 
+    page: Page
+    item: Item
+    step: Step
+    randomness: Randomness
 
-def _noise(page: Page, item: Item, step: Step, randomness: Randomness) -> ResponseNoise:
-    """By item for a release that is published so; else derived where the ledger was made so, or drawn.
+    @property
+    def key(self) -> Key:
+        return self.page.key
 
-    For a strategy run by run.
-    """
-    if item.items is not None:
-        return _noise_by_item(page, item, step)
-    if page.state.is_derived:
-        check_apart([] if item.stored is None else item.stored.responses, step.to)
-    if not item.noise.runs:
-        return _run_noise(page, item, step, randomness, item.noise.lattice)
-    sizes, lattices = zip(*item.noise.runs, strict=True)
-    runs = (_run_noise(page, item, step, randomness, one, f"run {at}") for at, one in enumerate(lattices))
-    return NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+    @property
+    def about(self) -> tuple[str, int, bytes]:
+        return self.item.name, self.item.version, self.item.committed
+
+    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
+        """By item for a release that is published so; else derived where the ledger was made so, or drawn."""
+        page, item = self.page, self.item
+        if item.items is not None:
+            return _noise_by_item(page, item, self.step)
+        if not page.state.is_derived:
+            method: Method = "constant" if item.size <= CONSTANT_UP_TO else "table"
+            return DrawnNoise(self.step, lattice, self.randomness, method)
+        check_apart([] if item.stored is None else item.stored.responses, self.step.to)
+        about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run
+        return DerivedNoise(self.step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 
 def _noise_by_item(page: Page, item: Item, step: Step) -> ResponseNoise:
@@ -250,15 +195,6 @@ def _noise_by_item(page: Page, item: Item, step: Step) -> ResponseNoise:
         return ItemNoise(step, release, item.tags)
     assert item.stored is not None
     return ItemNoise(step, release, stored_tags(page, item.stored))
-
-
-def _run_noise(
-    page: Page, item: Item, step: Step, randomness: Randomness, lattice: Lattice, *run: str
-) -> ResponseNoise:
-    if not page.state.is_derived:
-        return DrawnNoise(step, lattice, randomness, "constant" if item.size <= CONSTANT_UP_TO else "table")
-    about = item.name, str(item.version), lattice.name_in_keys, sha256(item.committed).hexdigest(), *run
-    return DerivedNoise(step, lattice, lambda *place: page.key.derived("noise", *about, *map(str, place)))
 
 
 def _by_column(page: Page, item: Item, level: Level) -> Blocks:

@@ -28,9 +28,9 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.vault import packed
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
-from utmost.publish.releases.table import check_no_copy, check_size, chosen_columns
+from utmost.publish.releases.table import check_no_copy, chosen_columns
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
-from utmost.publish.tables.columns import check_distinct, integer_column, real_column
+from utmost.publish.tables.columns import check_distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,14 +92,10 @@ class Source:
         Raises:
             BadTable: naming the first cell that is, and not its value.
         """
-        steps = noise.largest_steps(self.rows * len(self.columns))
-        most = steps if noise.points is None else noise.points.largest(noise.largest)
+        most, bound = noise.bound(self.rows * len(self.columns))
         for name, column in self.columns.items():
             if column.size and max(_size(column.max()), _size(column.min())) > most:
                 row = next(row for row, cell in enumerate(column.tolist()) if abs(cell) > most)
-                bound = f"{noise.largest}" if noise.largest is not None else f"2^{steps.bit_length()} steps"
-                if noise.points is not None:
-                    bound = f"{most}"
                 raise BadTable(
                     f"no value may be larger than {bound}",
                     came="one that is",
@@ -150,16 +146,7 @@ def read_source(
             items = Identifiers.of(keys)
         else:
             identifiers = objects(map(str, keys.tolist() if isinstance(keys, np.ndarray) else keys))
-    read = integer_column if noise.grid is None else real_column
-    lattice = noise.lattice
-
-    def cells(name: str) -> NDArray[Any]:
-        column = adapter.column(table, name)
-        if noise.points is not None:
-            return exact_column(real_column(column, name, place))
-        return lattice.steps(lattice.read(read(column, name, place)))
-
-    values = {name: cells(name) for name in chosen}
+    values = {name: noise.cells(adapter.column(table, name), name, place) for name in chosen}
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
@@ -173,7 +160,7 @@ def check_source(source: Source, noise: Noise) -> None:
     Raises:
         BadTable, OutOfRange: for a table without rows, too many cells, and a public column that repeats a released one.
     """
-    check_size(noise.unit, source.rows, len(source.columns))
+    noise.check_size(source.rows, len(source.columns))
     column = source.adapter.column
     for name in source.public:
         true = {released: column(source.table, released) for released in source.columns}

@@ -81,13 +81,13 @@ class SqliteStore:
 
     def _once(self, work: Callable[[Rows], T], *, write: bool) -> T:
         if not write:
-            return in_transaction(self._path, lambda connection: work(_rows(connection)), self._timeout, write=False)
+            return in_transaction(self._path, lambda connection: work(rows_on(connection)), self._timeout, write=False)
 
         def checked(connection: sqlite3.Connection) -> T:
             odd = _odd(connection) if _schema(connection) else []
             if odd:
                 raise LedgerDamaged(CHANGED, came=odd[0], where=self.place, remedy=MEND_CHANGED)
-            return work(_rows(connection))
+            return work(rows_on(connection))
 
         return in_transaction(self._path, checked, self._timeout, write=True)
 
@@ -119,7 +119,7 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
     """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
-    kept, expected = _schema(connection), _expected(_rows(connection).version())
+    kept, expected = _schema(connection), _expected(rows_on(connection).version())
     odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(kept.keys() ^ expected.keys())]
     odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
     odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
@@ -146,7 +146,8 @@ def _schema(connection: sqlite3.Connection) -> dict[bytes, Any]:
     return {row[0]: row[1:] for row in connection.execute(query)}
 
 
-def _rows(connection: sqlite3.Connection) -> Rows:
+def rows_on(connection: sqlite3.Connection) -> Rows:
+    """The rows that a connection reads and writes."""
     return Rows(connection.execute, lambda: {row[0] for row in connection.execute(_ASKED)}, "BLOB")
 
 

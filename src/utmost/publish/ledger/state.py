@@ -13,6 +13,7 @@ from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
+from utmost.publish.ledger.noise_kinds import noise_of_facts
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.spending import Part, Spending, together
 from utmost.publish.ledger.vault import BLOCK
@@ -362,7 +363,7 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
     # Facts of formats 3 to 5, bound where a release has them, so that the seals of older releases hold.
-    later = {name: facts["promise"].get(name) for name in ("strategy", "points", "amount")}
+    later = {name: facts["promise"].get(name) for name in ("strategy", "points", "amount", "noise")}
     later |= {name: facts.get(name) for name in ("part", "items", "labels")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
@@ -391,7 +392,7 @@ def _published(facts: Mapping[str, Any], number: int) -> Published:
         columns=tuple(facts["columns"]),
         rows=facts["rows"],
         id_column=facts["id_column"],
-        noise=Noise.of_facts(facts["promise"]),
+        noise=noise_of_facts(facts["promise"]),
         commitment=facts["commitment"],
         kind=facts["kind"],
         responses={level_of_text(facts["level"]): _response(facts, number, first)},

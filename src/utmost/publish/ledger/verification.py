@@ -2,30 +2,26 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
 from utmost.errors import KeyRefused, LedgerDamaged, OutOfRange, Quarantined
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_of_text, level_text
-from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_told_apart
 from utmost.publish.ledger.events import START, Event, check_chain, check_name, check_seal, read_event
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import label_seal, opened_label_seal
 from utmost.publish.ledger.personal_answers import checked_answers
-from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import missing_steps
 from utmost.publish.ledger.vault import level_seal
 from utmost.publish.ledger.witness import RollbackLoss
-from utmost.publish.releases.gradual_answers import plan_of_answer
 from utmost.publish.releases.level_steps import Step
-from utmost.publish.releases.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -188,25 +184,6 @@ def _check_responses(key: Key, page: Page, state: State, release: Published) -> 
             where = f"event {response.event}"
             raise LedgerDamaged("every level must open the labels", came="a level that opens none", where=where)
     return cells
-
-
-def response_plan(noise: Noise, level: Level, confidence: Number = "0.95") -> Plan:
-    """The plan by which a response at this level was drawn, whatever other levels were answered.
-
-    Args:
-        noise: of the release, as the ledger has it.
-        level: of the response.
-        confidence: of the error bar.
-
-    >>> from utmost.laws.exact import level
-    >>> from utmost.publish.ledger.promised_noise import read_noise
-    >>> noise = read_noise(sensitivity=1, cells=2)
-    >>> response_plan(noise, level(1)).law, response_plan(noise, level(1)).radius
-    (Geometric(epsilon='1/2', sensitivity=1), 6)
-    """
-    sure = read_confidence(confidence)
-    plan = plan_of_answer(noise.unit, noise.lattice, level, sure, half_step=noise.half_step)
-    return replace(plan, radius=noise.radius(level, sure))
 
 
 _MEND_MISSING = "Pass missing={dataset: epsilon}, or missing={} if it is certain that nothing was lost."

@@ -16,6 +16,7 @@ from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
 from utmost.publish.releases.processed_release import ProcessedRelease
 from utmost.publish.releases.quantiles import QuantileBar
+from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.releases.sums_and_counts import SumsAndCounts
 from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
 from utmost.publish.releases.table_statements import guarantee, statement
@@ -81,6 +82,7 @@ __all__ = [
     "rehearse_table",
     "relax",
     "release_places",
+    "release_shared",
     "release_table",
     "release_together",
     "release_workload",

@@ -70,6 +70,7 @@ class CellBars:
         """
         sure, law = read_confidence(confidence), self.plan.drawn
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
+        self.plan.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         if n == m:
             return round_up(exact(self.total(n + m, sure)) / n)
         if isinstance(law, Geometric) and self.plan.grid is None:
@@ -102,11 +103,13 @@ class CellBars:
 
         Raises:
             OutOfRange: for more shared cells than either sum has.
+            NotDetermined: for sums of distinct counts.
         """
         top, bottom = exact(numerator, "numerator"), exact(denominator, "denominator")
         sure = read_confidence(confidence)
         for count, name in ((above, "above"), (below, "below"), (shared, "shared")):
             natural(count, name, least=0)
+        self.plan.unit.check_adds(is_one_cell=max(above, below) <= 1, came="a ratio of sums")
         if shared > min(above, below):
             raise OutOfRange("the shared cells must be in both sums", came=shared, where="shared")
         law = self.plan.drawn

@@ -2,27 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.errors import Unsupported
 from utmost.laws.exact import checked, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination
 from utmost.laws.privacy import Amount
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.releases.given_facts import read_given, read_table
+from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family
-from utmost.publish.workloads.clean import NonNegative, controlled_rounding, kept_in_rounding, nonnegative_least_squares
+from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.domain import Where
 from utmost.publish.workloads.forms import selected
 from utmost.publish.workloads.measured_families import is_tents
-from utmost.publish.workloads.tree_reconstruction import SumSquares
+from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegative_least_squares
+from utmost.publish.workloads.public_facts import PublicFacts, with_sums
+from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
+from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
-CLEAN_KIND = "utmost clean table"
+CLEAN_KIND, CLEAN_FORMAT = "utmost clean table", 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,6 +51,9 @@ class CleanRelease(Shown):
         zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
+        given: the public facts that hold of it, if there are any.
+        guarantee: with public facts the promise of the release, which then holds given these.
+        held: the family whose sums are those of the release, rounded, if there is one.
         amount: of sums what is summed, in steps of which the atoms are; tables and sums are in its own unit.
     """
 
@@ -59,6 +69,9 @@ class CleanRelease(Shown):
     zero_bias_is_exact: bool
     sums: str | None = None
     amount: Amount | None = None
+    given: PublicFacts | None = None
+    guarantee: str | None = None
+    held: Family | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = [getattr(self, name) for name in CleanRelease.__slots__]
@@ -87,13 +100,15 @@ class CleanRelease(Shown):
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
         """What must be said beside one family's table: the words, the figures, and which noisy sums it is made of."""
         facts = self.facts()
-        kept = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
+        stated = ("words", "zero_bias", "zero_bias_is_exact", "exact_rounding", "largest_move", "residual")
         return {
             "kind": CLEAN_KIND,
-            "format": 1,
+            "format": 1 if self.given is None and self.held is None else CLEAN_FORMAT,
+            **({} if self.given is None else {"guarantee": self.guarantee, "given": self.given.facts()}),
+            **({} if self.held is None else {"held": list(self.domain.level_names(self.held))}),
             "family": self.domain.family_name(self.domain.family(family)),
             "of": {"measured": self.sums},
-            **{name: facts[name] for name in kept},
+            **{name: facts[name] for name in stated},
             **({} if digest is None else {"table": dict(digest)}),
         }
 
@@ -133,12 +148,23 @@ class CleanRelease(Shown):
             if self.largest_move < step
             else f"every count was rounded to the {whole} below or above it, or to one next to these"
         )
+        facts = "" if self.given is None else f" These facts are public, and hold of them: {self.given.words}."
         are = "whole" if self.amount is None else f"multiples of {self.amount.text(1)}"
         return (
             f"These {many} are {are}, not negative, and all sums of them agree. They are biased, for display and for "
             f"programs that need {many}: a true zero can only be raised, alone by {raised} on average, and larger "
             f"{many} pay for it. The unbiased sums and their error bars are in the release. In rounding, "
-            f"{how}; the largest move of a measured sum was {self.largest_move:.3g}."
+            f"{how}; the largest move of a measured sum was {self.largest_move:.3g}.{facts}{self._held_words(whole)}"
+        )
+
+    def _held_words(self, whole: str) -> str:
+        if self.held is None:
+            return ""
+        name = self.domain.family_name(self.held)
+        which = f"The sums over {name!r} are" if name else "The total is"
+        return (
+            f" {which} held: as released, to the nearest {whole}, or 0 where that is negative. The error bars of the "
+            "release hold there, half a step wider."
         )
 
     def facts(self) -> dict[str, Any]:
@@ -161,45 +187,69 @@ def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
 
 
 def cleaned(
-    reconstruction: SumSquares,
-    measured: Mapping[Family, NDArray[Any]],
-    noise_of_an_atom: Combination,
-    kind: str,
-    sums: str | None = None,
-    amount: Amount | None = None,
+    release: Noised, reconstruction: LeastSquares, noise_of_an_atom: Combination, kind: str, given: Any, hold: Any
 ) -> CleanRelease:
-    """The clean tables of noisy sums.
+    """The clean tables of a release, of which public facts hold.
 
     Raises:
         NotDetermined: where the measured sums do not determine the atoms.
+        OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as hold of no table.
         SolverFailed: where a program was not solved.
+        Unsupported: where other than groups and tents are measured.
     """
-    domain = reconstruction.domain
-    found = nonnegative_least_squares(reconstruction, measured)
-    rounded = controlled_rounding(*kept_in_rounding(domain, measured), found)
+    domain, amount, measured = release.strategy.domain, release.strategy.unit.amount, release.measured
+    facts = None if given is None else read_given(domain, given, amount)
+    facts = facts if facts is not None and facts.bounds else None
+    if isinstance(reconstruction, TurnedReconstruction):
+        reconstruction, measured = reconstruction.on_atoms(measured)
+    if not isinstance(reconstruction, SumSquares):
+        raise Unsupported("clean tables are of groups and tents", came="listed rows", remedy="Plan without rows=.")
+    held, bounds = None if hold is None else read_table(domain, hold), facts
+    if held is not None:
+        bounds = with_sums(domain, facts, held, _whole_sums(reconstruction, measured, held), amount)
+    squares = nonnegative_least_squares(reconstruction, measured, facts=bounds)
+    known = () if bounds is None else bounds.bounds
+    rounded = controlled_rounding(*kept_in_rounding(domain, dict.fromkeys([*measured, *known])), squares, bounds)
     tents = [family for family in measured if is_tents(family)]
-    move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, found, family) for family in tents)])
+    move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, squares, family) for family in tents)])
     bias, exactly = zero_bias(noise_of_an_atom)
     atoms, wide = frozen(narrowed(rounded.atoms)), 1.0 if amount is None else float(amount.step)
     return CleanRelease(
         domain,
         atoms,
         kind,
-        found.objective,
-        found.gap,
-        found.residual * wide,
+        squares.objective,
+        squares.gap,
+        squares.residual * wide,
         rounded.whole and not tents,
         move * wide,
         bias * wide,
         exactly,
-        sums,
+        sums_digest(release),
         amount,
+        facts,
+        None if facts is None else _guarantee_given(facts, workload_statement(release)["guarantee"]),
+        held,
     )
 
 
-def _moved(domain: Domain, atoms: NDArray[Any], found: NonNegative, family: Family) -> float:
+def _whole_sums(reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]], family: Family) -> list[int]:
+    """The estimates of a family's sums to the nearest whole number, none negative."""
+    sums, divisor = reconstruction.estimates(measured, family)
+    return [max(0, round(Fraction(number) / divisor)) for number in sums.ravel().tolist()]
+
+
+def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
+    return (
+        f"{guarantee} It holds given facts that are public and not protected: {facts.words}. That is, between any two "
+        "tables of which all these facts hold; where two such tables differ in several individuals, at so many times "
+        "the level."
+    )
+
+
+def _moved(domain: Domain, atoms: NDArray[Any], squares: NonNegative, family: Family) -> float:
     """The farthest that rounding moved a tent."""
-    steps = (atoms - found.whole).astype(np.float64) - found.rest
+    steps = (atoms - squares.whole).astype(np.float64) - squares.rest
     return float(np.abs(domain.sums(steps, family)).max())
 
 

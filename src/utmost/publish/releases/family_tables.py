@@ -30,6 +30,8 @@ def wanted_families(strategy: Strategy) -> list[Family]:
             families.append(narrowed(strategy.domain, part.name)[0])
         except UtmostError:  # a part of ranges or prefixes, which has bars of its own by `total`
             continue
+    if not families and strategy.rows is not None:
+        return [strategy.rows.base]
     return list(dict.fromkeys(families)) or [family for family in strategy.shares if not is_tents(family)]
 
 

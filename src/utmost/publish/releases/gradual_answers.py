@@ -100,7 +100,7 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    radius: int | float = int(drawn.radius(confidence))
+    radius: int | float = unit.radius(int(drawn.radius(confidence)))
     if grid is not None:
         radius = round_up((drawn.radius(confidence) + reach(lattice.snapping)) * grid)
     return Plan(at, unit, law, drawn, absolute, True, confidence, radius, grid)

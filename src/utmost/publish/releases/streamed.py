@@ -116,11 +116,11 @@ class StreamedTable:
 def streamed_release(
     source: FilePieces,
     *,
-    columns: str | Sequence[str],
+    columns: str | Sequence[str] | None,
     public: str | Sequence[str] = (),
     drop: str | Sequence[str] = (),
     rows: str = "declared",
-    id_column: str | None = None,
+    id_column: Any = None,
     randomness: Randomness | None = None,
     rehearsed: bool = False,
     **promise: Any,

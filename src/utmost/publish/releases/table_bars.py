@@ -14,6 +14,7 @@ from utmost.laws.noise.combination import Combination
 from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
 from utmost.publish.workloads import Family
 from utmost.publish.workloads.forms import ProductForm, group_of
+from utmost.publish.workloads.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.tent_reconstruction import TentReconstruction
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 
@@ -49,7 +50,7 @@ def laws_of_groups(
     def law(kind: int) -> Combination:
         return noise(group_of(domain, family, places[kind]))
 
-    if not isinstance(reconstruction, TentReconstruction) or len(places) <= FEW:
+    if not isinstance(reconstruction, TentReconstruction | ProductReconstruction) or len(places) <= FEW:
         return kinds, {kind: law(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)

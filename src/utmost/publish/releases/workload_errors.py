@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.laws.exact import Level
 from utmost.laws.noise import Combination, simultaneous_radii
+from utmost.laws.privacy import Unit
 from utmost.publish.releases.table_bars import laws_of_groups
 from utmost.publish.workloads import Family
 from utmost.publish.workloads.forms import ProductForm
@@ -29,17 +30,19 @@ class AnswerErrors:
     Attributes:
         reconstruction: least squares from the measured families.
         ratios: of each measured family the level of one unit of its noise.
+        unit: what one individual changes; of distinct counts no answer adds atoms up.
     """
 
     reconstruction: LeastSquares
     ratios: Mapping[Family, Level]
+    unit: Unit
     _known: dict[Family, FamilyLaws] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
         """The law of an answer's error.
 
         Raises:
-            NotDetermined: for an answer that the measured families do not determine.
+            NotDetermined: for an answer that the measured families do not determine, and for a sum of distinct counts.
         """
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
@@ -75,6 +78,8 @@ class AnswerErrors:
         Raises:
             NotDetermined: as `of`.
         """
+        domain = self.reconstruction.domain
+        self.unit.check_adds(is_one_cell=domain.is_of_atoms(family), came=f"sums by {domain.family_name(family)!r}")
         if family not in self._known:
             self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
         return self._known[family]
@@ -104,6 +109,7 @@ class AnswerErrors:
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
         """The noises in some answers: the coefficients in each of these, the level, and how many noises have them."""
         for form in forms:
+            self.unit.check_adds(is_one_cell=form.is_one_atom, came="a sum over several")
             self.reconstruction.check_determined(form)
         return [
             (key, self.ratios[family], count)

@@ -32,7 +32,6 @@ from utmost.publish.releases.workload_errors import AnswerErrors, scaled
 from utmost.publish.releases.workload_statements import (
     check_stated,
     noise_laws,
-    sums_digest,
     workload_facts,
     workload_parts,
     workload_statement,
@@ -45,12 +44,12 @@ from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
-from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.publish.workloads.unit_charge import check_apart
 from utmost.publish.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
+CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
 
 
 @checked
@@ -97,23 +96,19 @@ def release_workload(
     ([4, 4], 4)
     """
     spent, sure = level(epsilon, alpha), read_confidence(confidence)
-    return noised_workload(table, strategy, spent, sure, secure(randomness))
+    return noised_workload(checked_workload(table, strategy, spent), sure, secure(randomness))
 
 
-def noised_workload(
-    table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level, confidence: Fraction, randomness: Randomness
-) -> "WorkloadRelease":
-    """`release_workload`, with whatever randomness is given."""
-    counted, laws, weights = checked_workload(table, strategy, spent)
+def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: Randomness) -> "WorkloadRelease":
+    """`release_workload` of what was checked, with whatever randomness is given."""
+    counted, strategy, spent, laws, weights = checks
     sums = strategy.sums(counted.summable)
     measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
     return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
 
 
-def checked_workload(
-    table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level
-) -> tuple[CountedTable, dict[Family, Geometric], dict[Family, int]]:
-    """All that `release_workload` checks before it draws; the table, and each family's noise and weight.
+def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level) -> CheckedWorkload:
+    """All that `release_workload` checks before it draws; what it draws for, and each family's noise and weight.
 
     Raises:
         OutOfRange, Unsupported, BadTable: as `release_workload`.
@@ -123,9 +118,9 @@ def checked_workload(
     counted.check_fits(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    reconstruction_of(strategy.domain, weights, strategy.pair)
-    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=6)
-    return counted, laws, weights
+    reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
+    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
+    return counted, strategy, spent, laws, weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +159,7 @@ class WorkloadRelease(Shown):
         object.__setattr__(self, "measured", shaped)
         if not self.weights:
             object.__setattr__(self, "weights", precision_weights(self._ratios))
-        reconstruction_of(self.domain, self.weights, self.strategy.pair)  # refuses what cannot be reconstructed
+        _ = self.reconstruction  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
@@ -188,7 +183,7 @@ class WorkloadRelease(Shown):
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return reconstruction_of(self.domain, self.weights, self.strategy.pair)
+        return reconstruction_of(self.domain, self.weights, self.strategy.pair, self.strategy.rows)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -305,9 +300,8 @@ class WorkloadRelease(Shown):
             NotDetermined, OutOfRange: as for `total`.
         """
         forms = selected(self.domain, one), selected(self.domain, other)
-        noise = self._errors.of_difference(*forms)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
-        return answer_of(value - less, noise, self._sure(confidence), self.unit.amount)
+        return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
     @checked
     def ratio(self, numerator: Where, denominator: Where, *, confidence: Number | None = None) -> RatioBar:
@@ -447,21 +441,25 @@ class WorkloadRelease(Shown):
             cells.append(FamilyCells.of(self.domain, self.kind, family, narrow, columns, law, self.unit.step))
         return withheld_families(self.domain, cells, self.statement, rule)
 
-    def clean(self) -> CleanRelease:
+    @checked
+    def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanRelease:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
+        Args:
+            given: public facts that then hold, {"total": 9, "sex=men": ut.between(high=5)}: see `read_given`.
+            hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
+
         Raises:
-            NotDetermined: where the measured families do not determine the atoms.
-            SolverFailed: where a program was not solved.
+            NotDetermined, SolverFailed: where the measured families do not determine the atoms, and of distinct counts;
+                where a program fails.
+            OutOfRange, WrongKind, Infeasible: for facts that are none, and such as hold of no table.
 
         Cost: seconds for 10^5 atoms.
         """
+        self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         self.reconstruction.check_family_determined(self.domain.finest)
         atom = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
-        squares, measured = self.reconstruction, self.measured
-        if isinstance(squares, TurnedReconstruction):
-            squares, measured = squares.on_atoms(measured)
-        return cleaned(squares, measured, atom, self.kind, sums_digest(self), self.unit.amount)
+        return cleaned(self, self.reconstruction, atom, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.
@@ -479,7 +477,7 @@ class WorkloadRelease(Shown):
 
     @cached_property
     def _errors(self) -> AnswerErrors:
-        return AnswerErrors(self.reconstruction, self._ratios)
+        return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def _laws(self, family: Family) -> dict[int, Combination]:
         """The laws of the errors of a family's sums."""

@@ -25,6 +25,7 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
+from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.version import __version__
 
@@ -45,6 +46,14 @@ _TENT_THEOREM = (
     "unit of their sum; one individual changes no more atoms than are charged, an atom lies in one group of a family, "
     "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
     "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
+)
+
+
+_ROWS_THEOREM = (
+    "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
+    "atoms than are charged, and over all sums in which an atom lies, its weight in the sum times the share of the sum "
+    "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
 )
 
 
@@ -152,6 +161,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "atoms": release.strategy.domain.size,
         "families": _family_facts(release),
         **({} if strategy.together is None else {"together": strategy.together}),
+        **({} if strategy.rows is None else {"rows": strategy.rows.facts()}),
         "part": None if release.part is None else list(release.part),
         "domain_from": "declared",
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
@@ -201,10 +211,12 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
     pair = strategy.pair
     if pair is not None:
         return {"of": f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"}
-    return {"of": strategy.family_words(family)} if is_tents(family) else {}
+    return {"of": strategy.family_words(family)} if is_tents(family) or strategy.rows is not None else {}
 
 
 def _theorem(strategy: Strategy) -> str:
+    if strategy.rows is not None:
+        return _ROWS_THEOREM
     theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
     if strategy.pair is not None:
         theorem = _TURNED_THEOREM
@@ -234,13 +246,15 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
 def sums_digest(release: Noised) -> str:
     """The SHA-256 of the UTF-8 text of a JSON list, without spaces: the domain, and a pair for each measured family.
 
-    Where sums and differences of an axis of two values were measured, its name follows the domain.
+    Where sums and differences of an axis of two values were measured, its name follows the domain; where rows are
+    listed along the axes, these do.
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
     pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
     together = [] if release.strategy.together is None else [release.strategy.together]
-    named = [release.strategy.domain.facts(), *together, *pairs]
+    rows = [] if release.strategy.rows is None else [release.strategy.rows.facts()]
+    named = [release.strategy.domain.facts(), *together, *rows, *pairs]
     text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -333,7 +347,9 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _strategy(facts: Mapping[str, Any]) -> Strategy:
     unit = Unit.of_facts(facts)
-    return Strategy(Domain.of_facts(facts["domain"]), unit, facts["shares"], together=facts.get("together"))
+    domain = Domain.of_facts(facts["domain"])
+    rows = rows_of_facts(domain, facts)
+    return Strategy(domain, unit, facts["shares"], together=facts.get("together"), rows=rows)
 
 
 def _part(found: Any) -> tuple[str, str] | None:

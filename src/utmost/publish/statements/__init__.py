@@ -1,6 +1,7 @@
 """What is said publicly of a release, and its check: built again from its facts and compared."""
 
 from utmost.publish.statements.comparisons import Trend, change, trend
+from utmost.publish.statements.contribution_costs import BoundCost, BoundCosts, bound_costs
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.published_files import PublishedTable, read_release
@@ -14,12 +15,15 @@ from utmost.publish.statements.workload_files import read_workload
 from utmost.publish.statements.yaml_writing import yaml_text
 
 __all__ = [
+    "BoundCost",
+    "BoundCosts",
     "Deployment",
     "PublishedTable",
     "ReleasedTable",
     "StatedRelease",
     "SumOfCells",
     "Trend",
+    "bound_costs",
     "change",
     "check_places",
     "check_statement",

@@ -5,20 +5,21 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
-from utmost.publish.releases.clean_release import CLEAN_KIND, CleanRelease
+from utmost.publish.releases.clean_release import CLEAN_FORMAT, CLEAN_KIND, CleanRelease
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.sums_in_words import read_family
 
 _ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
 
 
 def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanRelease:
-    """Check that a clean table, and what is said of it, are those of a release by a plan.
+    """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
 
     Args:
         statement: what was written beside the table.
@@ -33,12 +34,17 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
     Cost: that of `WorkloadRelease.clean`.
     """
-    check_header(statement, CLEAN_KIND, 1, "a statement of a clean table")
+    check_header(statement, CLEAN_KIND, CLEAN_FORMAT, "a statement of a clean table", 1)
     made_of = check_workload(release)
     if stated_field(statement, "of", dict) != {"measured": sums_digest(made_of)}:
         raise BadTable("a clean table must be made of the release's sums", came="other sums", where="of")
     family = made_of.domain.family(read_family(made_of.domain, stated_field(statement, "family", str)))
-    clean = made_of.clean()
+    facts = None
+    if "given" in statement:
+        listed = stated_field(statement, "given", list)
+        facts = PublicFacts.of_facts(made_of.domain, listed, made_of.unit.amount)
+    held = stated_field(statement, "held", list) if "held" in statement else None
+    clean = made_of.clean(facts, hold=held)
     for name in differing(statement, clean.said(digest_of(statement), family), _ROUNDED):
         raise does_not_follow(name)
     _check_cells(table, {**files.columns(made_of[family]), **files.columns(clean[family])})

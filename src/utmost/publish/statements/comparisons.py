@@ -84,6 +84,7 @@ def trend(
     releases: Sequence[Release],
     where: Mapping[str, Any] | None = None,
     *,
+    each_where: Sequence[Mapping[str, Any]] | None = None,
     column: str | None = None,
     confidence: Number | None = None,
 ) -> Trend:
@@ -92,6 +93,7 @@ def trend(
     Args:
         releases: at least two, whose noise was drawn by itself.
         where, column: as for `change`.
+        each_where: a selection for each release, where they name the same cells otherwise.
         confidence: of all values together, and of all changes together; the first release's when left out.
 
     Raises:
@@ -103,7 +105,10 @@ def trend(
         raise OutOfRange("a trend needs at least two releases", came=len(releases), where="releases")
     _check_apart(releases)
     sure = _confidence(confidence, releases[0])
-    sums = [_Sum.of(release, where, column) for release in releases]
+    chosen = [where] * len(releases) if each_where is None else each_where
+    if len(chosen) != len(releases):
+        raise OutOfRange("there must be a selection for each release", came=len(chosen), where="each_where")
+    sums = [_Sum.of(release, selection, column) for release, selection in zip(releases, chosen, strict=True)]
     changes = [after.less(before) for before, after in pairwise(sums)]
     each = 1 - missed_by_each(1 - sure, len(sums))  # independent; neighbouring changes share a release and are not
     return Trend(

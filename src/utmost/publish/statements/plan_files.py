@@ -44,7 +44,7 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     proved = Unit.of_facts(unit)
     strategy = Strategy.of_facts(facts, proved)
     levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])
-    return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together)
+    return Strategy(domain, proved, strategy.shares, workload, *levels, strategy.together, strategy.rows)
 
 
 PLAN_FORM = Form("workload plan", 1, "a plan", _facts, _value, frozenset({"standard_deviation"}))

@@ -173,9 +173,11 @@ def _domain(stated: StatedRelease) -> str:
     amount = said.get("amount")
     if "atoms" in said:
         counts = "Counts" if amount is None else f"Sums of {amount['name']}"
+        if amount is not None and "distinct" in amount:
+            counts = f"Numbers of distinct values ({amount['name']})"
         return f"{counts} over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
-    if amount is not None:
+    if amount is not None and amount["step"] != "1":
         numbers = f"multiples of {amount['step']}"
     kind = "points" if stated.per is not None else numbers
     return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."

@@ -189,8 +189,10 @@ class ReleasedTable(Shown):
 
         Raises:
             OutOfRange: for a mean of no rows, and of rows that both sums have.
+            NotDetermined: for sums of distinct counts.
         """
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
+        self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
         if mean:
             return self._mean(cells, rows, minus, sure)
         more, less = rows - minus, minus - rows

@@ -150,7 +150,7 @@ def _of_table(said: Mapping[str, Any]) -> StatedRelease:
     if said["format"] == 1:
         raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
     if plan.grid is None:
-        before = _rounded(plan.unit) + _NO_CHANGE
+        before = _rounded(plan.unit, "cell") + _NO_CHANGE
     else:
         half = plan.grid * reach("nearest")
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
@@ -259,10 +259,9 @@ def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> St
         **_common(statement, release.level, release.level, "atom"),
         noises=noises,
         why=str(statement["theorem"]),
-        before=f"{_rounded(release.unit)}each individual's contribution was bounded as the unit says; "
+        before=f"{_rounded(release.unit, 'atom')}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
-        after="every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
-        "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more",
+        after=_SUMS_OF_ATOMS if not release.unit.is_distinct else "nothing: each atom is shown as it was noised",
         composition="the families of sums share the level as stated, and the shares are together "
         + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
         + part,
@@ -270,10 +269,22 @@ def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> St
     )
 
 
-def _rounded(unit: Unit) -> str:
-    """What became of amounts before they were summed."""
+_SUMS_OF_ATOMS = (
+    "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
+    "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more"
+)
+
+
+def _rounded(unit: Unit, cell: str) -> str:
+    """What became of amounts before they were summed, and of values before the distinct ones were counted."""
     if unit.amount is None:
         return ""
+    if unit.amount.distinct is not None:
+        return (
+            f"what is counted, as {unit.amount.name}, is how many of {unit.amount.distinct} values that were declared "
+            f"beforehand occur in each {cell}; of one individual at most {unit.most} of them count there; such numbers "
+            f"do not add up over {cell}s, which may have values in common; "
+        )
     return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
 
 

@@ -21,6 +21,8 @@ from utmost.laws.exact.written_levels import (
 )
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
+from utmost.publish.releases.gradual_answers import plan_of_answer
+from utmost.publish.releases.lattice import lattice_of
 from utmost.publish.releases.plan import Plan, plan_release
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import (
@@ -201,11 +203,10 @@ def _plan(said: Mapping[str, Any]) -> Plan:
     unit = stated_unit(said)
     grid = None if said.get("grid") is None else _text(said, "grid")
     if "name" in said:
-        from utmost.publish.ledger.promised_noise import read_noise  # its room is for who has a ledger
-        from utmost.publish.ledger.verification import response_plan
-
         numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
-        return response_plan(read_noise(numbers=numbers, grid=grid, half_step=half_step, unit=unit), at, confidence)
+        in_steps = Unit(unit.sensitivity, unit.cells, unit.neighbours)
+        lattice = lattice_of(numbers, in_steps, grid, half_step)
+        return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
     return plan_release(
         at,
         cost=_text(said, "cost"),

@@ -14,13 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
-
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
 from utmost.publish.releases import together
-from utmost.publish.releases.clean_release import CLEAN_KIND
+from utmost.publish.releases.clean_release import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.processed_release import PROCESSED_KIND
@@ -40,7 +36,7 @@ _KINDS = {
     KEYS_KIND: (KEYS_FORMAT, 1),
     PROCESSED_KIND: (1, 1),
     WORKLOAD_TABLE_KIND: (1, 1),
-    CLEAN_KIND: (1, 1),
+    CLEAN_KIND: (CLEAN_FORMAT, 1),
     WITHHELD_KIND: (1, 1),
     "utmost answers": (1, 1),
 }
@@ -241,6 +237,10 @@ def signer_of(path: Path) -> Signer:
     Raises:
         KeyRefused: for a file that others may read, or that holds no such key.
     """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         remedy = f"Run chmod 600 {path}."
         raise KeyRefused(
@@ -268,6 +268,10 @@ def check_signature(signature: bytes, message: bytes, public_key: Path, where: s
         KeyRefused: for a file that holds no such key.
         PromiseBroken: where it was not signed by that key, or has changed since.
     """
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
     try:
         key = load_pem_public_key(public_key.read_bytes())
     except (ValueError, UnsupportedAlgorithm):

@@ -35,15 +35,15 @@ class AccountTally:
         """Take a batch of events in.
 
         Args:
-            inside: whether each lies in the domain.
+            inside: whether each lies in the domain, and counts in something.
             places: by axis, the place of each.
             times: for how many events each row stands; None where for one.
         """
         self._numbers[_EVENTS] += len(inside) if times is None else int(times.sum())
-        if inside.all():
-            return
         self._numbers[_LEFT_OUT] += _count(~inside, times)
         for axis, place in enumerate(places):
+            if place.min(initial=0) >= 0:
+                continue
             self._numbers[_FIRST_AXIS + 2 * axis] += _count(place == OUTSIDE, times)
             self._numbers[_FIRST_AXIS + 2 * axis + 1] += _count(place == MISSING, times)
 

@@ -19,6 +19,7 @@ from utmost.publish.workloads import Axis, plain
 from utmost.publish.workloads.axes import label_text
 
 _INT64 = np.iinfo(np.int64)
+_MOST = 1 << 16
 
 
 def places_on(axis: Axis, name: str) -> Places:
@@ -52,7 +53,23 @@ def places_on(axis: Axis, name: str) -> Places:
             raise refused_cell(cell, name)
         return labels.get(text, outside)
 
-    return lambda column: by_cell(column, axis, name, place)
+    return _by_known_cell(axis, name, place)
+
+
+def _by_known_cell(axis: Axis, name: str, place: Callable[[Any], int]) -> Places:
+    """The reader by a place for each distinct cell, which is remembered from batch to batch where it is text or int."""
+    known: dict[str | int, int] = {}
+
+    def remembered(cell: Any) -> int:
+        if type(cell) is not str and type(cell) is not int:
+            return place(cell)
+        if cell not in known:
+            if len(known) >= _MOST:
+                known.clear()
+            known[cell] = place(cell)
+        return known[cell]
+
+    return lambda column: by_cell(column, axis, name, remembered)
 
 
 def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
@@ -68,10 +85,12 @@ def _bin_reader(axis: Axis, outside: int, name: str) -> Places:
         number = bare.place(cell)
         return outside if number is None else number
 
+    by_known_cell = _by_known_cell(axis, name, place)
+
     def read(column: Any) -> NDArray[np.int64]:
         numbers = _plain_numbers(column)
         if numbers is None:
-            return by_cell(column, axis, name, place)
+            return by_known_cell(column)
         kind = numbers.dtype.kind
         if kind not in thresholds:
             thresholds[kind] = _thresholds(finite, kind)

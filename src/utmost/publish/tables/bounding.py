@@ -18,8 +18,10 @@ Progress = Callable[[int, int], object]
 """Called now and then with how much is done, and how much there is."""
 
 _COMPACT = 1 << 22
-_FITS = 1 << 62
+_FITTING = 62
+_FITS = 1 << _FITTING
 _PERSONS = 1 << 16
+_DENSE = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,28 +84,39 @@ def _summed(persons: NDArray[np.int64], cells: NDArray[np.int64], amounts: NDArr
     """The sum of the amounts of each distinct pair, exactly; how often it comes where no amounts are given."""
     if len(cells) == 0:
         return Pairs(persons, cells, np.zeros(0, dtype=np.int64) if amounts is None else amounts)
-    width = int(cells.max()) + 1
-    if (int(persons.max()) + 1) * width >= _FITS:
+    bits = int(cells.max()).bit_length()  # a key is taken apart by a shift, not by a division
+    if int(persons.max()).bit_length() + bits >= _FITTING:
         used, codes = np.unique(cells, return_inverse=True)
         inner = _summed(persons, codes.astype(np.int64), amounts)
         return Pairs(inner.persons, used[inner.cells], inner.sums)
-    keys = persons * width + cells
+    keys = persons << bits | cells
     if amounts is None:
         keys.sort()
         starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-        found = keys[starts]
-        return Pairs(*np.divmod(found, width), np.diff(starts, append=len(keys)))
+        distinct = keys[starts]
+        return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.diff(starts, append=len(keys)))
     order = np.argsort(keys)
     keys, amounts = keys[order], amounts[order]
-    if amounts.dtype != object and max(-int(amounts.min()), int(amounts.max())) * len(amounts) >= _FITS:
+    if amounts.dtype != object and _largest(amounts) * len(amounts) >= _FITS:
         amounts = amounts.astype(object)
     starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-    found = keys[starts]
-    return Pairs(found // width, found % width, np.add.reduceat(amounts, starts))
+    distinct = keys[starts]
+    return Pairs(distinct >> bits, distinct & ((1 << bits) - 1), np.add.reduceat(amounts, starts))
+
+
+def _largest(amounts: NDArray[Any]) -> int:
+    return max(-int(amounts.min(initial=0)), int(amounts.max(initial=0)))
 
 
 def least_hashed(
-    pairs: Pairs, most: int, names: Sequence[str], *, key: bytes, purpose: bytes, progress: Progress | None = None
+    pairs: Pairs,
+    most: int,
+    names: Sequence[str],
+    *,
+    key: bytes,
+    purpose: bytes,
+    runs: NDArray[np.int64] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.bool_]:
     """Which pairs are kept: of each person the ``most`` with the least hash, all where there are no more.
 
@@ -112,19 +125,21 @@ def least_hashed(
         most: how many are kept of one person, >= 1.
         names: each person's text, by code.
         key, purpose: what the hash is of, beside the person and the number of the cell.
+        runs: ascending numbers, each of pairs of one person, so many of which are kept; a person's when left out.
         progress: called with how many persons were ranked, and how many are to be.
 
     Returns:
-        (n,) booleans; of a person with c pairs exactly min(c, most) are true, whatever the hash: ties go to the
-        smaller number of the cell.
+        (n,) booleans; of a person, or run, with c pairs exactly min(c, most) are true, whatever the hash: ties go to
+        the pair that comes first.
 
     Cost: one mark for each pair of a person with more than ``most``, see `pair_marks`.
     """
-    counts = np.bincount(pairs.persons)
-    many = counts[pairs.persons] > most if len(counts) else np.zeros(0, dtype=bool)
+    numbers = pairs.persons if runs is None else runs
+    counts = np.bincount(numbers)
+    many = counts[numbers] > most if len(counts) else np.zeros(0, dtype=bool)
     rows = np.flatnonzero(many)
-    persons, cells = pairs.persons[rows], pairs.cells[rows]
-    starts = np.flatnonzero(np.r_[True, persons[1:] != persons[:-1]]) if len(rows) else rows
+    numbers, persons, cells = numbers[rows], pairs.persons[rows], pairs.cells[rows]
+    starts = np.flatnonzero(np.r_[True, numbers[1:] != numbers[:-1]]) if len(rows) else rows
     sizes = np.diff(starts, append=len(rows))
     marks, secret = np.empty(len(rows), dtype=np.uint64), marking_secret(purpose, key)
     for first in range(0, len(starts), _PERSONS):
@@ -215,22 +230,14 @@ def framed(*parts: bytes) -> bytes:
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def totals(pairs: Pairs, size: int, bound: int) -> NDArray[Any]:
-    """The sum of each cell over all persons: int64, or Python integers where that could overflow.
-
-    Args:
-        pairs: with sums of at most ``bound`` in size.
-        size: how many cells there are.
-        bound: the largest size of a sum.
-    """
-    fits = bound * max(1, len(pairs.cells)) < _FITS
-    found: NDArray[Any] = np.zeros(size, dtype=np.int64 if fits else object)
-    np.add.at(found, pairs.cells, pairs.sums if fits else pairs.sums.astype(object))
-    return found
-
-
 def added_by_cell(pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """The cells that have pairs, ascending, and the sum of each over all persons, exactly."""
+    cells, sums = pairs.cells, pairs.sums
+    width = int(cells.max(initial=-1)) + 1
+    if sums.dtype != object and width <= _DENSE * len(cells) and _largest(sums) * len(cells) < _FITS:
+        there, totals = np.flatnonzero(np.bincount(cells, minlength=width)), np.zeros(width, dtype=np.int64)
+        np.add.at(totals, cells, sums)
+        return there, totals[there]
     nobody = np.zeros(len(pairs.cells), dtype=np.int64)
     summed = _summed(nobody, pairs.cells, pairs.sums)
     return summed.cells, summed.sums

@@ -13,11 +13,12 @@ class CountAccount:
 
     Attributes:
         events: how many were read.
-        left_out: how many of them lie outside the domain, on any axis, or have no value there.
+        left_out: how many of them lie outside the domain, on any axis, or have no value there, or count in nothing.
         outside: by axis, how many have a value that is not declared; an ``other`` takes these in, and none is outside.
+            Beside the axes, the same of the columns whose distinct values are counted.
         missing: by axis, how many have no value there; an ``other`` takes these in, too.
         persons: how many persons have an event inside the domain.
-        moved: of how many atoms of persons the sum was moved into ``per_atom``.
+        moved: of how many atoms of persons the sum was moved into ``per_atom``, or distinct values were left out.
         dropped: how many atoms of persons ``at_most`` or the choice of one part left out.
         cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
     """

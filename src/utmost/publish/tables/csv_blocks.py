@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.tables.digits import Bytes, Places
+from utmost.publish.tables.digits import Bytes, Places, joined
 
 _BLOCK = 1 << 20
 _LONGEST = 1 << 20  # of one record; a longer one is left to the other reader
@@ -58,6 +58,17 @@ class CsvBlock:
             for row in np.flatnonzero(self.quoted[:, at]).tolist():
                 cells[row] = cells[row].replace('""', '"')
         return cells
+
+    def buffers(self, at: int) -> tuple[Places, Bytes | None]:
+        """The cells of one column one behind the other: where each starts and the last ends, and their bytes.
+
+        Of a column in which a quote stands for itself no bytes, since it stands there twice.
+        """
+        lengths = self.lengths[:, at]
+        content = joined(self.content, self.starts[:, at], lengths)
+        offsets = np.zeros(self.rows + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return offsets, None if self.quoted is not None and (content == _QUOTE).any() else content
 
     def records(self) -> Iterator[list[str]]:
         """Each record as the texts of its cells; few at a time, since often only the first are wanted."""

@@ -18,6 +18,7 @@ from utmost.publish.tables import adapters
 from utmost.publish.tables.adapters import Column
 from utmost.publish.tables.csv_blocks import CsvBlock, Unlike, read_blocks
 from utmost.publish.tables.digits import Bytes, Places, digits, joined
+from utmost.publish.tables.extra import extra
 from utmost.publish.tables.text_files import TextFile
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -379,14 +380,27 @@ class CsvPiece:
         at = self.table.header.index(name)
         return numbers_of(row[at] for row in self.body) if self.block is None else _integers_or_cells(self.block, at)
 
+    def texts(self, name: str) -> list[str]:
+        """The cells of one column as they stand in the file."""
+        at = self.table.header.index(name)
+        return [row[at] for row in self.body] if self.block is None else self.block.texts(at)
+
+    def in_arrow(self, name: str) -> Any:
+        """The same as an Arrow array of text, without a Python object for each."""
+        arrow = extra("pyarrow", "tables")
+        offsets, content = (None, None) if self.block is None else self.block.buffers(self.table.header.index(name))
+        if content is None:
+            return arrow.array(self.texts(name), arrow.large_string())
+        buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(content)]
+        return arrow.Array.from_buffers(arrow.large_string(), self.rows, buffers)
+
     def identifiers(self, name: str) -> Identifiers:
         """The texts of one column.
 
         Raises:
             BadTable: where one is missing.
         """
-        at = self.table.header.index(name)
-        texts = [row[at] for row in self.body] if self.block is None else self.block.texts(at)
+        texts = self.texts(name)
         if not all(map(str.strip, texts)):
             raise BadTable("every row must have an identifier", came="a row without one", where=f"column {name!r}")
         return Identifiers.of(texts)

@@ -24,7 +24,7 @@ from utmost.publish.tables.engines import (
 )
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.hive_folders import FolderColumns
-from utmost.publish.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
 _CHUNK = 1 << 17
 _LEAST = 2
@@ -96,11 +96,9 @@ class DuckRelation:
         return work(_batches(self.native))
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
-        """The rows pass by once, with a hash of their person."""
-        bucket = "_".join(("bucket", *self.native.columns))
-        hashed = f"(hash({_quoted(reader.person)}) % {BUCKETS})::UTINYINT AS {_quoted(bucket)}"
-        with closing(_batches(self.native.project(f"*, {hashed}"))) as batches:  # freed where an event is refused, too
-            yield from PersonsInBuckets(reader, bucket)(batches)
+        """The rows pass by once."""
+        with closing(_batches(self.native)) as batches:  # freed where an event is refused, too
+            yield from PersonsInBuckets(reader)(batches)
 
 
 class _Stream:

@@ -5,16 +5,17 @@ Only the columns that are counted by are read. Frames of engines do not come her
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from utmost.errors import BadTable
-from utmost.publish.tables import csv_table, dataframes, files
+from utmost.publish.tables import dataframes, files
 from utmost.publish.tables.adapters import adapter_of, check_there
-from utmost.publish.tables.csv_table import CsvTable
+from utmost.publish.tables.bounding import Progress
+from utmost.publish.tables.csv_table import CsvPieces, CsvTable
 from utmost.publish.tables.engines import engine_frame
 from utmost.publish.tables.extra import extra
 from utmost.publish.tables.hive_folders import FolderColumns
@@ -23,8 +24,8 @@ from utmost.publish.tables.parquet_pieces import ParquetPieces
 Batch = Mapping[str, Any]
 """Some of the events: by name a column of each, an Arrow array, a NumPy array or a list, all equally long."""
 
-_ROWS = 1 << 20
-_RECORDS = 1 << 16
+_ROWS = 1 << 18
+_MANY = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,15 +36,24 @@ class Events:
         kind: of what kind tables made from it are, as an adapter names it.
         rows: how many rows come.
         batches: reads them.
-        weight: the column that says for how many events a row stands; None where each stands for one.
+        in_memory: whether the rows are in memory before they are read.
         folders: of a directory, the columns in the names of its folders.
     """
 
     kind: str
     rows: int
     batches: Callable[[], Iterator[Batch]]
-    weight: str | None = None
+    in_memory: bool = True
     folders: FolderColumns | None = None
+
+    def watched(self, progress: Progress | None) -> Iterator[Batch]:
+        """The batches; where the next one is asked for, progress is told that the one before is done."""
+        done = 0
+        for batch in self.batches():
+            yield batch
+            done += len(next(iter(batch.values())))
+            if progress is not None:
+                progress(done, self.rows)
 
 
 def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) -> Events:
@@ -77,7 +87,23 @@ def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
     for name, column in chosen.items():
         if isinstance(column, np.ndarray) and column.ndim != 1:
             raise BadTable("a column must be one-dimensional", came=f"shape {column.shape}", where=f"column {name!r}")
+    if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
+        chosen = {name: _packed(column) for name, column in chosen.items()}
     return Events("columns:", rows, lambda: _slices(chosen, rows))
+
+
+def _packed(column: Any) -> Any:
+    """Texts, or integers of 64 bits, of Python as an Arrow array, which says the same; any other column as it is."""
+    is_array = type(column) is np.ndarray and column.ndim == 1 and column.dtype.kind in "OU"
+    cells = column.tolist() if is_array else column
+    kinds = set(map(type, cells)) - {type(None)} if isinstance(cells, list) else set()
+    if kinds not in ({str}, {int}):
+        return column
+    arrow = extra("pyarrow", "tables")
+    try:
+        return arrow.array(cells, arrow.large_string() if kinds == {str} else arrow.int64())
+    except (arrow.ArrowException, UnicodeError, OverflowError):  # half a surrogate pair; larger integers
+        return column
 
 
 def _sliceable(column: Any) -> Any:
@@ -97,22 +123,20 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
 
 def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) -> Events:
     check_there(wanted, events.header)
-    places = {name: events.header.index(name) for name in wanted}
-    return Events("columns:", events.rows, lambda: _csv_batches(events.path, places, values))
+    in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
+    return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
 
 
-def _csv_batches(path: Path, places: Mapping[str, int], values: Sequence[str]) -> Iterator[Batch]:
-    records = csv_table.records(path)
-    next(records, None)
-    while batch := [record for _, record in islice(records, _RECORDS)]:
-        texts = {name: [record[place] for record in batch] for name, place in places.items()}
-        yield {name: csv_table.numbers_of(cells) if name in values else cells for name, cells in texts.items()}
+def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str], in_arrow: bool) -> Iterator[Batch]:
+    for piece in CsvPieces(events).pieces():
+        texts = piece.in_arrow if in_arrow else piece.texts
+        yield {name: piece.column(name) if name in values else texts(name) for name in wanted}
 
 
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
     whole = ParquetPieces.of(path)
     check_there(wanted, whole.names)
-    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), folders=whole.folders)
+    return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
 
 
 def _from_frame(events: Any, wanted: Sequence[str]) -> Events:

@@ -109,7 +109,7 @@ def _arrow_cells(column: Any) -> tuple[NDArray[np.int64], list[Any]]:
     codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     values = encoded.dictionary.to_pylist()
     gone = np.array([is_missing(value) for value in values] + [True], dtype=bool)
-    return np.where(gone[codes], -1, codes), values
+    return (np.where(gone[codes], -1, codes) if gone[:-1].any() else codes), values
 
 
 def refused_cell(cell: Any, name: str) -> BadTable:
@@ -199,7 +199,7 @@ Places = Callable[[Any], NDArray[np.int64]]
 def by_cell(column: Any, axis: Axis, name: str, place: Callable[[Any], int]) -> NDArray[np.int64]:
     """The place of each cell, from those of the distinct ones; a missing cell has the place that the axis gives it."""
     codes, cells = distinct_cells(column, name, axis)
-    used = np.bincount(codes[codes >= 0], minlength=len(cells)) > 0  # a category that no event has is never refused
+    used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0  # a category that no event has is never refused
     places = [place(cell) if is_used else OUTSIDE for cell, is_used in zip(cells, used.tolist(), strict=True)]
     return np.array([*places, missing_place(axis)], dtype=np.int64)[codes]
 

@@ -1,32 +1,59 @@
 """Counting persons whose events come in any order: a part of the persons at a time, chosen by a hash of their text.
 
-Events are read once. Where they are many they are set aside on the disk by a hash that the engine computes of the
-person: all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides
-nothing but where events wait: what is kept of a person is the choice of `count_table` on one machine.
+Events are read once, in columns of Arrow. Where they are many they are set aside on the disk by a hash of their person:
+all events of a person are in one bucket, and a bucket has few enough to be counted in memory. The hash decides nothing
+but where events wait: what is kept of a person is a function of the key and of that person's own rows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from secrets import token_bytes
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.tables.arrow_identifiers import is_text
-from utmost.publish.tables.bounding import Tally
+from utmost.laws.sampling.item_words import SECRET_BYTES, item_tags
+from utmost.publish.tables.arrow_identifiers import arrow_identifiers, is_text
+from utmost.publish.tables.bounding import Pairs, Progress, Tally
 from utmost.publish.tables.engines import EventReader
+from utmost.publish.tables.event_batches import Batch, Events
 from utmost.publish.tables.event_codes import Persons, TextsInArrow
 from utmost.publish.tables.extra import extra
+from utmost.publish.tables.persons_in_order import take_events
 from utmost.publish.tables.set_aside import SetAside
 
 BUCKETS = 256
-_PERSON, _CELL, _AMOUNT, _BUCKET = "person", "cell", "amount", "bucket"
+_PERSON, _CELL, _AMOUNT = "person", "cell", "amount"
 _AT_ONCE = 1 << 20
 _IN_MEMORY = 1 << 21
 _LARGEST = 1 << 24
 _SHORT = 1 << 31
 _BEYOND_ASCII = 0x80
+
+
+Counted = Iterator[tuple[Pairs, Sequence[str]]]
+"""The pairs of some persons, all of whose pairs these are, and each person's text by code."""
+
+
+def persons_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Counted:
+    """The persons of a table of events: in columns of Arrow as by `PersonsInBuckets`, of lists all persons together.
+
+    Raises:
+        BadTable: for what cannot be counted.
+    """
+    batches = read.watched(progress)
+    first = next(batches, None)
+    if first is not None and hasattr(first[reader.person], "dictionary_encode"):
+        # Rows that are in memory already are not written to the disk.
+        buckets = PersonsInBuckets(reader, read.rows) if read.in_memory else PersonsInBuckets(reader)
+        yield from buckets.counted(chain([first], batches))
+        return
+    persons, tally, before = Persons(reader.person), Tally(), 0
+    for batch in chain([] if first is None else [first], batches):
+        before += take_events(reader, batch, persons, tally, before=before)
+    yield tally.pairs(), persons.texts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,20 +62,23 @@ class PersonsInBuckets:
 
     Attributes:
         reader: of the events.
-        bucket: the column with the hash of each event's person, below `BUCKETS`.
         in_memory: with no more events than so many nothing is written to the disk.
         at_once: so many events are set aside at a time.
         largest: of more events in one bucket not even the persons are gathered, but their sums.
     """
 
     reader: EventReader
-    bucket: str
     in_memory: int = _IN_MEMORY
     at_once: int = _AT_ONCE
     largest: int = _LARGEST
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The sums, in Arrow batches.
+        """Of record batches the sums, in Arrow batches."""
+        columns = ({name: batch.column(name) for name in batch.schema.names} for batch in batches)
+        return (self.reader.summed(*persons) for persons in self.counted(columns))
+
+    def counted(self, batches: Iterable[Batch]) -> Counted:
+        """The persons, those of some buckets at a time.
 
         Memory goes with the distinct pairs of person and cell in a 256th of the persons; the disk with the events.
 
@@ -62,7 +92,7 @@ class PersonsInBuckets:
             if rows > self.in_memory:
                 break
         else:
-            yield self._summed(iter(first), rows)
+            yield self._pairs(iter(first), rows)
             return
         with SetAside(BUCKETS) as held:
             aside = _Aside(held)
@@ -70,34 +100,33 @@ class PersonsInBuckets:
                 aside.add(part)
             first.clear()
             for some in aside.parts(self.at_once):
-                yield self._summed(aside.tables(some), sum(int(aside.rows[one]) for one in some))
+                yield self._pairs(aside.tables(some), sum(int(aside.rows[bucket]) for bucket in some))
 
-    def _laid(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def _laid(self, batches: Iterable[Batch]) -> Iterator[Any]:
         """Of each batch the events inside the domain: whose they are, in which cell, how much they count."""
         arrow, before = extra("pyarrow", "tables"), 0
         for batch in batches:
-            columns = {name: batch.column(name) for name in batch.schema.names}
-            persons = _checked_persons(columns[self.reader.person], self.reader.person)
-            cells, amounts = self.reader.placed(columns, None, before)
-            before, buckets = before + batch.num_rows, columns[self.bucket]
-            if len(cells) > batch.num_rows:  # several things are counted of each event
-                rows = arrow.array(np.tile(np.arange(batch.num_rows), len(cells) // batch.num_rows))
-                persons, buckets = persons.take(rows), buckets.take(rows)
-            found = {_PERSON: persons, _CELL: arrow.array(cells), _BUCKET: buckets}
+            persons = _checked_persons(batch[self.reader.person], self.reader.person)
+            cells, amounts = self.reader.placed(batch, None, before)
+            rows = len(persons)
+            before += rows
+            if len(cells) > rows:  # several things are counted of each event
+                persons = persons.take(arrow.array(np.tile(np.arange(rows), len(cells) // rows)))
+            laid = {_PERSON: persons, _CELL: arrow.array(cells)}
             if amounts is not None:
-                found[_AMOUNT] = _amounts_in_arrow(amounts)
-            table = arrow.table(found)
+                laid[_AMOUNT] = _amounts_in_arrow(amounts)
+            table = arrow.table(laid)
             inside = cells >= 0
             yield table if inside.all() else table.filter(arrow.array(inside))
 
-    def _summed(self, tables: Iterator[Any], rows: int) -> Any:
-        """What is kept of the persons of these events, added up."""
+    def _pairs(self, tables: Iterator[Any], rows: int) -> tuple[Pairs, Sequence[str]]:
+        """The persons of these events."""
         if rows > self.largest:
-            return self._summed_on_the_way(tables)
+            return self._pairs_on_the_way(tables)
         arrow, tally = extra("pyarrow", "tables"), Tally()
         found = list(tables)
         if not rows:
-            return self.reader.summed(tally.pairs(), [])
+            return tally.pairs(), []
         whole = arrow.chunked_array([_wide(chunk) for table in found for chunk in table[_PERSON].chunks])
         persons = whole.combine_chunks().dictionary_encode()
         who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -105,15 +134,15 @@ class PersonsInBuckets:
         amounts = np.concatenate([_amounts_of(table) for table in found]) if _AMOUNT in found[0].column_names else None
         del found, whole
         tally.add(who, cells, amounts)
-        return self.reader.summed(tally.pairs(), TextsInArrow(persons.dictionary))
+        return tally.pairs(), TextsInArrow(persons.dictionary)
 
-    def _summed_on_the_way(self, tables: Iterator[Any]) -> Any:
+    def _pairs_on_the_way(self, tables: Iterator[Any]) -> tuple[Pairs, Sequence[str]]:
         """The same for a bucket with more events than memory may hold: of one person, say, who has most of them."""
         persons, tally = Persons(self.reader.person), Tally()
         for table in tables:
             who = persons.codes(table[_PERSON])
             tally.add(who, _cells_of(table), _amounts_of(table) if _AMOUNT in table.column_names else None)
-        return self.reader.summed(tally.pairs(), persons.texts)
+        return tally.pairs(), persons.texts
 
 
 class _Aside:
@@ -121,14 +150,16 @@ class _Aside:
 
     def __init__(self, held: SetAside) -> None:
         self._held, self.rows = held, np.zeros(BUCKETS, dtype=np.int64)
+        self._secret = token_bytes(SECRET_BYTES)  # nobody can choose names that fall into one bucket
 
     def add(self, table: Any) -> None:
         """Write events behind those of their buckets."""
         arrow, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
-        buckets = table[_BUCKET].combine_chunks().to_numpy(zero_copy_only=False).astype(np.uint8)
+        columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names}
+        tags = item_tags(self._secret, [arrow_identifiers(columns[_PERSON], _PERSON)])
+        buckets = (tags[:, 0] % BUCKETS).astype(np.uint8)
         counts = np.bincount(buckets, minlength=BUCKETS)
         order = np.argsort(buckets, kind="stable")
-        columns = {name: _wide(table[name]).combine_chunks() for name in table.column_names if name != _BUCKET}
         cells = columns[_CELL].to_numpy(zero_copy_only=False)
         if cells.max(initial=0) < _SHORT:
             columns[_CELL] = arrow.array(cells.astype(np.int32))
@@ -163,10 +194,13 @@ class _Aside:
 
 
 def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The same rows in larger tables."""
+    """The same rows in larger tables, each of one schema: amounts become text from the batch on that has large ones."""
     arrow = extra("pyarrow", "tables")
     waiting: list[Any] = []
     for table in tables:
+        if waiting and table.schema != waiting[0].schema:
+            yield arrow.concat_tables(waiting)
+            waiting = []
         waiting.append(table)
         if sum(one.num_rows for one in waiting) >= rows:
             yield arrow.concat_tables(waiting)
@@ -186,8 +220,11 @@ def _checked_persons(column: Any, name: str) -> Any:
         column = column.cast(column.type.value_type)
     if arrow.types.is_integer(column.type) and not column.null_count:
         return column
-    if is_text(column.type) and not column.null_count and not _holds_blanks(_wide(column)):
-        return column
+    if is_text(column.type) and not column.null_count:
+        column = _wide(column)
+        whole = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
+        if not _holds_blanks(whole):
+            return whole
     persons = Persons(name)
     codes = persons.codes(column)
     return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))

@@ -16,7 +16,7 @@ from utmost.publish.tables.engines import (
     write_parquet,
 )
 from utmost.publish.tables.extra import extra
-from utmost.publish.tables.persons_in_buckets import BUCKETS, PersonsInBuckets
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
 
 _CHUNK = 1 << 18
 _LEAST = 2  # Polars 1 pushes projections through maps that are stacked, whatever they are told
@@ -93,11 +93,8 @@ class LazyPolars:
         return work(_passing(self.native))
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
-        """The rows pass by once, with a hash of their person."""
-        polars = extra("polars", "tables")
-        bucket = "_".join(("bucket", *self.native.collect_schema().names()))
-        hashed = (polars.col(reader.person).hash() % BUCKETS).cast(polars.UInt8).alias(bucket)
-        return PersonsInBuckets(reader, bucket)(_passing(self.native.with_columns(hashed)))
+        """The rows pass by once."""
+        return PersonsInBuckets(reader)(_passing(self.native))
 
 
 def _passing(rows: Any) -> Batches:

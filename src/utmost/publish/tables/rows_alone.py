@@ -6,9 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from utmost.publish.tables.bounding import Pairs
+from utmost.publish.tables.bounding import Pairs, Progress
 from utmost.publish.tables.engines import EventReader
-from utmost.publish.tables.event_batches import Batch
+from utmost.publish.tables.event_batches import Batch, Events
+
+
+def rows_of(reader: EventReader, read: Events, progress: Progress | None = None) -> Iterator[Pairs]:
+    """The pairs of all rows of a table, a batch at a time, as by `row_pairs`."""
+    before = 0
+    for batch in read.watched(progress):
+        yield row_pairs(reader, batch, before)
+        before += len(next(iter(batch.values())))
 
 
 def row_pairs(reader: EventReader, batch: Batch, before: int) -> Pairs:

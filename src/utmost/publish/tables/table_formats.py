@@ -40,10 +40,10 @@ def read_json_lines(path: Path) -> dict[str, list[Any]]:
 
 def _object(line: str, where: str) -> dict[str, Any]:
     try:
-        pairs = json.loads(line, parse_float=Decimal, object_pairs_hook=_Pairs)
+        pairs = _JSON.decode(line)
     except (ValueError, RecursionError):
         pairs = None
-    if not isinstance(pairs, _Pairs) or any(isinstance(cell, list | _Pairs) for _, cell in pairs):
+    if not isinstance(pairs, _Pairs) or any(isinstance(cell, list) for _, cell in pairs):
         raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -53,6 +53,9 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 class _Pairs(list[tuple[str, Any]]):
     """The names and cells of an object, as they stand in it."""
+
+
+_JSON = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_Pairs)
 
 
 def write_json_lines(names: list[str], rows: Iterable[Iterable[Any]]) -> Iterator[tuple[int, bytes]]:

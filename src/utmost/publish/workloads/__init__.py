@@ -8,6 +8,9 @@ from utmost.publish.workloads.chosen_strategy import strategy
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins
+from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+from utmost.publish.workloads.public_facts import Between, between
+from utmost.publish.workloads.shared_level import SharedLevel, share_level
 from utmost.publish.workloads.time_axes import periods
 from utmost.publish.workloads.unequal_trees import (
     TreeError,
@@ -24,6 +27,8 @@ from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
 __all__ = [
     "Alternatives",
     "Axis",
+    "AxisRows",
+    "Between",
     "Blocks",
     "CellsTogether",
     "CertifiedShares",
@@ -31,12 +36,15 @@ __all__ = [
     "Family",
     "LowerBound",
     "Part",
+    "ProductRows",
+    "SharedLevel",
     "Strategy",
     "TogetherKind",
     "TreeError",
     "UnequalTree",
     "Workload",
     "WorkloadBounds",
+    "between",
     "bins",
     "bounds_of",
     "certified_shares",
@@ -47,8 +55,10 @@ __all__ = [
     "pair_noise",
     "periods",
     "plain",
+    "share_level",
     "strategy",
     "tree_estimate",
     "tree_variances",
+    "values_alone",
     "ways_together",
 ]

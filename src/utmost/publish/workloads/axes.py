@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, OutOfRange
+from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
-from utmost.publish.workloads.tents import MARK, tent_count, tent_rows
+from utmost.publish.workloads.tents import CLASS_MARK, MARK, class_number, tent_count, tent_rows
 
 Label = str | int | bool
 """A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
@@ -100,7 +100,10 @@ class Axis(Shown):
         return len(self.labels[level]) if level < len(self.levels) else 1
 
     def level_name(self, level: int) -> str:
-        """The name of a level; of -s, that of the tents of spacing s."""
+        """The name of a level; of -s, that of the tents of spacing s; of a class of listed rows its number."""
+        number = class_number(level)
+        if number is not None:
+            return f"{self.levels[0]}{CLASS_MARK}{number}"
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def group_labels(self, level: int) -> tuple[Label, ...]:
@@ -111,6 +114,9 @@ class Axis(Shown):
         """
         if level >= 0:
             return self.labels[level]
+        if class_number(level) is not None:
+            remedy = "Read the noisy sums of a release in .measured."
+            raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)
         under = (np.flatnonzero(row)[[0, -1]] for row in tent_rows(self.size, -level))
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 

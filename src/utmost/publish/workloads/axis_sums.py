@@ -1,17 +1,18 @@
-"""Sums along one axis: groups of a level, ranges, prefixes, or the values that somebody listed.
+"""Sums along one axis: groups of a level, ranges, prefixes, windows, or the values or weights that somebody listed.
 
 A wanted part of a workload is a product of such rows, one kind for each axis: each answer takes one row of every axis,
-and is the sum of the atoms in their product.
+and is the sum of the atoms in their product, each with the product of its weights.
 """
 
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.spectra import (
@@ -20,27 +21,31 @@ from utmost.publish.workloads.spectra import (
     prefix_spectrum,
     range_spectrum,
     row_spectrum,
+    rows_spectrum,
     runs_spectrum,
+    window_spectrum,
 )
+
+_LARGEST_ENTRY, _MOST_WEIGHTS = 1 << 31, 10**7
 
 
 class AxisSums(Protocol):
-    """Rows of 0 and 1 along an axis, one for each sum."""
+    """Rows of integers along an axis, one for each sum; nearly always of 0 and 1."""
 
     def level(self, axis: Axis) -> int:
         """The coarsest level whose groups' sums determine these."""
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """How many values a row takes, and how many rows take so many."""
+        """How many values a row takes at least, with one sign, and how many rows take so many."""
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
         """|Q_t w|^2 by level t, summed over the rows w."""
 
-    def matrix(self, axis: Axis) -> NDArray[np.bool_]:
+    def matrix(self, axis: Axis) -> NDArray[Any]:
         """The rows themselves; (rows, values)."""
 
     def gram(self, axis: Axis) -> Floats:
-        """Of each two values, how many rows take both; (values, values)."""
+        """The sum over the rows w of w w': of each two values, how many rows take both; (values, values)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,88 @@ class Ranges:
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """The sums of so many neighbouring values, for each place where such a window lies inside the axis."""
+
+    length: int
+
+    def level(self, axis: Axis) -> int:
+        """The coarsest level whose groups determine these."""
+        return 0
+
+    def lengths(self, axis: Axis) -> Counter[int]:
+        """How many rows take how many values."""
+        return Counter({self.length: axis.size + 1 - self.length})
+
+    def spectrum(self, chain: Chain) -> list[Fraction]:
+        """|Q_t w|^2 by level t, summed over the rows w."""
+        return window_spectrum(chain, self.length)
+
+    def matrix(self, axis: Axis) -> NDArray[np.bool_]:
+        """The rows; (rows, values)."""
+        behind = np.arange(axis.size) - np.arange(axis.size + 1 - self.length)[:, None]
+        return (behind >= 0) & (behind < self.length)
+
+    def gram(self, axis: Axis) -> Floats:
+        """How many rows take both of two values; (values, values)."""
+        places = np.arange(axis.size)
+        first = np.maximum(np.maximum.outer(places, places) + 1 - self.length, 0)
+        last = np.minimum(np.minimum.outer(places, places), axis.size - self.length)
+        return np.asarray(np.maximum(last + 1 - first, 0), dtype=float)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Rows of any integers, none of them zero throughout."""
+
+    rows: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, axis: Axis, matrix: Any) -> "Weighed":
+        """The rows of a matrix, (rows, values).
+
+        Raises:
+            OutOfRange: for other than a matrix of integers below 2^31 with a column for each value, for more than 10^7
+                entries, and for a row of zeros.
+        """
+        where = repr(axis.levels[0])
+        try:
+            rows = np.array(matrix)
+        except ValueError:  # rows of several lengths
+            rows = np.zeros(0)
+        if rows.ndim != 2 or not len(rows) or rows.shape[1] != axis.size:
+            raise OutOfRange(f"the rows must have {axis.size} entries each", came=rows.shape, where=where)
+        if rows.dtype.kind not in "biu" or max(int(rows.max()), -int(rows.min())) >= _LARGEST_ENTRY:
+            raise OutOfRange("the rows must be of integers below 2^31", came=rows.dtype, where=where)
+        if rows.size > _MOST_WEIGHTS or not rows.any(axis=1).all():
+            raise OutOfRange("there may be 10^7 entries, and no row of zeros", came=rows.shape, where=where)
+        return cls(tuple(map(tuple, rows.astype(np.int64).tolist())))
+
+    def level(self, axis: Axis) -> int:
+        """The coarsest level whose groups determine these."""
+        columns = self.matrix(axis).T
+        alike = (level for level in range(len(axis.levels), 0, -1) if _alike(columns, axis.group_starts(level)))
+        return next(alike, 0)
+
+    def lengths(self, axis: Axis) -> Counter[int]:
+        """How many rows take how many values; of a row with other weights than 0 and 1 one, which is never too many."""
+        return Counter(sum(row) if {*row} <= {0, 1} else 1 for row in self.rows)
+
+    def spectrum(self, chain: Chain) -> list[Fraction]:
+        """|Q_t w|^2 by level t, summed over the rows w."""
+        return rows_spectrum(chain, np.array(self.rows, dtype=object))
+
+    def matrix(self, axis: Axis) -> NDArray[np.int64]:
+        """The rows; (rows, values)."""
+        return np.array(self.rows, dtype=np.int64)
+
+    def gram(self, axis: Axis) -> Floats:
+        """The sum over the rows w of w w'; (values, values)."""
+        rows = np.array(self.rows, dtype=float)
+        return np.asarray(rows.T @ rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Runs:
     """Groups of neighbouring values of any sizes, which partition the axis; given by where each begins."""
 
@@ -199,6 +286,15 @@ class Runs:
 
     def _run_of(self, axis: Axis) -> NDArray[np.intp]:
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=axis.size))
+
+
+IN_ORDER = Ranges | Prefixes | Windows
+"""Sums of neighbouring values, which a finer or a coarser axis has as well."""
+
+
+def _alike(columns: NDArray[Any], starts: NDArray[np.intp]) -> bool:
+    """Whether the columns are equal within each group."""
+    return bool((columns[starts].repeat(np.diff(starts, append=len(columns)), axis=0) == columns).all())
 
 
 def sum_of_values(axis: Axis, taken: NDArray[np.bool_]) -> AxisSums:

@@ -146,6 +146,10 @@ class Domain(Shown):
         """The groups of a family, by axis: 1 where it sums over the axis."""
         return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
 
+    def is_of_atoms(self, family: Family) -> bool:
+        """Whether each group of a family is one atom."""
+        return min(family, default=0) >= 0 and prod(self.group_shape(family)) == self.size
+
     def group_labels(self, family: Family) -> dict[str, list[Label]]:
         """The labels of a family's groups as columns, in the order of the groups.
 

@@ -45,6 +45,11 @@ class ProductForm:
         """The coarsest family whose groups have one coefficient for all their atoms."""
         return tuple(_level(axis, factor) for axis, factor in zip(self.domain.axes, self.factors, strict=True))
 
+    @property
+    def is_one_atom(self) -> bool:
+        """Whether no atom is added to another."""
+        return all(np.count_nonzero(factor) <= 1 for factor in self.factors)
+
     def group_sums(self, axis: int, level: int) -> NDArray[Any]:
         """Of the groups of one level of an axis, the sums of their values' factors."""
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))

@@ -1,13 +1,13 @@
-"""What a strategy may measure: the groups of a level on each axis, or tents on one of them."""
+"""What a strategy may measure: the groups of a level on each axis, tents on one of them, or classes of listed rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.domain import Domain, Family, words_in
-from utmost.publish.workloads.tents import MARK
+from utmost.publish.workloads.tents import CLASS_MARK, MARK, WIDEST, class_code
 
-_WIDEST = 10**6
+_LONGEST = 6  # digits of a class of rows
 
 
 def measured_family(domain: Domain, name: Any) -> Family:
@@ -23,7 +23,7 @@ def measured_family(domain: Domain, name: Any) -> Family:
     if _is_family(domain, name):
         return tuple(name)
     words = _words(domain, name)
-    tents = [word for word in words if names_tents(domain, word)]
+    tents = [word for word in words if names_tents(domain, word) or names_class(domain, word)]
     if not tents:
         return domain.family(name)
     found = list(domain.family([word for word in words if word not in tents]))
@@ -37,7 +37,12 @@ def measured_family(domain: Domain, name: Any) -> Family:
 
 def is_tents(family: Family) -> bool:
     """Whether a family measures tents on some axis."""
-    return any(level < 0 for level in family)
+    return any(-WIDEST <= level < 0 for level in family)
+
+
+def is_listed(family: Family) -> bool:
+    """Whether a family measures classes of rows that the strategy lists, see `product_rows`."""
+    return any(level < -WIDEST for level in family)
 
 
 def check_tents(families: Iterable[Family], pair: object) -> None:
@@ -55,7 +60,7 @@ def load_of(family: Family) -> int:
     """By how much the sums of a family change together when one atom changes by 1: 1 for groups, s for tents."""
     found = 1
     for level in family:
-        found *= max(1, -level)
+        found *= -level if -WIDEST <= level < 0 else 1
     return found
 
 
@@ -80,7 +85,7 @@ def place_of_tents(families: Iterable[Family]) -> int | None:
     Raises:
         Unsupported: for tents on two axes.
     """
-    places = {place for family in families for place, level in enumerate(family) if level < 0}
+    places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < 0}
     if len(places) > 1:
         remedy = "Measure tents on one axis, and groups of the levels of the others."
         raise Unsupported("tents are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
@@ -91,32 +96,49 @@ def _is_family(domain: Domain, name: Any) -> bool:
     if not isinstance(name, tuple) or len(name) != len(domain.axes) or not all(type(level) is int for level in name):
         return False
     return all(
-        -_WIDEST <= level <= len(axis.levels) and level != -1 for axis, level in zip(domain.axes, name, strict=True)
+        -2 * WIDEST <= level <= len(axis.levels) and level != -1 for axis, level in zip(domain.axes, name, strict=True)
     )
 
 
 def _words(domain: Domain, name: Any) -> list[Any]:
     if isinstance(name, str):
         known = any(name in axis.levels for axis in domain.axes)
-        if known or names_tents(domain, name):
+        if known or names_tents(domain, name) or names_class(domain, name):
             return [name]
         levels = {level for axis in domain.axes for level in axis.levels}
-        return list(words_in(name, lambda word: word in levels or names_tents(domain, word)))
+        return list(
+            words_in(name, lambda word: word in levels or names_tents(domain, word) or names_class(domain, word))
+        )
     return list(name) if isinstance(name, Sequence) else []
 
 
 def names_tents(domain: Domain, word: Any) -> bool:
     """Whether a word is the name of an axis, the mark and a number; a level that is called so comes first."""
+    return _marked(domain, word, MARK)
+
+
+def names_class(domain: Domain, word: Any) -> bool:
+    """Whether a word is the name of an axis, the mark of classes and a number; a level called so comes first."""
+    return _marked(domain, word, CLASS_MARK)
+
+
+def _marked(domain: Domain, word: Any, sign: str) -> bool:
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False
-    axis, mark, number = word.rpartition(MARK)
+    axis, mark, number = word.rpartition(sign)
     return bool(mark) and axis in domain.columns and number.isascii() and number.isdigit()
 
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
+    """The axis, and what is negative in the family: the spacing of tents, or what stands for a class of rows."""
+    if names_class(domain, word):
+        axis, _, number = word.rpartition(CLASS_MARK)
+        if len(number) > _LONGEST or str(int(number)) != number:
+            raise OutOfRange("a class of rows must have a number of its own", came=repr(word))
+        return domain.columns.index(axis), -class_code(int(number))
     axis, _, number = word.rpartition(MARK)
-    spacing = int(number) if len(number) < 9 else _WIDEST + 1
-    if not 2 <= spacing <= _WIDEST or str(spacing) != number:
+    spacing = int(number) if len(number) < 9 else WIDEST + 1
+    if not 2 <= spacing <= WIDEST or str(spacing) != number:
         remedy = f"The tents of spacing 1 are {axis!r} itself."
-        raise OutOfRange(f"tents must be 2 to {_WIDEST} values apart", came=number, where=repr(word), remedy=remedy)
+        raise OutOfRange(f"tents must be 2 to {WIDEST} values apart", came=number, where=repr(word), remedy=remedy)
     return domain.columns.index(axis), spacing

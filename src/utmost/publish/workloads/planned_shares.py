@@ -23,6 +23,8 @@ from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.measured_families import place_of_tents
+from utmost.publish.workloads.product_rows import ProductRows
+from utmost.publish.workloads.product_search import product_variances
 from utmost.publish.workloads.sums_and_differences import PairAxis, least_turned, turned_variances
 from utmost.publish.workloads.tent_errors import tent_variances
 from utmost.publish.workloads.tent_search import axes_in_order, tent_shares
@@ -53,9 +55,13 @@ def planned_shares(
 
     Raises:
         NotALevel: for a level so small that the squares of its errors are beyond the floats.
+        NotDetermined: for sums of distinct counts, of which the atoms alone are measured.
     """
     if level.epsilon_float < _LEAST:
         raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
+    if unit.is_distinct:
+        workload.check_adds(unit)
+        return atoms_alone(workload, unit)
     if pair is not None:
         plan = _Plan(unit, level, None, aim, False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
@@ -126,12 +132,23 @@ def _error(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], le
     return sum(weighted) if aim == "mean" else max(weighted)
 
 
-def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
+def check_measured(
+    workload: Workload,
+    unit: Unit,
+    shares: Mapping[Family, Fraction],
+    pair: PairAxis | None,
+    rows: ProductRows | None = None,
+) -> None:
     """Check that the measured families determine every wanted answer.
 
     Raises:
         OutOfRange: where they do not.
     """
+    if rows is not None:
+        for part in workload.parts:
+            if any(wanted < base for wanted, base in zip(part.family(workload.domain), rows.base, strict=True)):
+                raise undetermined(part.name)
+        return
     if not is_unequal_tree(workload.domain) and pair is None and _along(workload, shares) is None:
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
@@ -147,10 +164,13 @@ def part_variances(
     shares: Mapping[Family, Fraction],
     level: Level,
     pair: PairAxis | None = None,
+    rows: ProductRows | None = None,
 ) -> dict[str, float]:
     """Of each part the mean variance of its answers, by least squares from what these shares measure at a level."""
     if pair is not None:
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
+    if rows is not None:
+        return product_variances(workload, rows, shares, float(level_of_atoms(unit, level).epsilon_float))
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
     whole = float(level_of_atoms(unit, level).scaled(largest).epsilon_float)
     shares = {family: share / largest for family, share in shares.items()}

@@ -12,6 +12,7 @@ Source: orthogonal block structure, [nelder1965].
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,34 @@ def row_spectrum(chain: Chain, row: NDArray[np.bool_]) -> list[Fraction]:
     parts = [row.reshape(-1, block).sum(axis=1, dtype=np.int64) for block in chain]
     squares = [sum(int(number) ** 2 * int(times) for number, times in _counted(part)) for part in parts]
     return _steps([Fraction(square, block) for square, block in zip(squares, chain, strict=True)])
+
+
+def rows_spectrum(chain: Chain, rows: NDArray[Any]) -> list[Fraction]:
+    """The sum of |Q_t w|^2 over rows w of Python integers; (rows, values).
+
+    >>> [str(square) for square in rows_spectrum((1, 2), np.array([[2, -1], [1, 1]], dtype=object))]
+    ['9/2', '5/2']
+    """
+    parts = [rows.reshape(len(rows), -1, block).sum(axis=2) for block in chain]
+    return _steps([Fraction(int((part * part).sum()), block) for part, block in zip(parts, chain, strict=True)])
+
+
+def window_spectrum(chain: Chain, length: int) -> list[Fraction]:
+    """The sum of |Q_t w|^2 over the sums of so many neighbouring values.
+
+    A window takes an end of its first block, whole blocks, and the beginning of its last.
+
+    >>> [str(square) for square in window_spectrum((1, 2, 4), 2)]
+    ['1', '2', '3']
+    """
+    starts = np.arange(chain[-1] + 1 - length)
+    squares = []
+    for block in chain:
+        first = np.minimum(length, block - starts % block)
+        whole, last = np.divmod(length - first, block)
+        counted = _counted(first * first + whole * block * block + last * last)
+        squares.append(Fraction(sum(square * times for square, times in counted), block))
+    return _steps(squares)
 
 
 def runs_spectrum(chain: Chain, starts: Sequence[int]) -> list[Fraction]:

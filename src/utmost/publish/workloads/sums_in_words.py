@@ -2,7 +2,7 @@
 
 department sex                 a table of every department and sex
 department outcome=admitted    narrowed to a label
-ranges of age by sex           all runs of bins, for each sex; likewise "prefixes of"
+ranges of age by sex           all runs of bins, for each sex; "ranges of x y" all rectangles; likewise "prefixes of"
 age=20..40 sex=men             one sum; the bins from 20 up to 40, which is not in it
 sex=2                          the table of the sexes, with weight 2; "=2" behind anything else
 """
@@ -119,9 +119,9 @@ def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
         axis, _, crossed = text.removeprefix(start).partition(" by ")
         names, weight = _scanned(domain, axis)
         by, last = _scanned(domain, crossed)
-        if len(names) != 1 or not isinstance(names[0], str):
-            raise OutOfRange(f"{start.split()[0]} must be of one axis", came=repr(axis), where="want")
-        return _RUNS[start](domain, names[0], _first(last, weight), by=by, per_answer=per_answer)
+        if not names or not all(isinstance(name, str) for name in names):
+            raise OutOfRange(f"{start.split()[0]} must be of axes", came=repr(axis), where="want")
+        return _RUNS[start](domain, *names, weight=_first(last, weight), by=by, per_answer=per_answer)
     name, equals, said = text.rpartition("=")
     if _is_total(domain, text) or (equals and _is_total(domain, name)):
         return Workload(domain, {"": said if equals else 1}, per_answer=per_answer)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from utmost.laws.exact import Floats
 from utmost.publish.workloads.axes import Axis
-from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken
+from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
 from utmost.publish.workloads.blocks import relative_precision
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.measured_families import load_of
@@ -198,6 +198,10 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
     """tr M and H M H' for the sums along the axis, in groups of the base."""
     if isinstance(sums, Ranges | Prefixes):
         return _of_prefixes(columns, isinstance(sums, Ranges))
+    if isinstance(sums, Windows):
+        across = np.cumsum(np.vstack([np.zeros(columns.shape[1]), columns]), axis=0)
+        taken = across[sums.length :] - across[: -sums.length]
+        return float(sums.length * len(taken)), taken.T @ taken
     if isinstance(sums, Taken):
         row = sums.row[::base].astype(float)
         return float(row.sum()), np.outer(row @ columns, row @ columns)
@@ -208,7 +212,7 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
         groups = len(columns) / (1 if sums.only is None else len(starts))
         return groups, taken.T @ taken
     rows = sums.matrix(axis)[:, ::base].astype(float)
-    return float(rows.sum()), (rows @ columns).T @ (rows @ columns)
+    return float((rows * rows).sum()), (rows @ columns).T @ (rows @ columns)
 
 
 def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:

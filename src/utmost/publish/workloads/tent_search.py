@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats
-from utmost.publish.workloads.axis_sums import Prefixes, Ranges
+from utmost.publish.workloads.axis_sums import IN_ORDER
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.candidates import finest_common
 from utmost.publish.workloads.domain import Family
@@ -36,11 +36,11 @@ _MOVES = (0.5, 0.15, 0.04)
 
 
 def axes_in_order(workload: Workload) -> list[int]:
-    """The axes of which all ranges or prefixes are wanted."""
+    """The axes of which all ranges, prefixes or windows are wanted."""
     return [
         place
         for place, axis in enumerate(workload.domain.axes)
-        if axis.size > 2 and any(isinstance(part.sums[place], Ranges | Prefixes) for part in workload.parts)
+        if axis.size > 2 and any(isinstance(part.sums[place], IN_ORDER) for part in workload.parts)
     ]
 
 
@@ -53,7 +53,7 @@ def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[d
         room: which shares keep the level.
 
     Raises:
-        OutOfRange: where all ranges or prefixes of no axis of three values are wanted.
+        OutOfRange: where all ranges, prefixes or windows of no axis of three values are wanted.
         Unsupported: where these are so many that no tents are searched.
 
     >>> from utmost.publish.workloads import Domain, bins
@@ -147,9 +147,7 @@ class _Search:
 def _beside(workload: Workload, place: int, *, with_total: bool) -> tuple[list[Family], list[Family]]:
     """The families that are measured beside tents, and the families of the other axes in whose groups tents stand."""
     wanted = list(workload.families)
-    ordered = [
-        part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], Ranges | Prefixes)
-    ]
+    ordered = [part.family(workload.domain) for part in workload.parts if isinstance(part.sums[place], IN_ORDER)]
     needed = [family for family in wanted if family[place] == 0]
     values = _on(place, 0, finest_common(needed))
     others = [family for family in dict.fromkeys([*wanted, *ordered]) if family[place] > 0]

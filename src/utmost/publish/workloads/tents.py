@@ -5,7 +5,8 @@ ends of the axis, so that every value lies under two neighbouring tents (or unde
 to exactly s**: one individual who changes an atom by 1 changes the tents by s together. The tent of spacing 1 would be
 the value itself.
 
-A measured family has on an axis the number of a level, or -s for the tents of spacing s. See docs/theory/workloads.md.
+A measured family has on an axis the number of a level, or -s for the tents of spacing s, or a number beyond those of
+tents for rows that a strategy lists itself, see `product_rows`. See docs/theory/workloads.md.
 """
 
 from typing import Any
@@ -15,6 +16,26 @@ from numpy.typing import NDArray
 
 MARK = "~"
 """Between the name of an axis and the spacing of its tents: ``age~32``."""
+
+WIDEST = 10**6
+"""The largest spacing of tents."""
+
+CLASS_MARK = "#"
+"""Between the name of an axis and the number of a class of listed rows: ``age#3``."""
+
+
+def class_code(number: int) -> int:
+    """What stands for a class of listed rows in a family, in the place of a level.
+
+    >>> class_number(class_code(3)), class_number(-3), class_number(0)
+    (3, None, None)
+    """
+    return -(WIDEST + 1 + number)
+
+
+def class_number(level: int) -> int | None:
+    """The class of listed rows that a family has on an axis; None for groups and tents."""
+    return None if level >= -WIDEST else -level - WIDEST - 1
 
 
 def tent_count(size: int, spacing: int) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from utmost.laws.exact import Array, Floats
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.product_reconstruction import ProductReconstruction
+from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.tent_reconstruction import TentReconstruction
@@ -20,15 +22,20 @@ from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.publish.workloads.unequal_trees import UnequalTree, tree_estimate
 
 
-def reconstruction_of(domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None) -> "LeastSquares":
+def reconstruction_of(
+    domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None, rows: ProductRows | None = None
+) -> "LeastSquares":
     """Least squares for the measured families of a domain: by axes where that is possible, else of one tree.
 
     Args:
         pair: an axis of the domain whose sums and differences are measured.
+        rows: rows that are listed along the axes.
 
     Raises:
         Unsupported: for a measured level whose groups differ in size, beside other axes.
     """
+    if rows is not None:
+        return ProductReconstruction(rows, weights)
     if pair is not None:
         return TurnedReconstruction(pair, weights)
     if any(map(is_tents, weights)):
@@ -180,10 +187,37 @@ class TreeReconstruction:
 
 
 SumSquares = Reconstruction | TreeReconstruction | TentReconstruction
-"""Least squares from sums of atoms."""
+"""Least squares from sums of groups and tents, over which `clean` minimises."""
 
-LeastSquares = SumSquares | TurnedReconstruction
-"""Least squares for a domain, of any kind."""
+
+class LeastSquares(Protocol):
+    """Estimates from measured families, whatever these are: what a release, its bars and its documents need of them."""
+
+    @property
+    def domain(self) -> Domain:
+        """The domain."""
+
+    @property
+    def weights(self) -> Mapping[Family, int]:
+        """Of each measured family its weight."""
+
+    def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
+        """All sums over a family: integers, and what they are to be divided by."""
+
+    def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
+        """One answer."""
+
+    def check_determined(self, form: ProductForm) -> None:
+        """Check that the measured sums determine an answer."""
+
+    def check_family_determined(self, family: Family) -> None:
+        """Check that they determine every sum over a family."""
+
+    def kinds(self, family: Family) -> NDArray[np.intp]:
+        """Of each group of a family a number, equal for groups whose errors have one law."""
+
+    def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
+        """The answers as sums of the measured families' noises: which coefficients, and how often each occurs."""
 
 
 def _numbered(keys: list[Any]) -> list[int]:

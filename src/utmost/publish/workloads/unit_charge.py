@@ -27,7 +27,8 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.measured_families import is_listed, is_tents
+from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
 
@@ -67,7 +68,13 @@ TOTAL_FREE = Room(Fraction(1), Fraction(1))
 """A replacement leaves the total as it is, so that it has a whole share beside what adds up to 1."""
 
 
-def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None = None) -> Fraction:
+def charge_of(
+    domain: Domain,
+    unit: Unit,
+    shares: Mapping[Family, Fraction],
+    pair: PairAxis | None = None,
+    rows: ProductRows | None = None,
+) -> Fraction:
     """How much of its level a strategy of these shares spends on one individual: at most 1 if it keeps the level.
 
     Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
@@ -77,6 +84,7 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pai
         unit: what one individual changes.
         shares: of each measured family, in parts of `Unit.per_cell`.
         pair: the axis whose sums and differences are measured.
+        rows: rows that are listed along the axes: then not less than what is spent, and exact for one cell.
 
     Source: docs/theory/workloads.md, "What a strategy is charged".
 
@@ -88,17 +96,31 @@ def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pai
     if pair is not None:
         sums, differences = (sum(side.values(), Fraction(0)) for side in pair.split(shares))
         return _rows_reached(unit, pair.rows.size) * 2 * max(sums, differences) / unit.charged
+    if rows is not None:
+        present, _ = _reached(unit, domain.size)
+        return rows.charge(shares) * Fraction(present, unit.cells)
     total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
     rest = sum(shares.values(), Fraction(0)) - total
     return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / unit.charged
 
 
-def check_charge(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], pair: PairAxis | None) -> None:
+def check_charge(
+    domain: Domain,
+    unit: Unit,
+    shares: Mapping[Family, Fraction],
+    pair: PairAxis | None,
+    rows: ProductRows | None = None,
+) -> None:
     """Check that shares spend the level: that they add up to 1, which is never too much, or that their charge is 1.
 
     Raises:
         OutOfRange: where they do neither.
     """
+    if rows is not None:
+        if rows.charge(shares) != 1:
+            remedy = "Pass rows.shares, or let ut.strategy choose them."
+            raise OutOfRange("the shares of listed rows must spend the level", came=rows.charge(shares), remedy=remedy)
+        return
     least = min(_added(shares, pair))
     if added_to_one(shares, pair) or (least >= 1 and charge_of(domain, unit, shares, pair) == 1):
         return
@@ -111,8 +133,9 @@ def check_charge(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction], 
 
 
 def added_to_one(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> bool:
-    """Whether the shares, or those of sums and of differences, add up to 1, as they always may."""
-    return all(total == 1 for total in _added(shares, pair))
+    """Whether the shares, or those of sums and of differences, add up to 1, as they always may; those of listed rows
+    are such that each atom's do."""
+    return any(map(is_listed, shares)) or all(total == 1 for total in _added(shares, pair))
 
 
 def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fraction]:

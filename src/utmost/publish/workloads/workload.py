@@ -15,10 +15,19 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import Array, Floats, Number, checked, exact, frozen, wrong_kind
+from utmost.laws.exact import Array, Floats, Number, checked, exact, frozen, natural, wrong_kind
 from utmost.laws.exact.shown import LONGEST, Shown
+from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Label, label_text
-from utmost.publish.workloads.axis_sums import AxisSums, Groups, Prefixes, Ranges, sum_of_values
+from utmost.publish.workloads.axis_sums import (
+    AxisSums,
+    Groups,
+    Prefixes,
+    Ranges,
+    Weighed,
+    Windows,
+    sum_of_values,
+)
 from utmost.publish.workloads.blocks import Blocks, chains_of
 from utmost.publish.workloads.domain import Domain, Family, Where, words_in
 
@@ -122,28 +131,95 @@ class Workload(Shown):
     @classmethod
     @checked
     def ranges(
-        cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
+        cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """All sums of neighbouring values of an axis, within each group of a family of the other axes.
+        """All sums of neighbouring values of an axis, or all boxes of several, within each group of a family of others.
+
+        A box takes neighbouring values of each of these axes: of two axes, the rectangles.
 
         >>> from utmost.publish.workloads import bins
-        >>> Workload.ranges(Domain(age=bins(4), sex=["men", "women"]), "age", by="sex")
-        Workload(ranges of age by sex: 20 answers, weight 1)
+        >>> domain = Domain(x=bins(4), y=bins(3), sex=["men", "women"])
+        >>> Workload.ranges(domain, "x", by="sex"), Workload.ranges(domain, "x", "y")
+        (Workload(ranges of x by sex: 20 answers, weight 1), Workload(ranges of x y: 60 answers, weight 1))
         """
-        return _runs(domain, axis, Ranges(), "ranges", weight, by, per_answer)
+        return _along(domain, dict.fromkeys(axes, Ranges()), "ranges", weight, by, per_answer)
 
     @classmethod
     @checked
     def prefixes(
-        cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
+        cls, domain: Domain, *axes: str, weight: Number = 1, by: Any = "", per_answer: bool = False
     ) -> "Workload":
-        """The sums of the first 1, 2, ... values of an axis, within each group of a family of the other axes.
+        """The sums of the first 1, 2, ... values of an axis, or the boxes from the first corner of several.
 
         >>> from utmost.publish.workloads import bins
-        >>> Workload.prefixes(Domain(age=bins(4)), "age", 2)
+        >>> Workload.prefixes(Domain(age=bins(4)), "age", weight=2)
         Workload(prefixes of age: 4 answers, weight 2)
         """
-        return _runs(domain, axis, Prefixes(), "prefixes", weight, by, per_answer)
+        return _along(domain, dict.fromkeys(axes, Prefixes()), "prefixes", weight, by, per_answer)
+
+    @classmethod
+    @checked
+    def windows(
+        cls, domain: Domain, lengths: Mapping[str, int], weight: Number = 1, *, by: Any = "", per_answer: bool = False
+    ) -> "Workload":
+        """The sums of so many neighbouring values of an axis, wherever they begin; of several axes the boxes of a size.
+
+        Args:
+            lengths: of each axis how many values, from 1 to its size.
+
+        >>> from utmost.publish.workloads import bins
+        >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
+        Workload(windows of day 7: 22 answers, weight 1)
+        """
+        read = {name: Windows(natural(length, f"length along {name!r}", least=1)) for name, length in lengths.items()}
+        for name, windows in read.items():
+            values = domain.axes[domain.level_named(name)[0]].size
+            if windows.length > values:
+                raise OutOfRange(f"a window may take {values} values at most", came=windows.length, where=repr(name))
+        return _along(domain, read, "windows", weight, by, per_answer)
+
+    @classmethod
+    @checked
+    def weighed(
+        cls,
+        domain: Domain,
+        rows: Mapping[str, Any],
+        weight: Number = 1,
+        *,
+        by: Any = "",
+        per_answer: bool = False,
+        name: str = "rows",
+    ) -> "Workload":
+        """The sums that integer matrices weigh: of each row of an axis' matrix the values times its entries.
+
+        Args:
+            rows: of each axis a matrix, (rows, values), of integers below 2^31 in size, no row zero throughout; of
+                several axes an answer takes one row of each.
+            name: what the rows are called.
+
+        >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
+        Workload(rows of grade: 2 answers, weight 1)
+        """
+        read = {name: Weighed.of(domain.axes[domain.level_named(name)[0]], matrix) for name, matrix in rows.items()}
+        return _along(domain, read, str(name), weight, by, per_answer)
+
+    @classmethod
+    @checked
+    def hierarchy(
+        cls, domain: Domain, axis: str, weight: Number = 1, *, by: Any = "", per_answer: bool = False
+    ) -> "Workload":
+        """The sums over the groups of every level of an axis and over all of it, each level a part of this weight.
+
+        >>> from utmost.publish.workloads import hierarchy
+        >>> place = hierarchy({"North": ["N1", "N2"], "South": ["S1"]}, names=["region", "district"])
+        >>> Workload.hierarchy(Domain(place=place), "district")
+        Workload(district: 3 answers, weight 1; region: 2 answers, weight 1; total: 1 answer, weight 1)
+        """
+        place, _ = domain.level_named(axis)
+        family, only = _crossing(domain, [place], by)
+        levels = range(len(domain.axes[place].levels) + 1)
+        families = [(*family[:place], level, *family[place + 1 :]) for level in levels]
+        return _workload(domain, [_part_of(domain, chosen, only, weight, per_answer) for chosen in families])
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
@@ -211,6 +287,15 @@ class Workload(Shown):
     def answers(self) -> int:
         """How many answers are wanted."""
         return sum(part.answers for part in self.parts)
+
+    def check_adds(self, unit: Unit) -> None:
+        """Check that no wanted answer adds atoms up, where they do not add up: `Unit.check_adds`.
+
+        Raises:
+            NotDetermined: for distinct counts.
+        """
+        for part in self.parts if unit.is_distinct else ():
+            unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -317,19 +402,36 @@ def _part_of(domain: Domain, family: Family, only: Mapping[int, int], weight: Nu
     return _part(domain, " ".join(words), sums, weight, per_answer)
 
 
-def _runs(
-    domain: Domain, axis: str, runs: AxisSums, kind: str, weight: Number, by: Any, per_answer: bool
+def _along(
+    domain: Domain, sums: Mapping[str, AxisSums], kind: str, weight: Number, by: Any, per_answer: bool
 ) -> "Workload":
-    place, level = domain.level_named(axis)
-    if level:
-        raise OutOfRange(f"{kind} are of the values of an axis", came=repr(axis), remedy="Name its finest level.")
-    family, only = narrowed(domain, by)
-    if family[place] < len(domain.axes[place].levels):
-        raise OutOfRange("by= must name other axes", came=repr(by))
+    """One part: sums of this kind along some axes, in each group of a family of the others."""
+    places: dict[int, AxisSums] = {}
+    for axis, along in sums.items():
+        place, level = domain.level_named(axis)
+        if level:
+            raise OutOfRange(f"{kind} are of the values of an axis", came=repr(axis), remedy="Name its finest level.")
+        places[place] = along
+    if not places:
+        raise OutOfRange(f"{kind} must be of an axis", came="none", remedy=f"Its axes are {', '.join(domain.columns)}.")
+    family, only = _crossing(domain, places, by)
     crossing = _part_of(domain, family, only, 1, per_answer=False)
-    name = f"{kind} of {axis}" + (f" by {crossing.name}" if crossing.name else "")
-    sums = (*crossing.sums[:place], runs, *crossing.sums[place + 1 :])
-    return _workload(domain, [_part(domain, name, sums, weight, per_answer)])
+    names = [f"{domain.columns[place]}{_detail(along)}" for place, along in places.items()]
+    name = f"{kind} of {' '.join(names)}" + (f" by {crossing.name}" if crossing.name else "")
+    chosen = tuple(places.get(place, beside) for place, beside in enumerate(crossing.sums))
+    return _workload(domain, [_part(domain, name, chosen, weight, per_answer)])
+
+
+def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Family, dict[int, int]]:
+    """The family of the other axes."""
+    family, only = narrowed(domain, by)
+    if any(family[place] < len(domain.axes[place].levels) for place in places):
+        raise OutOfRange("by= must name other axes", came=repr(by))
+    return family, only
+
+
+def _detail(along: AxisSums) -> str:
+    return f" {along.length}" if isinstance(along, Windows) else ""
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:

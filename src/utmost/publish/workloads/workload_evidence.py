@@ -266,6 +266,8 @@ def _unlike_axes(workload: Workload) -> list[int]:
 def matrix_parts(workload: Workload) -> list[MatrixPart]:
     """M, split along the axes whose values are alike, with one matrix over the values of the others.
 
+    A part of zeros stays: where nothing is wanted, information that one individual limits can still be spent.
+
     Raises:
         Unsupported: where these have more than 2000 values together, or fewer for many eigenspaces of the others.
     """
@@ -293,7 +295,7 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         total = np.zeros((rows, rows), dtype=object)
         for weight, gram, part in zip(weights, grams, workload.parts, strict=True):
             total = total + int(weight * below) * _on_eigenspace(part.sums, alike, chains, T) * gram
-        if times and total.any():
+        if times:
             parts.append(MatrixPart(total, below, times))
     return parts
 

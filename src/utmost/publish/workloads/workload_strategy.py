@@ -13,7 +13,12 @@ from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kin
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import check_tents, is_tents, measured_family, tents_in_words
+from utmost.publish.workloads.measured_families import (
+    check_tents,
+    is_tents,
+    measured_family,
+    tents_in_words,
+)
 from utmost.publish.workloads.planned_shares import (
     atoms_alone,
     check_measured,
@@ -21,6 +26,7 @@ from utmost.publish.workloads.planned_shares import (
     part_variances,
     planned_shares,
 )
+from utmost.publish.workloads.product_rows import ProductRows, check_rows, rows_of_facts
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
 from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
@@ -29,6 +35,7 @@ from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
 
 _MANY_PARTS = 8
+_SHOWN = 12  # classes of listed rows
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
 
@@ -54,10 +61,13 @@ class Strategy(Shown):
         together: an axis of two values, of which one individual changes **both atoms of one row and no others** (of
             ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
             each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`.
+        rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
+            shares are then those of their classes. See `ProductRows`.
 
     Raises:
         OutOfRange: for shares that are not so, or have no common denominator of at most 4 000 digits; for families that
-            the domain has not, and wanted answers that the measured families do not determine.
+            the domain has not, and wanted answers that the measured families do not determine; for sums of distinct
+            counts (`Unit.check_adds`), measured or wanted.
     """
 
     _shown = ("domain", "unit", "measured", "level")
@@ -69,6 +79,7 @@ class Strategy(Shown):
     level: Level | None
     tuned_at: Level | None
     together: str | None
+    rows: ProductRows | None
 
     def __init__(
         self,
@@ -79,6 +90,7 @@ class Strategy(Shown):
         level: Level | None = None,
         tuned_at: Level | None = None,
         together: str | None = None,
+        rows: ProductRows | None = None,
     ) -> None:
         if not isinstance(domain, Domain):
             raise wrong_kind("domain", "a Domain", domain)
@@ -92,17 +104,21 @@ class Strategy(Shown):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
         check_tents(dict(read), pair)
-        check_charge(domain, unit, dict(read), pair)
+        are_atoms = pair is None and rows is None and all(domain.is_of_atoms(family) for family, _ in read)
+        unit.check_adds(is_one_cell=are_atoms, came="a strategy that measures sums")
+        check_rows(domain, unit, together, rows, dict(read))
+        check_charge(domain, unit, dict(read), pair, rows)
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
-            check_measured(workload, unit, dict(read), pair)
-        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together)
+            workload.check_adds(unit)
+            check_measured(workload, unit, dict(read), pair, rows)
+        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
         for name, value in zip(Strategy.__slots__, found, strict=True):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = (self.workload, self.level, self.tuned_at, self.together)
+        kept = (self.workload, self.level, self.tuned_at, self.together, self.rows)
         return Strategy, (self.domain, self.unit, dict(self.shares), *kept)
 
     def __str__(self) -> str:
@@ -118,7 +134,7 @@ class Strategy(Shown):
         >>> Strategy(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
         Fraction(1, 1)
         """
-        return charge_of(self.domain, self.unit, self.shares, self.pair)
+        return charge_of(self.domain, self.unit, self.shares, self.pair, self.rows)
 
     @property
     def measured(self) -> int:
@@ -132,10 +148,14 @@ class Strategy(Shown):
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
+        if self.rows is not None:
+            return self.rows.shape(family)
         return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
 
     def family_words(self, family: Family) -> str:
         """What a measured family measures, in words: "department", or "department, differences of column"."""
+        if self.rows is not None:
+            return self.rows.words(family)
         name, pair = tents_in_words(self.domain, family), self.pair
         if pair is None or not pair.is_difference(family):
             return name
@@ -144,6 +164,8 @@ class Strategy(Shown):
 
     def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each atom."""
+        if self.rows is not None:
+            return self.rows.sums(atoms, list(self.shares))
         found, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
         return found if pair is None else {family: pair.turned(sums, family) for family, sums in found.items()}
 
@@ -152,7 +174,8 @@ class Strategy(Shown):
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
         promised = {"nonnegative": True} if self.unit.nonnegative else {}
         together = {} if self.together is None else {"together": self.together}
-        return {"domain": self.domain.facts(), "shares": shares, **promised, **together}
+        rows = {} if self.rows is None else {"rows": self.rows.facts()}
+        return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], unit: Unit) -> "Strategy":
@@ -171,7 +194,8 @@ class Strategy(Shown):
         if "nonnegative" in facts:
             unit = replace(unit, nonnegative=facts["nonnegative"])
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
-        return cls(domain, unit, shares, together=facts.get("together"))
+        rows = rows_of_facts(domain, facts)
+        return cls(domain, unit, shares, together=facts.get("together"), rows=rows)
 
     @checked
     def levels(self, level: Level) -> dict[Family, Level]:
@@ -205,7 +229,7 @@ class Strategy(Shown):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def _variances(self, level: Level) -> dict[str, float]:
-        return part_variances(_wanted(self), self.unit, self.shares, level, self.pair)
+        return part_variances(_wanted(self), self.unit, self.shares, level, self.pair, self.rows)
 
     @property
     def variances(self) -> dict[str, float]:
@@ -215,7 +239,11 @@ class Strategy(Shown):
     @property
     def value(self) -> float:
         """The sum over the wanted parts of weight times mean variance, at the strategy's own level."""
-        variances = self._variances(_stated(self, self.level))
+        return self.value_at(_stated(self, self.level))
+
+    def value_at(self, level: Level) -> float:
+        """`value` at another level."""
+        variances = self._variances(level)
         return sum(float(part.weight) * variances[part.name] for part in _wanted(self).parts)
 
     @property
@@ -231,11 +259,14 @@ class Strategy(Shown):
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
-        if self.together is None and not self.unit.is_shared and not any(map(is_tents, self.shares)):
+        overlapping = self.rows is not None or any(map(is_tents, self.shares))
+        if self.together is None and not self.unit.is_shared and not overlapping:
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
         is_alone = self.together is not None or self.unit.is_shared
         alone = replace(self.unit, cells=1) if is_alone else self.unit
-        why = "tents overlap" if self.together is None else "the differences of two columns are no family of groups"
+        why = "tents overlap" if self.rows is None else "listed rows are no family of groups"
+        if self.together is not None:
+            why = "the differences of two columns are no family of groups"
         if self.unit.is_shared:
             why = "one individual changes the two parts of a sum together"
         bounds = bounds_of(_wanted(self), alone, _stated(self, self.level))
@@ -428,7 +459,10 @@ def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
 
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
-    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in chosen.shares.items()]
+    listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
+    measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
+    if len(listed) < len(chosen.shares):
+        measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = added_to_one(chosen.shares, chosen.pair)
     lines = [_aligned([["measured", "share" if plain else f"share of 1/{chosen.unit.charged}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:

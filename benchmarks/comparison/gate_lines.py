@@ -1,0 +1,243 @@
+"""The gate: every public call that has a cliff in its history, beside a neighbour that does the like, as a ratio.
+
+A ratio of two figures of one run hardly depends on the machine or on what else it does. Each limit is some three to
+five times what was measured, so that noise passes and a cliff does not. Where no neighbour does the like, a loop of
+Python stands for the machine.
+"""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from comparison.file_lines import COMMAND
+from comparison.lines import OURS, Line, is_installed
+
+import utmost as ut
+from utmost.design.optima import user_program
+from utmost.design.spaces import Consumer, grid, losses
+from utmost.laws.programs import solve
+from utmost.laws.sampling import sample
+from utmost.publish.workloads import Strategy, bins
+
+LEAST, MOST = 0.03, 2_000
+"""Seconds that a contender is timed for at least, and how often it is called for that at most."""
+TURNS = 3
+EVENTS = 100_000
+COUNTED = {"person": "user", "domain": ut.Domain(page=list(range(400)), country=["A", "B", "C"]), "at_most": 10}
+NUMPY, HIGHS, DUCKDB, ARROW, LOOP = "NumPy's floats", "HiGHS", "DuckDB", "pyarrow", "a loop of 10^5 steps"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A work: the public call, the neighbour's, and how many times as long ours may take."""
+
+    work: str
+    ours: Callable[[], Any]
+    who: str
+    theirs: Callable[[], Any]
+    limit: float
+
+
+def ratios(line: Line) -> None:
+    """Every public call beside a neighbour, small."""
+    with tempfile.TemporaryDirectory() as folder:
+        for made in MAKERS:
+            for ratio in made(Path(folder)):
+                measured(line, ratio)
+
+
+def measured(line: Line, ratio: Ratio) -> None:
+    """Both in turn, after a call each outside the clock; the least of each."""
+    often = [max(1, min(MOST, round(LEAST / max(1e-9, once(call))))) for call in (ratio.ours, ratio.theirs)]
+    least = [float("inf")] * 2
+    for _ in range(TURNS):
+        for at, call in enumerate((ratio.ours, ratio.theirs)):
+            start = processor()
+            for _ in range(often[at]):
+                call()
+            least[at] = min(least[at], (processor() - start) / often[at])
+    line.took(OURS, ratio.work, least[0])
+    line.took(ratio.who, ratio.work, least[1])
+    line.goal(f"{ratio.work}, beside {ratio.who}", least[0] / least[1], ratio.limit, "times")
+
+
+def once(call: Callable[[], Any]) -> float:
+    """What the second call takes: the first one loads, and compiles."""
+    call()
+    start = processor()
+    call()
+    return processor() - start
+
+
+def processor() -> float:
+    """Seconds of processor so far, of this process and of those that it started and that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def loop() -> int:
+    """What stands for the machine."""
+    return sum(step * step for step in range(100_000))
+
+
+def draws(_folder: Path) -> Iterator[Ratio]:
+    """Noise: a draw, ten, a million, of a staircase, and by item."""
+    insecure, law = np.random.default_rng(0), ut.Geometric(epsilon=1)
+    stairs = ut.DiscreteStaircase(epsilon=1, sensitivity=1000)
+    yield Ratio("one draw", lambda: sample(law), NUMPY, insecure.laplace, 8)
+    yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 60)
+    for name, drawn, limit in (("a million draws", law, 1.5), ("a million draws of a staircase", stairs, 4)):
+        yield Ratio(name, lambda drawn=drawn: sample(drawn, 10**6), NUMPY, lambda: insecure.laplace(size=10**6), limit)
+
+
+def designs(_folder: Path) -> Iterator[Ratio]:
+    """The best mechanism for places, with its proof, on either side of what column generation does; and a capacity."""
+    for n, limit in ((9, 12), (12, 10), (25, 6)):
+        draw = np.random.default_rng(n)
+        space = ut.spaces.points(draw.random((n, 2)).round(3).tolist())
+        ptype = ut.PrivacyType(space, epsilon=1)
+        consumer = Consumer(draw.dirichlet(np.ones(n)), losses.distance(space))
+        program = user_program(ptype, consumer)
+        best = lambda p=ptype, c=consumer: ut.optimal_mechanism(p, c)  # noqa: E731
+        yield Ratio(f"design of {n} places", best, HIGHS, lambda p=program: solve(p), limit)
+    lattice = ut.PrivacyType(grid(20, 20), alpha="1/2")
+    yield Ratio("capacity of 20 x 20 places", lambda: ut.capacity(lattice), LOOP, loop, 40)
+
+
+def counting(folder: Path) -> Iterator[Ratio]:
+    """Events of persons, from each kind of file."""
+    if not is_installed("pyarrow"):
+        return
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+    from pyarrow import json as lines
+
+    rng = np.random.default_rng(0)
+    names = np.char.add("user ", rng.integers(0, EVENTS // 16, EVENTS).astype(str))
+    table = pa.table(
+        {
+            "user": names,
+            "page": rng.zipf(1.4, EVENTS) % 450,
+            "country": np.array(["A", "B", "C"])[rng.integers(0, 3, EVENTS)],
+        }
+    )
+    paths = {ending: folder / f"events.{ending}" for ending in ("parquet", "csv", "jsonl")}
+    parquet.write_table(table, paths["parquet"])
+    csv.write_csv(table, paths["csv"])
+    paths["jsonl"].write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    keys = table.column_names
+    theirs: dict[str, tuple[str, Callable[[], Any], float]] = {
+        "csv": (ARROW, lambda: csv.read_csv(paths["csv"]).group_by(keys).aggregate([]), 12),
+        "jsonl": (ARROW, lambda: lines.read_json(paths["jsonl"]).group_by(keys).aggregate([]), 40),
+    }
+    if is_installed("duckdb"):
+        import duckdb
+
+        con = duckdb.connect(config={"threads": 1})
+        each = f"SELECT DISTINCT * FROM '{paths['parquet']}'"
+        said = f"SELECT page, country, count(*) FROM ({each}) GROUP BY ALL"
+        theirs["parquet"] = (DUCKDB, lambda: con.execute(said).fetchall(), 10)
+    for ending, (who, call, limit) in theirs.items():
+        ours = lambda path=paths[ending]: ut.count_table(path, **COUNTED)  # noqa: E731
+        yield Ratio(f"count_table of a {ending} file", ours, who, call, limit)
+
+
+def items(folder: Path) -> Iterator[Ratio]:
+    """A table published by a ledger with noise by item, and a release of it in memory."""
+    rows = {"id": [f"person-{k:012d}" for k in range(EVENTS)], "x": np.arange(EVENTS) % 100}
+    promise = {"columns": "x", "sensitivity": 1, "cells": 1, "epsilon": 1}
+    insecure, numbers = np.random.default_rng(0), count()
+    ledger = ut.Ledger.open(folder / "gate.db", create=True)
+
+    def published() -> Any:
+        words = {"drop": "id", "id_column": "id", "noise": "items", "independent": True, **promise}
+        return ledger.publish(f"visits {next(numbers)}", rows, **words)
+
+    yield Ratio("publish by item, text", published, "NumPy sorts the texts", lambda: np.sort(np.array(rows["id"])), 20)
+    table = {"x": rows["x"]}
+    released = lambda: ut.release_table(table, **promise)  # noqa: E731
+    yield Ratio("release_table", released, NUMPY, lambda: insecure.laplace(size=EVENTS), 5)
+    ledger.close()
+
+
+def answers(_folder: Path) -> Iterator[Ratio]:
+    """What is made of a release of sums that agree: means, quantiles, a table without negative counts."""
+    draw = np.random.default_rng(0)
+    ages = ut.Domain(age=bins(100))
+    strategy = Strategy(ages, ut.Unit(1, 1), {ages.finest: 1})
+    release = ut.release_workload(draw.poisson(50, ages.shape), strategy, epsilon=1)
+    yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 180)
+    yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 60)
+
+    def margins(side: int) -> Any:
+        domain = ut.Domain(row=list(range(side)), column=list(range(side)))
+        plan = Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+        return ut.release_workload(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1)
+
+    small, large = margins(25), margins(50)
+    yield Ratio("clean() of 2 500 cells", large.clean, "clean() of 625", small.clean, 12)
+
+
+def doors(folder: Path) -> Iterator[Ratio]:
+    """The command line for one row; a stored view of the service beside an endpoint that says the same."""
+    source, out = folder / "one.csv", folder / "out.csv"
+    source.write_text("ward,n\nw0,17\n", encoding="utf-8")
+
+    def command() -> None:
+        for path in folder.glob("out.csv*"):
+            path.unlink()
+        line = [sys.executable, *COMMAND.format(source, out).split()]
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+
+    numpy = [sys.executable, "-c", "import numpy"]
+    yield Ratio("utmost release of one row", command, "import numpy", lambda: subprocess.run(numpy, check=True), 40)
+    if not (is_installed("fastapi") and is_installed("httpx")):
+        return
+    from fastapi import FastAPI
+
+    from utmost.doors.service import Grant, Service, Terms
+    from utmost.doors.service.app import application
+    from utmost.doors.service.settings import Settings
+
+    ledger = ut.Ledger.open(folder / "served.db", create=True)
+    service = Service(ledger)
+    terms = Terms.read({"columns": "n", "sensitivity": 1, "cells": 1})
+    made = {role: service.bearers.make(None, role, role, role, (Grant("*"),)) for role in ("curator", "approver")}
+    at = ut.level(1)
+    proposal = service.proposals.propose(made["curator"][0], "p", "publish", "visits", at, terms=terms)
+    service.proposals.decide(made["approver"][0], proposal.name, "approved")
+    table = {"n": list(range(100))}
+    service.releases.publish(made["curator"][0], "k", "visits", table, at, terms, proposal=proposal.name)
+    headers = {"Authorization": f"Bearer {made['curator'][1]}"}
+    view = asked(application(service, Settings(rate=1e6, burst=10**6)), "/v1/releases/visits/view?epsilon=1", headers)
+    bare, answer = FastAPI(), view().json()
+    bare.get("/view")(lambda: answer)
+    yield Ratio("the service, a stored view", view, "a bare endpoint", asked(bare, "/view", {}), 12)
+    ledger.close()
+
+
+def asked(app: Any, address: str, headers: dict[str, str]) -> Callable[[], Any]:
+    """A request to an application in this process; ten at a time, since a client and a loop are made for them."""
+    import httpx
+
+    async def ten() -> Any:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://gate", headers=headers) as client:
+            for _ in range(10):
+                answer = await client.get(address)
+        return answer.raise_for_status()
+
+    return lambda: asyncio.run(ten())
+
+
+MAKERS = (draws, designs, counting, items, answers, doors)

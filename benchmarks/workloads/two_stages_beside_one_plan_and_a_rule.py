@@ -1,0 +1,78 @@
+"""A coarse release decides which fine cells are measured: in two stages, and as one plan with a public rule.
+
+    PYTHONPATH=src python benchmarks/workloads/two_stages_beside_one_plan_and_a_rule.py
+
+Aircraft of examples/flights.csv by airline and quarter, at most 4 cells each; and 2 000 made-up people in a cell each,
+who are in 10 of 200 groups of 50 cells. Epsilon 1 in all; errors are against the table of all pairs of person and cell,
+before anything is bounded. Fine cells of a group are measured, or shown, where its noisy sum is at least twice the
+standard deviation of its noise; else each of them gets an equal part of that sum, or 0.
+
+two stages  groups at 1/4, then the cells of the chosen groups alone, listed as a domain, at 3/4
+one plan    groups at 1/4 and all cells at 3/4; the rule afterwards
+one stage   all cells at 1; raw, and clean with the total held
+"""
+
+import numpy as np
+from against_neighbours import flights, true_cells
+from holding_the_total_betters_clean_sums import errors
+
+from utmost import Domain, Strategy, count_table, release_workload
+
+
+def crowded():
+    """People in few of many groups."""
+    draw = np.random.default_rng(7)
+    groups, cells = draw.integers(0, 10, 2000) * 20, draw.geometric(0.08, 2000) % 50
+    columns = {"group": [f"g{i}" for i in groups.tolist()], "cell": [f"c{i}" for i in cells.tolist()]}
+    axes = {"group": [f"g{i}" for i in range(200)], "cell": [f"c{i}" for i in range(50)]}
+    return [f"p{i}" for i in range(2000)], columns, axes, 1
+
+
+def compare(people, columns, axes, most, repeats):
+    (group, groups), (cell, cells) = axes.items()
+    domain, coarse_domain = Domain({group: list(groups), cell: list(cells)}), Domain({group: list(groups)})
+    texts = [f"{one}|{other}" for one, other in zip(columns[group], columns[cell], strict=True)]
+    truth = true_cells(people, texts, [f"{one}|{other}" for one in groups for other in cells])
+    truth, events = truth.reshape(domain.shape), {"person": people, **columns}
+    counted = count_table(events, person="person", domain=domain, at_most=most)
+    coarse = counted.atoms.sum(axis=1)  # one person changes at most as much in all as in the cells
+    plan = Strategy(domain, counted.unit, {group: "1/4", f"{group} {cell}": "3/4"})
+    alone, first_plan = (
+        Strategy(domain, counted.unit, {domain.finest: 1}),
+        Strategy(coarse_domain, counted.unit, {group: 1}),
+    )
+    least = 2 * np.sqrt(2) * 4 * most
+    tables = {name: [] for name in ("two stages", "one plan", "one stage, raw", "one stage, clean, held")}
+    for _ in range(repeats):
+        first = release_workload(coarse, first_plan, epsilon="1/4")
+        sums = first.measured[coarse_domain.finest]
+        chosen = [label for label, value in zip(groups, sums.tolist(), strict=True) if value >= least]
+        keys = Domain.listed([(label, other) for label in chosen for other in cells], names=[group, cell])
+        fine = count_table(events, person="person", domain=keys, at_most=most)
+        second = release_workload(fine, Strategy(keys, fine.unit, {keys.finest: 1}), epsilon="3/4")
+        tables["two stages"].append(spread(sums, sums >= least, second.measured[keys.finest], truth.shape))
+        whole = release_workload(counted, plan, epsilon=1)
+        sums, values = whole.measured[domain.family(group)].ravel(), whole.measured[domain.finest]
+        tables["one plan"].append(spread(sums, sums >= least, values[sums >= least], truth.shape))
+        stage = release_workload(counted, alone, epsilon=1)
+        tables["one stage, raw"].append(stage.measured[domain.finest])
+        tables["one stage, clean, held"].append(stage.clean(hold="total").atoms)
+    for name, estimates in tables.items():
+        print(f"  {name:24} {errors(estimates, truth)}", flush=True)
+
+
+def spread(sums, is_chosen, fine, shape):
+    """The cells of chosen groups as measured, of the others an equal part of their sum, or 0."""
+    table = np.repeat(np.maximum(sums, 0)[:, None] / shape[1], shape[1], axis=1)
+    table[is_chosen] = np.reshape(fine, (-1, shape[1]))
+    return table
+
+
+def main():
+    for title, data, repeats in (("flights", flights(), 100), ("few of many groups", crowded(), 20)):
+        print(f"{title}: root mean square error of cells, of each axis, of the total")
+        compare(*data, repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Departures from New York, from events to tables and back a year later: python publish_departures.py FOLDER."""
+
+import sys
+from pathlib import Path
+
+import utmost as ut
+
+events, folder = Path(__file__).with_name("departures.csv.gz"), Path(sys.argv[1])
+age = ut.workloads.bins([0, 5, 10, 15, 20, None], missing="not stated")
+delay = ut.workloads.bins([None, 0, 15, 60, None], missing="cancelled")
+domain = ut.Domain(date=ut.workloads.periods("2013", "2014", every="quarter"), age=age, delay=delay)
+who = {"person": "aircraft", "key": bytes(32)}  # each aircraft is protected, with all its flights
+few = {"at_most": 1, "values": "distance", "each": (0, 3000), "most_events": 100}
+spent = {"dataset": "aircraft"}
+
+with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
+    cells = ut.count_contributions(events, person="aircraft", domain=domain, at_most=[4, 8, 12, 16, 20])
+    plan = ut.Strategy(cells.domain, cells.unit, {"at_most": 1})
+    needed = ledger.publish("cells", cells, strategy=plan, epsilon="1/5", **spent)
+    costs = ut.bound_costs(needed, domain, epsilon=2, per_atom=10)
+    flights = ut.count_table(events, domain=domain, at_most=costs.best, per_atom=10, **who)
+    miles = ut.count_table(events, domain={"age": age}, **few, **who)
+    print(costs, flights.account, sep="\n")  # the account is for the curator's eyes alone
+
+    wanted = ut.Workload(domain, {"date age": 1, "age delay": 2, "delay": 1, "": 1})
+    plan = ut.strategy(wanted, flights.unit, epsilon="1/2", up_to=2)
+    sums = ut.strategy(ut.Workload(miles.domain, {"age distance": 1}), miles.unit, epsilon="4/5")
+    first = ledger.publish("flights", flights, strategy=plan, epsilon="1/2", **spent)
+    flown = ut.SumsAndCounts(ledger.publish("miles", miles, strategy=sums, epsilon="4/5", **spent))
+    print(plan, flown["age"], flown.mean({"age": "20+"}), sep="\n")
+
+    later = ledger.relax("flights", flights, epsilon=2)  # a year later: 2 in all, not 1/2 + 2
+    for year, release in {2014: first, 2015: later}.items():
+        table = release.withhold("age delay", relative_margin="1/2")["age delay"]
+        table.save(folder / f"flights-{year}.csv")  # and its statement beside it
+        print(year, table.shown, "of", table.cells, "cells;", release.median("delay", where={"age": "20+"}))
+    print(later.statement["guarantee"], ledger.status().datasets[0].spent, sep="\n")

@@ -1,0 +1,55 @@
+"""What `utmost release` is told beside the table, family by family."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from utmost.doors.cli import options
+from utmost.doors.cli.ledger_place import Memory
+from utmost.doors.cli.option_kinds import flag, option
+from utmost.doors.cli.people_options import People
+from utmost.doors.cli.promise_options import Promised
+from utmost.doors.cli.table_options import Spelling, TableAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What there is only for noise that is drawn once and kept by nobody."""
+
+    title: ClassVar[str] = "Without a ledger"
+
+    cost: options.Cost = "absolute"
+    relaxable: options.Relaxable = False
+    together: Annotated[
+        bool, flag("One individual changes the released cells of one row, and no other: less noise for them.")
+    ] = False
+    tables: Annotated[Path | None, option("DIR", "With --plan: a CSV file of each wanted table, with error bars.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseMemory(Memory):
+    """The ledger that keeps a release, and a name for the run."""
+
+    request: Annotated[
+        str | None,
+        option("ID", "With --ledger: a name for this run. Run again under it, it gives the same bytes, and ends well."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """What is promised, at which level, who is counted, who remembers it, and where it goes."""
+
+    title: ClassVar[str] = "What comes out"
+
+    promised: Promised
+    level: options.AskedLevel
+    people: People
+    once: Once
+    memory: ReleaseMemory
+    spelling: Spelling
+    answer: TableAnswer
+    dry_run: options.DryRun = False
+    yes: options.Yes = False

@@ -1,0 +1,88 @@
+"""`utmost share`: one level for several measures, each by its plan: which share each gets, by weights."""
+
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from utmost.doors.cli import file_options, options
+from utmost.doors.cli.option_kinds import argument, option
+from utmost.doors.cli.screen import busy, facts, grid, number, screen
+from utmost.errors import OutOfRange
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.written_levels import level_text
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.workloads import SharedLevel, share_level
+from utmost.publish.workloads.sums_in_words import TOTAL
+
+Plans = Annotated[
+    list[file_options.File],
+    argument("PLAN...", "What utmost plan wrote, a file for each measure.", parser=file_options.readable),
+]
+Weight = Annotated[
+    list[str] | None,
+    option("NAME=NUMBER", "How much the error of a plan counts, by its file's name; 1.", "--weight"),
+]
+UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon they will ever be relaxed to.", "--up-to")]
+
+
+def share(
+    plans: Plans, *, level: options.AskedLevel, weight: Weight = None, up_to: UpTo = None, answer: options.Answer
+) -> None:
+    """Share one level among several measures of the same people, so that their weighted errors add up to the least.
+
+    An error is in units of the square of what one person may change, so that euros and visits can be compared. Nothing
+    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level.
+    """
+    files = {path.stem: path for path in plans}
+    if len(files) < len(plans):
+        raise OutOfRange("plans must have names that differ", came="two alike")
+    at, highest = level.read(), None if up_to is None else level_of(up_to)
+    strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
+    weights = dict(map(_weight, weight or []))
+    with busy("Searching for shares"):
+        shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
+        report = _report(shared)
+    answer.give(report, lambda: _show(report, files))
+
+
+def _weight(text: str) -> tuple[str, str]:
+    name, sign, weight = text.rpartition("=")
+    if not (name and sign and weight):
+        raise OutOfRange("a weight is written NAME=NUMBER", came=repr(text), where="--weight", remedy="Write visits=3.")
+    return name, weight
+
+
+def _report(shared: SharedLevel) -> dict[str, Any]:
+    return {
+        "level": level_text(shared.level),
+        "within": shared.within,
+        "measures": {
+            name: {
+                "share": str(shared.shares[name]),
+                "level": level_text(level),
+                "standard_deviations": {part: sqrt(v) for part, v in shared.strategies[name].variances.items()},
+            }
+            for name, level in shared.levels(shared.level).items()
+        },
+    }
+
+
+def _show(report: dict[str, Any], files: dict[str, Path]) -> None:
+    rows, commands = [], {}
+    for name, measure in report["measures"].items():
+        deviations = measure["standard_deviations"].items()
+        shown = ", ".join(f"{part or TOTAL} {number(deviation, 4)}" for part, deviation in deviations)
+        rows.append([name, measure["share"], measure["level"], shown])
+        commands[name] = f"utmost release COUNTED --plan {files[name]} --epsilon {measure['level']} --out release.json"
+    within = report["within"]
+    best = {} if within is None else {"error": f"at most {ceil(within * 1000) / 1000:g} times that of any other shares"}
+    screen().print(
+        Group(
+            Text(f"epsilon = {report['level']}, shared:", style="bold"),
+            grid(["measure", "share", "epsilon", "standard deviation"], rows, left=4),
+            facts(best | commands),
+        )
+    )

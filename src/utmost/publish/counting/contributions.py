@@ -1,0 +1,156 @@
+"""How many persons each bound would leave whole: what `at_most` and `per_atom` are chosen by, counted like any table.
+
+Each person falls into one cell, that of the least bound which cuts nothing of that person. The cell is a function of
+the person's own rows, so one person changes one cell by 1: docs/theory/counting.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting.counted_events import Kept, counted_cells
+from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords
+from utmost.publish.counting.counting_plan import CountingPlan
+from utmost.publish.counting.declared_axes import declared_domain
+from utmost.publish.tables.bounding import Pairs, Progress
+from utmost.publish.workloads import Domain, plain
+from utmost.publish.workloads.axes import Label
+
+_FITS = 1 << 62
+
+MORE = "more"
+"""The label of the persons whom even the largest bound cuts."""
+
+AT_MOST, PER_ATOM = "at_most", "per_atom"
+"""Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
+
+
+@checked
+def count_contributions(
+    events: Any,
+    *,
+    person: str,
+    domain: Domain | Mapping[str, Any] | None = None,
+    by: str | Sequence[str] | None = None,
+    at_most: Sequence[int] | None = None,
+    per_atom: Sequence[Number] | None = None,
+    values: str | None = None,
+    step: Number | None = None,
+    each: Bounds | None = None,
+    neighbours: str = "add-remove",
+    progress: Progress | None = None,
+) -> CountedTable:
+    """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
+
+    The words are those of `count_table`, with a list of bounds in place of the one that is to be chosen: ``at_most`` by
+    in how many atoms a person has events, ``per_atom`` by the largest size of a person's sum in an atom.
+
+    Args:
+        events, person, domain, by: as for `count_table`; the domain is that of the table which is to be published.
+        at_most: bounds for the atoms of a person, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10].
+        per_atom: instead, bounds for a person's sum in an atom: of events, or of ``values`` in their own unit.
+        values, step, each: of ``per_atom``, as for `count_table`.
+        neighbours, progress: as for `count_table`.
+
+    Returns:
+        A table over one axis, called "at_most" or "per_atom", whose labels are the bounds and "more", with
+        ``Unit(1, 1)``. It holds true counts: release it like any other table, see `bound_costs`. Persons without
+        events in the domain, or whose sums are all 0, are in no cell.
+
+    Raises:
+        OutOfRange: for none or both of the lists, bounds that do not ascend from above 0, and ``values`` of
+            ``at_most``.
+        NotDeclared, BadTable, Unsupported: as `count_table`.
+
+    Warns:
+        NothingCounted: as `count_table`.
+
+    Cost: as `count_table`, without the hashes.
+
+    >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
+    >>> pages = Domain(page=["A", "B", "C"])
+    >>> count_contributions(events, person="user", domain=pages, at_most=[1, 2]).table("at_most")
+    {'at_most': array(['1', '2', 'more'], dtype='<U21'), 'count': array([1, 1, 0])}
+    >>> count_contributions(events, person="user", domain=pages, per_atom=[1]).table("per_atom")["count"].tolist()
+    [1, 1]
+    """
+    if (at_most is None) == (per_atom is None):
+        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_atom=[10, 100] to choose that."
+        raise OutOfRange(
+            "one bound is chosen at a time", came="none" if at_most is None else "at_most= and per_atom=", remedy=remedy
+        )
+    if at_most is not None and not (values is None and step is None and each is None):
+        remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
+        raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
+    name, listed = (AT_MOST, at_most) if per_atom is None else (PER_ATOM, per_atom)
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise wrong_kind(name, "a list of bounds", listed)
+    words = MeasureWords(values, step, each, listed[-1] if per_atom and listed else None)
+    measure = Measure.of(words, each_row=False)
+    bounds = _bounds(listed, name, measure.amount)
+    plan = CountingPlan.of(declared_domain(domain, by), by, None, person, (measure,))
+    flat, kind, account = counted_cells(events, _Sized(plan, 1, None, b"", bounds=bounds, of=name), progress)
+    labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]
+    unit = Unit(1, 1, neighbours, nonnegative=neighbours == "change-one")
+    return CountedTable(Domain({name: plain(labels, other=MORE)}), flat, unit, kind, account=account)
+
+
+def _bounds(listed: Sequence[Number], name: str, amount: Amount | None) -> tuple[int, ...]:
+    """The bounds, of amounts in steps."""
+    read = tuple(exact_integer(bound, name) if amount is None else amount.steps(bound, name) for bound in listed)
+    if not read or read[0] < 1 or any(low >= high for low, high in pairwise(read)):
+        remedy = f"Pass {name}=[1, 2, 5, 10], say."
+        raise OutOfRange(f"the bounds of {name} must ascend from above 0", came=list(listed), remedy=remedy)
+    return read
+
+
+def _label(bound: int, amount: Amount | None) -> Label:
+    """A bound as it is written, of amounts in their own unit."""
+    number = Fraction(bound) if amount is None else bound * amount.step
+    return int(number) if number.denominator == 1 or amount is None else amount.text(bound)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Sized(Kept):
+    """How events are read, and into which cell a person falls: that of the least bound which is not passed."""
+
+    bounds: tuple[int, ...] = field(kw_only=True)
+    of: str = field(kw_only=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _sized, (self.plan, self.bounds, self.of)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are: one for each bound, and one for those who pass them all."""
+        return len(self.bounds) + 1
+
+    @property
+    def bound(self) -> int:
+        """The largest size of what one person changes in a cell."""
+        return 1
+
+    def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
+        """The cell of each of these persons, all of whose pairs these are."""
+        changed = pairs.where(pairs.sums != 0)
+        self.tally.bound(pairs, 0, 0)
+        starts = np.flatnonzero(np.r_[True, changed.persons[1:] != changed.persons[:-1]][: len(changed.persons)])
+        sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
+        if self.of == PER_ATOM and len(starts):
+            sizes = np.maximum.reduceat(np.abs(changed.sums), starts)
+        kind = np.int64 if sizes.dtype != object and self.bounds[-1] < _FITS else object
+        cells = np.searchsorted(np.array(self.bounds, dtype=kind), sizes.astype(kind), side="left")
+        return Pairs(changed.persons[starts], cells.astype(np.int64), np.ones(len(starts), dtype=np.int64))
+
+
+def _sized(plan: CountingPlan, bounds: tuple[int, ...], of: str) -> _Sized:
+    return _Sized(plan, 1, None, b"", bounds=bounds, of=of)

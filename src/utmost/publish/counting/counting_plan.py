@@ -1,0 +1,127 @@
+"""Which columns of events are read, which things are counted of them, and into which atom an event falls."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.publish.counting.counted_measures import Measure
+from utmost.publish.counting.declared_axes import chosen_axes, part_axis
+from utmost.publish.workloads import Axis, Domain
+
+LARGEST_DOMAIN = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountingPlan:
+    """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
+
+    person: str | None
+    measures: tuple[Measure, ...]
+    axes: tuple[Axis, ...]
+    part: Axis | None
+
+    @classmethod
+    def of(
+        cls, domain: Domain, by: Any, part: Any, person: str | None, measures: tuple[Measure, ...]
+    ) -> "CountingPlan":
+        """The plan that the words of `count_table` say.
+
+        Raises:
+            NotDeclared, OutOfRange: for axes and parts that are not declared, one column twice, and too many atoms.
+        """
+        axis = None if part is None else part_axis(domain, part)
+        axes = tuple(
+            by_axis for by_axis in chosen_axes(domain, by) if axis is None or by_axis.levels[0] != axis.levels[0]
+        )
+        counting = cls(person, measures, axes, axis)
+        if person is not None and any(person == values.levels[0] for values in counting.valued):
+            remedy = 'Pass measures={"persons": ut.count}: of each person 1 in an atom.'
+            raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)
+        if len(set(counting.columns)) < len(counting.columns):
+            raise OutOfRange(
+                "persons, values and each axis must be columns of their own",
+                came="one column twice",
+                where=", ".join(counting.columns),
+                remedy="The values of an axis are published, and persons are not.",
+            )
+        if not counting.columns:
+            remedy = "Declare an axis; or name a column of persons, or of values."
+            raise OutOfRange("rows must have a column to be counted by", came="none", where="domain", remedy=remedy)
+        for measure in measures:
+            counting.axes_of(measure)  # refuses a name that an axis has
+        if sum(measure.tables for measure in measures) * counting.parts * counting.atoms >= LARGEST_DOMAIN:
+            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
+        return counting
+
+    @property
+    def named(self) -> dict[str, Axis]:
+        """The axes by the columns that hold their values."""
+        return {axis.levels[0]: axis for axis in self.axes}
+
+    def axes_of(self, measure: Measure) -> dict[str, Any]:
+        """The axes of what a measure counts: of sums and counts together one more.
+
+        Raises:
+            OutOfRange: where an axis has its name.
+        """
+        if measure.amount is None or measure.most_events is None:
+            return self.named
+        if measure.amount.name in self.named:
+            raise OutOfRange("the axis of sums and counts must have a name of its own", came=repr(measure.amount.name))
+        return {**self.named, measure.amount.name: measure.amount.labels}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def atoms(self) -> int:
+        """How many atoms one part has."""
+        return prod(self.shape)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are; 1 where the table is whole."""
+        return 1 if self.part is None else self.part.size
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        keys = [name for axis in self.read for name in axis.columns]
+        return [*self.who, *keys, *dict.fromkeys(axis.levels[0] for axis in self.valued), *self.summed]
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns of amounts, each once."""
+        return list(dict.fromkeys(measure.column for measure in self.measures if measure.column is not None))
+
+    @property
+    def who(self) -> list[str]:
+        """The column of persons; none where each row is one."""
+        return [] if self.person is None else [self.person]
+
+    @property
+    def read(self) -> tuple[Axis, ...]:
+        """The axes whose values are read, the part's first."""
+        return (*(() if self.part is None else (self.part,)), *self.axes)
+
+    @property
+    def valued(self) -> list[Axis]:
+        """Of each measure of distinct values these."""
+        return [measure.distinct for measure in self.measures if measure.distinct is not None]
+
+    @property
+    def labelled(self) -> list[Axis]:
+        """All axes whose values are read."""
+        return [*self.read, *self.valued]
+
+    @property
+    def first_tables(self) -> list[int]:
+        """Of each measure the number of its first table; those of values come behind all sums."""
+        order = sorted(range(len(self.measures)), key=lambda at: self.measures[at].distinct is not None)
+        firsts, start = [0] * len(order), 0
+        for at in order:
+            firsts[at], start = start, start + self.measures[at].tables
+        return firsts

@@ -1,0 +1,139 @@
+"""A release: a promise kept on a table, in a memory; one noun for what a process, a ledger or a service remembers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from utmost.errors import NeedsTable
+from utmost.laws.exact import Level, Number
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.publish.tables.engines import is_engine_frame
+
+
+class Memory(Protocol):
+    """Where releases are remembered: a `Ledger` in a file, on a server or in this process, or what `connect` gives.
+
+    Whatever is asked of a release, in whatever order, its answers have one joint law, and none is ever another.
+    """
+
+    def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
+        """The levels at which a release was answered, strictest first."""
+        ...
+
+    def relax(self, name: str, table: Any, *, epsilon: Level, version: int | None = None) -> Any:
+        """The answer at any level, with the table at hand."""
+        ...
+
+    def view(self, name: str, *, epsilon: Level, version: int | None = None) -> Any:
+        """The answer at a level up to the loosest that was answered."""
+        ...
+
+    def radius(
+        self, name: str, *, epsilon: Level, confidence: Number = "0.95", version: int | None = None
+    ) -> int | float:
+        """The error bar at any level."""
+        ...
+
+    def statement(self, name: str, *, epsilon: Level, version: int | None = None) -> dict[str, Any]:
+        """What is said publicly of the answer at a level."""
+        ...
+
+    @property
+    def save(self) -> Callable[..., dict[str, Any]]:
+        """Writes the answer at a level, with its statement; see `Ledger.save`."""
+        ...
+
+
+class Release(Shown):
+    """A table released at some levels, and at any other that is asked for; made by `release`, and found in a memory.
+
+    Answers at all levels have one joint law, and cost together the largest level alone.
+
+    Args:
+        memory: where the release is remembered.
+        name, version: under which it is.
+        table: the true values, where whoever asks has them at hand; without them no level beyond the loosest answered
+            can be asked for, unless they are brought again.
+
+    Source: [koufogiannis2015], Theorems 1, 11 and 12.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from utmost import Ledger, Promise
+    >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
+    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/kept.db", create=True) as ledger:
+    ...     _ = ledger.publish("admissions", table, promise, epsilon=1)
+    ...     release = ledger["admissions"]
+    ...     loose, strict = release.at(2, table=table), release.at("1/2")
+    ...     release, release.spent, release.radius(epsilon=2)
+    (Release(name='admissions', version=1, spent=Level(epsilon=2)), Level(epsilon=2), 1)
+    """
+
+    __slots__ = ("_memory", "_table", "name", "version")
+
+    _shown = ("name", "version", "spent")
+
+    def __init__(self, memory: Memory, name: str, version: int, table: Any = None) -> None:
+        self._memory, self._table, self.name, self.version = memory, table, name, version
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None) -> Any:
+        """The answer at a level: the table of the kind that was released, or of a strategy a `WorkloadRelease`.
+
+        Asked again, the same answer. A level up to the loosest one answered costs nothing more, and needs no table.
+
+        Args:
+            epsilon, alpha: the level, one of the two.
+            table: the true values, where the release does not hold them.
+
+        Raises:
+            NotALevel: for what is no level. NeedsTable: beyond the loosest level, without the table.
+            DataChanged: for other values than those released. BudgetExceeded: where the dataset's limit is in the way.
+        """
+        at = level_of(epsilon, alpha)
+        brought = self._table if table is None else table
+        # An engine answers for its frame at every level: of its responses none is kept that could be viewed.
+        if brought is None or (at in self.levels and not is_engine_frame(brought)):
+            return self._memory.view(self.name, epsilon=at, version=self.version)
+        return self._memory.relax(self.name, brought, epsilon=at, version=self.version)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level that was answered, strictest first."""
+        return self._memory.levels(self.name, self.version)
+
+    @property
+    def spent(self) -> Level:
+        """What all answers of this version cost together: the largest level."""
+        levels = self.levels
+        if not levels:
+            raise NeedsTable("a release must have an answer", came="none that may be seen", where=repr(self.name))
+        return max(levels)
+
+    @property
+    def table(self) -> Any:
+        """The answer of the least noise."""
+        return self.at(self.spent)
+
+    @property
+    def statement(self) -> dict[str, Any]:
+        """What is said publicly of that answer."""
+        return self._memory.statement(self.name, epsilon=self.spent, version=self.version)
+
+    def radius(
+        self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None, alpha: Number | None = None
+    ) -> int | float:
+        """The distance within which a released value lies of the true one; at any level, the loosest if left out."""
+        at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
+        return self._memory.radius(self.name, epsilon=at, confidence=confidence, version=self.version)
+
+    def save(
+        self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any
+    ) -> dict[str, Any]:
+        """Write an answer that is there, the loosest if no level is named, and its statement beside it.
+
+        Args:
+            how: confidence, family, format, sign, overwrite, as for `Ledger.save`.
+        """
+        at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
+        return self._memory.save(self.name, path, epsilon=at, version=self.version, **how)

@@ -1,0 +1,184 @@
+"""The sums that a strategy measures of a counted table: cells in runs, each family's at its share of the level."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.laws.exact import Level, Number, level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import Integers
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
+from utmost.publish.ledger.promised_noise import CONFIDENCE, Answering, Drawing, Noise, Response
+from utmost.publish.ledger.response_noise import NoiseByRuns, NoiseOnLattice
+from utmost.publish.ledger.vault import BLOCK
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.measured_families import load_of
+from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.tree_reconstruction import reconstruction_of
+
+MEASURED = "measured"
+"""The column of a release that a strategy measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumNoise(CellNoise):
+    """Geometric noise on each sum of a strategy's families, at the family's share of the level.
+
+    Attributes:
+        strategy: which families are measured.
+    """
+
+    kind: ClassVar[str] = "the sums of a strategy"
+    needs_counted: ClassVar[bool] = True
+
+    strategy: Strategy
+
+    @property
+    def subject(self) -> str:
+        """Many questions."""
+        return "many questions at once"
+
+    @property
+    def runs(self) -> tuple[tuple[int, Lattice], ...]:
+        """The families in order: how many sums each has, and the lattice of their noise."""
+        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
+        shares = self.strategy.shares.items()
+        lattices = (replace(self.lattice, share=share / load_of(family)) for family, share in shares)
+        return tuple(zip(sizes, lattices, strict=True))
+
+    @property
+    def widest(self) -> Lattice:
+        """The lattice of the family with the least share."""
+        return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
+
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The widest error bars, each of one family."""
+        families = zip(self.strategy.shares, self.runs, strict=True)
+        widest = sorted(families, key=lambda measured: measured[1][1].share)
+        return tuple(
+            (self.strategy.domain.family_name(family) or "total", int(Geometric(lattice.of(level)).radius(confidence)))
+            for family, (_, lattice) in islice(widest, most)
+        )
+
+    def per_step(self, level: Level) -> Level | None:
+        """None: each family has its own."""
+        return None
+
+    def check(self) -> None:
+        """Check that what is measured gives back what is wanted."""
+        weights = precision_weights(self.strategy.levels(level(1)))
+        reconstruction_of(self.strategy.domain, weights, self.strategy.pair, self.strategy.rows)
+
+    def check_unit(self, counted: CountedTable | None) -> None:
+        """Nothing: the strategy has its unit, and a table is checked against it when it is measured."""
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Nothing: there is a sum for each group of the domain."""
+
+    def by_item(self) -> Lattice:
+        """Refused: one individual changes many sums."""
+        return Noise.by_item(self)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """What is measured; a strategy says itself what that is."""
+        if columns not in ((), (MEASURED,)):
+            raise OutOfRange("a strategy says itself what is measured", came="columns beside it", where="strategy")
+        return (MEASURED,)
+
+    def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
+        """The counted table."""
+        if not isinstance(table, CountedTable):
+            required, came = "a strategy measures a counted table", type(table).__name__
+            remedy = "Count the events with ut.count_table over the domain of the strategy."
+            raise WrongKind(required, came=came, where="table", remedy=remedy)
+        return table
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The true sums, family by family, in one column."""
+        rows.check_fits(self.strategy)
+        sums = [family.ravel() for family in self.strategy.sums(rows.summable).values()]
+        return {MEASURED: np.concatenate(sums)}, rows.kind
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """Run by run."""
+        sizes, lattices = zip(*self.runs, strict=True)
+        runs = (drawing.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
+        noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+        return NoiseOnLattice(drawing.step, self.lattice, noise)
+
+    def handed(
+        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+    ) -> WorkloadRelease:
+        """What was measured, family by family, from which every other sum is made."""
+        flat: Integers = response[MEASURED]
+        measured, start = {}, 0
+        for family in self.strategy.shares:
+            shape = self.strategy.measured_shape(family)
+            measured[family] = flat[start : start + prod(shape)].reshape(shape)
+            start += prod(shape)
+        return WorkloadRelease(self.strategy, level, CONFIDENCE, measured, kind, part)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
+        return {**CellNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
+
+    def words(self) -> dict[str, Any]:
+        """The strategy, whose own text has the unit, since the order of its axes is part of it."""
+        return {**Noise.words(self), "strategy": strategy_text(self.strategy)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "SumNoise":
+        """The noise that an event keeps."""
+        strategy = Strategy.of_facts(json.loads(facts["strategy"]), Unit.of_facts(facts))
+        cells = CellNoise.of_facts(facts)
+        if cells.grid is not None or cells.half_step or replace(strategy.unit, nonnegative=False) != cells.unit:
+            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
+        return replace(sum_noise(strategy), largest=cells.largest)
+
+
+def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
+    """The noise of the sums that a strategy measures.
+
+    Raises:
+        WrongKind: for what is no strategy.
+        OutOfRange: for a bound that is none.
+    """
+    if not isinstance(strategy, Strategy):
+        raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
+    cells = cell_noise(unit=strategy.unit, largest=largest)
+    return SumNoise(strategy.unit, cells.largest, cells.half_step, cells.grid, cells.lattice, strategy)
+
+
+def strategy_text(strategy: Strategy) -> str:
+    """A strategy with its unit as JSON text, which `read_strategy` reads."""
+    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
+
+
+def read_strategy(written: Any) -> Strategy:
+    """A strategy, or the one that `strategy_text` wrote.
+
+    Raises:
+        OutOfRange: for what holds none.
+    """
+    if isinstance(written, Strategy):
+        return written
+    try:
+        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
+        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        remedy = "Take the strategy of Promise.facts()."
+        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None

@@ -1,0 +1,107 @@
+"""Public facts as people say them: sums of a domain by their names, and for each a number, bounds, or a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import Number, wrong_kind
+from utmost.laws.privacy import Amount
+from utmost.publish.releases.family_tables import groups_in
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads.axes import label_text
+from utmost.publish.workloads.public_facts import Between, PublicFacts
+from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.workload import narrowed
+
+
+def read_given(domain: Domain, given: Any, amount: Amount | None = None) -> PublicFacts:
+    """The facts that somebody says of the sums of a domain.
+
+    Args:
+        domain: the domain.
+        given: by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number or
+            `utmost.between` for each of its sums; a list with one of them for each, in the order of the table; a
+            mapping from labels to them, of several levels from tuples of labels; or a table with the labels in columns
+            of the levels' names and the numbers in one other column. What a mapping or a table leaves out is not known.
+        amount: of sums what is summed.
+
+    Raises:
+        OutOfRange: for names, labels and lengths that the domain has not, and numbers that are not whole.
+        Infeasible: for facts that exclude each other.
+        WrongKind, BadTable: for what is none of this.
+
+    >>> read_given(Domain(sex=["men", "women"], year=[1, 2]), {"total": 9, "sex": [5, 4], "year sex=men": {1: 2}}).words
+    'total = 9; sex=men = 5; sex=women = 4; sex=men year=1 = 2'
+    """
+    if isinstance(given, PublicFacts):
+        return given
+    if not isinstance(given, Mapping):
+        raise wrong_kind("given", 'a mapping from sums to numbers, {"total": 336776}', given)
+    return PublicFacts.of_places(domain, [row for name in given for row in _rows(domain, name, given[name])], amount)
+
+
+def read_table(domain: Domain, name: Any) -> Family:
+    """The family of a whole table, by its name; "total" is the sum of everything.
+
+    Raises:
+        OutOfRange: for a table that the domain has not, and a part of one.
+    """
+    family, narrow = narrowed(domain, _words(domain, name))
+    if narrow:
+        raise OutOfRange("a whole table must be named", came=name, where="hold", remedy='Say "total", or "carrier".')
+    return family
+
+
+def _words(domain: Domain, name: Any) -> Any:
+    if not isinstance(name, str):
+        return name
+    return () if name in (TOTAL, "") and name not in domain.level_names(domain.finest) else read_family(domain, name)
+
+
+def _rows(domain: Domain, name: Any, values: Any) -> Iterator[tuple[Family, int, Any]]:
+    """Of each sum that is known the family, the place of its group, and what is known."""
+    family, narrow = narrowed(domain, _words(domain, name))
+    places = np.flatnonzero(groups_in(domain, family, narrow)).tolist()
+    if isinstance(values, Between | Number | np.number):
+        yield from ((family, place, values) for place in places)
+        return
+    if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str):
+        if len(values) != len(places):
+            raise OutOfRange(
+                f"there must be a number for each of the {len(places)} sums", came=len(values), where=f"given, {name!r}"
+            )
+        yield from ((family, place, value) for place, value in zip(places, list(values), strict=True))
+        return
+    levels = domain.label_columns(
+        tuple(
+            len(axis.levels) if at in narrow else level
+            for at, (axis, level) in enumerate(zip(domain.axes, family, strict=True))
+        )
+    )
+    labels = domain.group_labels(family)
+    place_of = {tuple(label_text(labels[level][place]) for level in levels): place for place in places}
+    for row, value in _by_label(levels, values, name):
+        if row not in place_of:
+            raise OutOfRange(
+                "the table must have these labels", came=", ".join(map(str, row)), where=f"given, {name!r}"
+            )
+        yield family, place_of[row], value
+
+
+def _by_label(levels: tuple[str, ...], values: Any, name: Any) -> Iterator[tuple[tuple[str | None, ...], Any]]:
+    """Rows of labels, and what is known of each, from a mapping or a table."""
+    if isinstance(values, Mapping) and not set(levels) < set(values):
+        for row, value in values.items():
+            yield tuple(map(label_text, row if isinstance(row, tuple) else (row,))), value
+        return
+    adapter = adapter_of(values)
+    numbers = [column for column in adapter.names(values) if column not in levels]
+    if len(numbers) != 1 or len(adapter.names(values)) != len(levels) + 1:
+        required = f"a public table must have the columns {', '.join(levels)} and one of numbers"
+        raise WrongKind(required, came=", ".join(map(str, adapter.names(values))), where=f"given, {name!r}")
+    columns = [list(adapter.column(values, level)) for level in levels]
+    for *row, value in zip(*columns, list(adapter.column(values, numbers[0])), strict=True):
+        yield tuple(map(label_text, row)), value

@@ -1,0 +1,72 @@
+"""Releasing several measures of the same individuals at one level that they share."""
+
+from collections.abc import Mapping
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.releases.workload_release import WorkloadRelease, checked_workload, noised_workload
+from utmost.publish.workloads import SharedLevel
+
+
+@checked
+def release_shared(
+    tables: Mapping[str, CountedTable],
+    shared: SharedLevel,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> dict[str, WorkloadRelease]:
+    """Release several measures, each by its strategy at its share of one level: together they cost that level.
+
+    Each is a release like any other, with a statement at its own level. Everything is checked before any draw, so that
+    all are released or none. Means between them are those of `WorkloadRelease.mean` with ``sums=``, with Fieller's
+    interval: their noises are independent.
+
+    Args:
+        tables: by name, as `count_table` with ``measures`` gives them.
+        shared: the strategies and their shares, by the same names.
+        epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+        confidence, randomness: as for `release_workload`.
+
+    Raises:
+        OutOfRange: for other names, and as `release_workload`.
+        Unsupported, PromiseBroken, NotALevel, NotANumber: as `release_workload`.
+
+    Warns:
+        LittleProtection: as `release_workload`, for the level of all.
+
+    >>> from utmost.publish.counting import count_table
+    >>> from utmost.publish.counting.counted_measures import count, sum
+    >>> from utmost.publish.workloads import Workload, share_level, strategy
+    >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
+    >>> measures = {"visits": count(2), "spent": sum("paid", per_atom=20)}
+    >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+    >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
+    >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    >>> releases = release_shared(tables, share_level(plans, epsilon=1))
+    >>> {name: str(release.spent.epsilon) for name, release in releases.items()}
+    {'visits': '1/2', 'spent': '1/2'}
+    >>> mean = releases["visits"].mean(sums=releases["spent"], where={"shop": "A"})
+    """
+    if not isinstance(shared, SharedLevel):
+        raise wrong_kind("shared", "a SharedLevel", shared)
+    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
+        names = ", ".join(shared.strategies)
+        raise OutOfRange(
+            "there must be a table for each strategy", came="others", remedy=f"The strategies are {names}."
+        )
+    whole = shared.level if epsilon is None and alpha is None else level(epsilon, alpha)
+    sure, bits, levels = read_confidence(confidence), secure(randomness), shared.levels(whole)
+    checks = {
+        name: checked_workload(tables[name], strategy, levels[name]) for name, strategy in shared.strategies.items()
+    }
+    *_, laws, _ = checks[min(levels, key=levels.__getitem__)]
+    warn_of_level(whole, next(iter(laws.values())))
+    return {name: noised_workload(own, sure, bits) for name, own in checks.items()}

@@ -1,0 +1,300 @@
+"""What each bound on a person's part costs in noise, and what it cuts: what `at_most` and `per_atom` are chosen by.
+
+The noise of a bound is known before anybody is counted. What it cuts is estimated from contributions: of a public
+sample, which cost no level, or of a release, which is one more release of these persons.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from math import hypot, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level, wrong_kind
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Combination, Geometric
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.contributions import AT_MOST, MORE, PER_ATOM
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.spending import Spending
+from utmost.publish.releases.plan import plan_release
+from utmost.publish.releases.table import TableRelease
+from utmost.publish.releases.workload_answers import Answer, answer_of
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads import Domain
+
+Contributions = CountedTable | TableRelease | ReleasedTable | WorkloadRelease
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundCost(Shown):
+    """One bound: what it costs, and what it cuts.
+
+    Attributes:
+        bound: on the atoms of a person, or on a person's sum in an atom.
+        margin: of one released cell, known exactly.
+        persons: how many persons it cuts; of a release with the bar of its noise.
+        lost: how much it cuts of them: atoms of persons, or of each person's largest sum. Where bounds leave gaps a
+            person is taken to be in the middle of one, and above the largest bound just above it: an estimate.
+        noise: the standard deviation of a wanted sum.
+        loss: how much is lost of it, were the loss spread evenly over the wanted sums, and an atom that is lost
+            as full as may be.
+    """
+
+    bound: int | float
+    margin: int | float
+    persons: Answer
+    lost: Answer
+    noise: float
+    loss: float
+
+    @property
+    def error(self) -> float:
+        """The root of the expected squared error of a wanted sum."""
+        return hypot(self.noise, self.loss)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BoundCosts(Shown):
+    """The costs of several bounds; printed, a table that marks the one of the least expected error.
+
+    Attributes:
+        name: which bound is chosen, "at_most" or "per_atom".
+        rows: of each bound, ascending.
+        level: of the tables that are to be published.
+        paid: what the contributions were released at; None where they are public.
+        confidence: of each margin by itself.
+    """
+
+    _shown = ("name", "best", "level", "paid")
+
+    name: str
+    rows: tuple[BoundCost, ...]
+    level: Level
+    paid: Level | None
+    confidence: Fraction
+
+    @property
+    def best(self) -> int | float:
+        """The bound of the least expected error; of equal ones the least."""
+        return min(self.rows, key=lambda row: row.error).bound
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The costs as columns."""
+        return {
+            self.name: np.array([row.bound for row in self.rows]),
+            "margin": np.array([row.margin for row in self.rows]),
+            "persons_cut": np.array([row.persons.value for row in self.rows]),
+            "persons_cut_radius": np.array([row.persons.radius for row in self.rows]),
+            "lost": np.array([row.lost.value for row in self.rows]),
+            "lost_radius": np.array([row.lost.radius for row in self.rows]),
+            "error": np.array([row.error for row in self.rows]),
+        }
+
+    @property
+    def words(self) -> str:
+        """What the choice costs."""
+        if self.paid is None:
+            return "The contributions are public: the choice costs no level."
+        whole = Spending.of([self.paid, self.level]).level
+        return (
+            f"The contributions are a release of their own, {self.paid}: with tables of the same persons at "
+            f"{self.level} that is {whole} in all."
+        )
+
+    def __str__(self) -> str:
+        header = [self.name, "margin of a cell", "persons cut", "lost", "error of a sum", ""]
+        lines = [header, *([*_in_words(row), "least" * (row.bound == self.best)] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        return "\n".join([*aligned, self.words])
+
+
+def _in_words(row: BoundCost) -> list[str]:
+    cut = [str(answer) if answer.radius else str(answer.value) for answer in (row.persons, row.lost)]
+    return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
+
+
+@checked
+def bound_costs(
+    contributions: Contributions,
+    domain: Domain,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    at_most: int | None = None,
+    per_atom: Number | None = None,
+    step: Number = 1,
+    family: str | Sequence[str] | None = None,
+    public: bool = False,
+    persons: int | None = None,
+    confidence: Number = "0.95",
+) -> BoundCosts:
+    """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
+
+    Args:
+        contributions: released, by `release_table`, `release_workload` or a ledger, or read from a file; or counted by
+            `count_contributions` and not released, with ``public=True``.
+        domain: of the table that is to be published, where every atom is noised by itself.
+        epsilon, alpha: the level of that table, one of the two.
+        at_most, per_atom: the bound that is not to be chosen; 1 when left out.
+        step: of amounts, as for `count_table`; the bounds are multiples of it.
+        family: whose sums are wanted, by the names of its levels: the error is that of one of them; the atoms when left
+            out, "" for the total. The more atoms a sum has, the more a loss weighs against noise.
+        public: your word that the contributions are no secret: of a public sample, or of people of whom a table is
+            public.
+        persons: with ``public``, how many persons there will be, a public number; the contributions are then shares of
+            them.
+        confidence: of margins and bars.
+
+    Raises:
+        OutOfRange: for true contributions that are not called public, a table that is none of contributions, and a
+            bound that is fixed and to be chosen.
+        Unsupported: for contributions that were not released by geometric noise.
+
+    Cost: a plan for each bound.
+
+    >>> from utmost.publish.counting.contributions import count_contributions
+    >>> sample = {"user": ["ann", "ann", "ann", "bob", "cem"], "page": ["A", "B", "C", "A", "B"]}
+    >>> pages = Domain(page=["A", "B", "C"])
+    >>> counted = count_contributions(sample, person="user", domain=pages, at_most=[1, 2, 3])
+    >>> print(bound_costs(counted, pages, epsilon=1, public=True, persons=3000))
+    at_most  margin of a cell  persons cut  lost  error of a sum
+    1        3                 1000         2000  666.7
+    2        6                 1000         1000  333.3
+    3        9                 0            0     4.223           least
+    The contributions are public: the choice costs no level.
+    """
+    spent, sure, histogram = level(epsilon, alpha), read_confidence(confidence), _Histogram.of(contributions, persons)
+    if (histogram.level is None) != public:
+        remedy = 'Release them first, ut.release_table(contributions, epsilon="1/10"); or pass public=True.'
+        came, remedy = ("released ones", "Leave public= out.") if public else ("true counts", remedy)
+        raise OutOfRange("contributions must be released, or public by your word", came=came, remedy=remedy)
+    if persons is not None and (not public or persons < 1):
+        remedy = "Of a release leave persons= out: it is of the persons themselves."
+        raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
+    fixed = {AT_MOST: at_most, PER_ATOM: per_atom}
+    if fixed[histogram.name] is not None:
+        remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
+        raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
+    width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
+    groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
+    each = 1.0 if histogram.name == PER_ATOM or per_atom is None else float(exact(per_atom, PER_ATOM))
+    rows = []
+    for place, bound in enumerate(histogram.bounds):
+        pair = {**fixed, histogram.name: bound}
+        plan = plan_release(spent, unit=_unit(pair, domain, histogram.neighbours, width), confidence=sure)
+        cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
+        lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
+        noise = float(plan.drawn.variance()) * float(width) ** 2 * (domain.size // groups)
+        # The square of an estimate is on average too large by its variance.
+        loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
+        shown = int(bound) if bound.denominator == 1 else float(bound)
+        rows.append(BoundCost(shown, plan.radius, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
+    return BoundCosts(histogram.name, tuple(rows), spent, histogram.level, sure)
+
+
+def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
+    """What one person changes of a table that is counted with these bounds, 1 where one has no value."""
+    amount = None if step == 1 else Amount("amount", step)
+    most = Fraction(1) if bounds[PER_ATOM] is None else exact(bounds[PER_ATOM], PER_ATOM)
+    atoms = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
+    sensitivity = most if amount is None else amount.steps(most, PER_ATOM)
+    return Unit(sensitivity, min(atoms, domain.size), neighbours, amount)
+
+
+@dataclass(frozen=True, slots=True)
+class _Histogram:
+    """How many persons need each bound, with the noise that is known of them.
+
+    Attributes:
+        name: of the bound.
+        bounds: ascending; the last cell, of those who need more, has none.
+        answer: the sum of the cells, each with a coefficient, and its bar at a confidence.
+        level, neighbours: of the release; no level for true counts.
+    """
+
+    name: str
+    bounds: tuple[Fraction, ...]
+    answer: Callable[[Sequence[Fraction], Fraction], Answer]
+    level: Level | None
+    neighbours: str
+
+    @classmethod
+    def of(cls, contributions: Any, persons: int | None) -> "_Histogram":
+        """Read contributions of any kind.
+
+        Raises:
+            WrongKind, OutOfRange, Unsupported: for what is none.
+        """
+        if isinstance(contributions, WorkloadRelease):
+            name, bounds = _axis(_listed(contributions.domain))
+            return cls(
+                name,
+                bounds,
+                lambda weights, sure: contributions.total(along={name: weights}, confidence=sure),
+                contributions.spent,
+                contributions.unit.neighbours,
+            )
+        if isinstance(contributions, CountedTable):
+            name, bounds = _axis(_listed(contributions.domain))
+            counts = [int(count) for count in contributions.atoms]
+            share = Fraction(1) if persons is None else Fraction(persons, max(1, sum(counts)))
+            return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
+        if isinstance(contributions, ReleasedTable):
+            cells, labels = contributions.cells[contributions.column(None)], contributions.labels
+        elif isinstance(contributions, TableRelease):
+            adapter = adapter_of(contributions.table)
+            cells = [exact(int(cell)) for cell in adapter.column(contributions.table, contributions.columns[0])]
+            labels = {label: list(adapter.column(contributions.table, label)) for label in contributions.public}
+        else:
+            raise wrong_kind("contributions", "a counted table of contributions, or its release", contributions)
+        plan, (name, bounds) = contributions.plan, _axis(labels)
+        if not isinstance(plan.drawn, Geometric) or plan.grid is not None:
+            remedy = "Release them with the least noise, as it is chosen by default."
+            raise Unsupported("contributions must have geometric noise", came=type(plan.drawn).__name__, remedy=remedy)
+        return cls(name, bounds, partial(_noisily, cells, plan.drawn.ratio), plan.level, plan.unit.neighbours)
+
+
+def _listed(domain: Domain) -> dict[str, Sequence[Any]]:
+    return {axis.levels[0]: axis.labels[0] for axis in domain.axes}
+
+
+def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...]]:
+    """Which bound contributions are about, and its values.
+
+    Raises:
+        OutOfRange: for columns of something else.
+    """
+    name = next(iter(labels), "")
+    if len(labels) != 1 or name not in (AT_MOST, PER_ATOM) or labels[name][-1] != MORE:
+        remedy = "Count them by ut.count_contributions."
+        raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
+    return name, tuple(exact(bound, name) for bound in labels[name][:-1])
+
+
+def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Answer:
+    """A sum of public counts, which has no noise."""
+    value = sum((count * weight for count, weight in zip(counts, weights, strict=True)), Fraction(0)) * share
+    return Answer(int(value) if value.denominator == 1 else float(value), 0, 0.0, sure, value)
+
+
+def _noisily(cells: Sequence[Fraction], noise: Level, weights: Sequence[Fraction], sure: Fraction) -> Answer:
+    """A sum of released cells, each with noise of its own."""
+    value = sum((cell * weight for cell, weight in zip(cells, weights, strict=True)), Fraction(0))
+    return answer_of(value, Combination(weights, noise), sure)
+
+
+def _needs(bounds: Sequence[Fraction], step: Fraction) -> list[Fraction]:
+    """What persons of each cell are taken to need: the middle of what lies between two bounds; of more, the least."""
+    starts = [Fraction(0), *bounds]
+    return [*((low + step + high) / 2 for low, high in pairwise(starts)), bounds[-1] + step]

@@ -1,0 +1,89 @@
+"""`utmost count --contributions` and `utmost bounds`: from events to a bound that was chosen, by files."""
+
+import json
+
+import pytest
+
+from utmost.publish.counting import count_contributions
+from utmost.publish.statements import bound_costs, read_release
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.workloads import Domain
+
+FACTS = {"page": ["A", "B", "C"], "age": {"bins": [0, 90], "width": 30}}
+
+
+@pytest.fixture
+def files(tmp_path):
+    events, domain = tmp_path / "events.csv", tmp_path / "domain.json"
+    rows = [
+        (user, "ABC"[at % 3], 29 * at % 90, f"{at * user % 7}.5") for user in range(40) for at in range(user % 5 + 1)
+    ]
+    events.write_text("user,page,age,paid\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    domain.write_text(json.dumps(FACTS))
+    return events, domain
+
+
+def test_contributions_are_counted_released_and_read(run, files, tmp_path):
+    events, domain = files
+    counted, table = tmp_path / "contributions.json", tmp_path / "contributions.csv"
+    bounds = ("--contributions", "at-most=1,2,3")
+    code, shown, err = run("count", events, "--person", "user", "--domain", domain, *bounds, "--out", counted)
+    assert code == 0
+    assert "changes at most 1 of them, each by at most 1" in shown
+    assert "not to be published" in err
+    same = count_contributions(events, person="user", domain=Domain.of_facts(FACTS), at_most=[1, 2, 3])
+    assert COUNTED_FORM.read(counted).atoms.tolist() == same.atoms.tolist()
+    assert run("release", counted, "--epsilon", "1/10", "--out", table)[0] == 0
+    code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--plot", tmp_path / "costs.svg")
+    assert code == 0
+    assert "has the least expected error" in shown
+    assert "epsilon=1 in all" in shown
+    assert (tmp_path / "costs.svg").read_bytes().startswith(b"<?xml")
+    code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--family", "total", "--json")
+    costs = bound_costs(read_release(table), Domain.of_facts(FACTS), epsilon="9/10", family="")
+    report = json.loads(shown)
+    assert (report["best"], report["words"]) == (costs.best, costs.words)
+    assert [row["margin"] for row in report["costs"]] == [row.margin for row in costs.rows]
+    assert [row["error"] for row in report["costs"]] == [row.error for row in costs.rows]
+
+
+def test_a_public_sample_is_said_to_be_one(run, files, tmp_path):
+    events, domain = files
+    counted = tmp_path / "sample.json"
+    amounts = ("--values", "paid", "--step", "0.5", "--contributions", "per-atom=0.5,2,10")
+    assert run("count", events, "--person", "user", "--domain", domain, *amounts, "--out", counted)[0] == 0
+    asked = ("bounds", counted, "--domain", domain, "--epsilon", 1, "--step", "0.5", "--at-most", 2)
+    assert run(*asked)[0] == 2
+    code, shown, _ = run(*asked, "--public", "--persons", 4000)
+    assert code == 0
+    assert "costs no level" in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--contributions", "at_most=1"],
+        ["--contributions", "at-most=1,1"],
+        ["--contributions", "at-most"],
+        ["--contributions", "at-most=1", "--at-most", "2"],
+        ["--contributions", "at-most=1", "--part", "page"],
+        ["--contributions", "at-most=1", "--values", "paid"],
+    ],
+)
+def test_what_cannot_be_counted_is_refused(run, files, words):
+    events, domain = files
+    assert run("count", events, "--person", "user", "--domain", domain, *words)[0] == 2
+    assert run("count", events, "--each-row", "--domain", domain, "--contributions", "at-most=1")[0] == 2
+
+
+def test_another_table_is_refused(run, files, tmp_path):
+    events, domain = files
+    table = tmp_path / "table.csv"
+    assert (
+        run("release", events, "--person", "user", "--at-most", 1, "--domain", domain, "--epsilon", 1, "--out", table)[
+            0
+        ]
+        == 0
+    )
+    assert run("bounds", table, "--domain", domain, "--epsilon", 1)[0] == 2
+    assert run("bounds", table, "--epsilon", 1)[0] == 2

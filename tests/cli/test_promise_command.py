@@ -1,0 +1,309 @@
+"""`utmost promise`, and `utmost release --promise`: a file says what options said, and nothing may stand beside it."""
+
+import json
+import shutil
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from utmost import Ledger, Promise, Unit, read_promise
+from utmost.doors.cli.options import told
+from utmost.doors.cli.promise_options import Promised
+from utmost.doors.cli.release_options import ReleaseOptions
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.statements.promise_files import PROMISE_FORM
+
+FORMATS = Path(__file__).parents[1] / "documents/formats"
+COLUMNS = ["--columns", "admitted", "--public", "department", "--sensitivity", 1, "--cells", 1]
+POINTS = ["--columns", "x,y", "--public", "department", "--planar", "--per", "200", "--grid", "3/7"]
+TABLE = "department,admitted,x,y\nÄrzte,601,1.5,2\nB,370,-3,4\n"
+KINDS = {
+    "columns": (COLUMNS, Promise("admitted", public="department", unit=Unit(1, 1))),
+    "all words": (
+        [*COLUMNS, "--drop", "x,y", "--rows", "observed", "--id", "department", "--neighbours", "change-one"],
+        Promise("admitted", public="department", drop=["x", "y"], rows="observed", id_column="department",
+                unit=Unit(1, 1, "change-one")),
+    ),
+    "reals": (
+        [*COLUMNS[:4], "--sensitivity", "5/2", "--cells", 2, "--numbers", "reals", "--grid", "1/8"],
+        Promise("admitted", public="department", unit=Unit("5/2", 2), numbers="reals", grid="1/8"),
+    ),
+    "a half-step by item": (
+        [*COLUMNS[:4], "--sensitivity", 3, "--cells", 1, "--half-step", "--largest", "1e9", "--noise", "items", "--id",
+         "department"],
+        Promise("admitted", public="department", unit=Unit(3, 1), half_step=True, largest=10**9, noise="items",
+                id_column="department"),
+    ),
+    "points": (POINTS, Promise(["x", "y"], public="department", per=200, grid="3/7")),
+    "wide": (
+        ["--columns", "admitted", "--sensitivity", 10**9, "--cells", 2],
+        Promise("admitted", unit=Unit(10**9, 2)),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def file(tmp_path, run):
+    """The file of a promise that options say."""
+
+    def write(*say):
+        path = tmp_path / "promise.json"
+        path.unlink(missing_ok=True)
+        assert run("promise", *say, "--out", path)[0] == 0
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(("say", "promise"), KINDS.values(), ids=KINDS)
+def test_options_and_the_library_promise_the_same(file, tmp_path, say, promise):
+    """The file of the options is the promise of the words; saved by Python it is the same to the byte."""
+    path, saved = file(*say), tmp_path / "saved.json"
+    assert read_promise(path) == promise
+    promise.save(saved)
+    assert saved.read_bytes() == path.read_bytes()
+    assert json.loads(path.read_text())["digest"] == promise.digest
+    with pytest.raises(Unsupported):
+        promise.save(saved)
+    promise.save(saved, overwrite=True)
+    with pytest.raises(OutOfRange, match=r"written as \.json"):
+        promise.save(tmp_path / "promise.txt")
+
+
+def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
+    path = file(*COLUMNS)
+    report = json.loads(run("promise", "--promise", path, "--epsilon", 1, "--json")[1])
+    assert (report["radius"], report["promise"]["columns"]) == (3, ["admitted"])
+    assert report["guarantee"].startswith("Whatever anyone concludes")
+    shown = run("promise", "--promise", path, "--epsilon", 1)[1]
+    assert "± 3, at 95 % confidence" in shown
+    assert report["digest"] in shown
+    assert "guarantee" not in json.loads(run("promise", "--promise", path, "--json")[1])
+    assert "level for each 200" in run("promise", *POINTS)[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    {
+        "columns": ["--drop", "x,y"],
+        "all words": [],
+        "reals": ["--drop", "x,y"],
+        "points": ["--drop", "admitted"],
+    }.items(),
+)
+def test_a_file_releases_as_its_options_do(run, file, table, name, more):
+    """Their rehearsals say the same statement: law, unit, columns, error bars."""
+    say = [*KINDS[name][0], *more]
+    path, at = file(*say), ["--epsilon", "1/2", "--dry-run", "--json"]
+    code, by_options, err = run("release", table, *say, *at)
+    assert (code, err) == (0, "")
+    assert run("release", table, "--promise", path, *at)[1] == by_options
+    assert run("release", table, "--promise", path, "--epsilon", "1/2")[0] == 0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_ledger_knows_the_promise_of_a_file_as_that_of_its_options(run, file, table, tmp_path, name):
+    """Published by options and asked again by the file it is the same answer; another promise would be refused."""
+    say = {"columns": ["--drop", "x,y"], "points": ["--drop", "admitted"], "reals": ["--drop", "x,y"]}.get(name, [])
+    say = [*KINDS[name][0], *(say or (["--drop", "x,y"] if name != "all words" else []))]
+    say += ["--public", "department"] if name == "wide" else []
+    where = ["--epsilon", 2, "--ledger", tmp_path / "ledger.db", "--name", "a"]
+    code, first, err = run("release", table, *say, *where, "--create")
+    assert code == 0, err
+    path = file(*say)
+    assert run("release", table, "--promise", path, *where)[1] == first
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        assert len(ledger.releases) == 1
+        assert ledger.releases[0].levels == (ledger.releases[0].spent,)
+    other = ["--per", 300] if name == "points" else ["--sensitivity", 5]
+    assert run("release", table, "--promise", file(*say, *other), *where)[0] == 1
+
+
+def test_events_and_counted_tables_are_released_by_a_file(run, tmp_path):
+    """A count brings its unit and its labels to a promise; events that are counted later are held to it."""
+    events, domain, counted = tmp_path / "events.csv", tmp_path / "domain.json", tmp_path / "counted.json"
+    events.write_text("who,town\na,Elm\na,Oak\nb,Elm\n")
+    domain.write_text('{"town": ["Elm", "Oak", "Ash"]}')
+    count = ["--person", "who", "--at-most", 2, "--domain", domain]
+    assert run("count", events, *count, "--out", counted)[0] == 0
+    path = tmp_path / "promise.json"
+    assert run("promise", counted, "--out", path)[0] == 0
+    promise = read_promise(path)
+    assert (promise.columns, promise.public, promise.unit.cells) == (("count",), ("town",), 2)
+    for source in ([counted], [events, *count]):
+        assert run("release", *source, "--promise", path, "--epsilon", 1)[0] == 0
+    code, _, err = run(
+        "release", events, *count[:2], "--at-most", 3, "--domain", domain, "--promise", path, "--epsilon", 1
+    )
+    assert code == 2, err
+
+
+def test_a_plan_is_a_promise(run, tmp_path):
+    domain, plan, path = tmp_path / "domain.json", tmp_path / "plan.json", tmp_path / "promise.json"
+    domain.write_text('{"sex": ["men", "women"], "age": ["young", "old"]}')
+    assert run("plan", domain, "--at-most", 1, "--want", "sex", "--want", "", "--epsilon", 1, "--out", plan)[0] == 0
+    assert run("promise", "--plan", plan, "--out", path)[0] == 0
+    events, counted = tmp_path / "events.csv", tmp_path / "counted.json"
+    events.write_text("who,sex,age\na,men,old\nb,women,old\n")
+    assert run("count", events, "--person", "who", "--at-most", 1, "--domain", domain, "--out", counted)[0] == 0
+    at = [counted, "--epsilon", 1, "--dry-run", "--json"]
+    by_plan, by_promise = (json.loads(run("release", *at, *say)[1]) for say in (["--plan", plan], ["--promise", path]))
+    assert by_plan["shares"] == by_promise["shares"]
+    where = ["--epsilon", 1, "--ledger", tmp_path / "ledger.db", "--name", "a"]
+    code, first, err = run("release", counted, "--plan", plan, *where, "--create")
+    assert code == 0, err
+    assert run("release", counted, "--promise", path, *where)[1] == first
+    for more in (["--columns", "n"], ["--neighbours", "add-remove"], ["--grid", "1/2"], ["--half-step"]):
+        assert run("promise", "--plan", plan, *more)[0] == 2
+
+
+def options_in(family):
+    """Every option of a family and of those in it: how it is typed, and something that it takes."""
+    for field in fields(family):
+        if is_dataclass(field.type):
+            yield from options_in(field.type)
+        elif field.init:
+            kind, option = get_args(field.type)[:2]
+            names = (option.default, *(option.param_decls or ()), f"--{field.name.replace('_', '-')}")
+            yield next(name for name in names if str(name).startswith("--")), [] if kind is bool else ["1"]
+
+
+def test_no_option_stands_beside_a_promise(run, file, table):
+    """Of all options that a promise has, the file is the only one, and so is the default of an option: said is said."""
+    path = file(*COLUMNS, "--drop", "x,y")
+    options = {name: value for name, value in options_in(Promised) if name != "--promise"}
+    assert {"--columns", "--rows", "--neighbours", "--numbers", "--noise", "--per", "--half-step"} < options.keys()
+    for name, value in options.items():
+        value = [path] if name == "--plan" else value
+        code, shown, err = run("release", table, "--promise", path, "--epsilon", 1, name, *value)
+        assert (code, shown) == (2, "")
+        assert f"{name} cannot be chosen with --promise" in err
+    assert run("release", table, "--promise", path, "--epsilon", 1, "--rows", "declared")[0] == 2
+
+
+WAYS = {
+    "together": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--together"],
+                 {"--columns", "--public", "--drop", "--rows", "--id", "--sensitivity", "--neighbours", "--relaxable",
+                  "--together"}),
+    "planar": (["--columns", "x,y", "--planar"],
+               {"--columns", "--public", "--drop", "--rows", "--id", "--grid", "--planar", "--per"}),
+    "planar in a ledger": (["--columns", "x,y", "--planar", "--ledger", "no.db", "--name", "a"],
+                           {"--columns", "--public", "--drop", "--rows", "--id", "--grid", "--planar", "--per",
+                            "--largest", "--noise", "--create", "--dataset", "--independent", "--data-version",
+                            "--request", "--key-file", "--witness", "--ledger", "--name"}),
+    "columns": (COLUMNS, {"--columns", "--public", "--drop", "--rows", "--id", "--sensitivity", "--cells", "--numbers",
+                          "--grid", "--neighbours", "--cost", "--relaxable"}),
+}  # fmt: skip
+SHOWN = {"--epsilon", "--alpha", "--out", "--format", "--sign", "--confidence", "--json", "--dry-run", "--yes"}
+COUNTING = {"--person", "--each-row", "--count-column", "--nested", "--measures", "--domain"}
+
+
+@pytest.mark.parametrize(("say", "read"), WAYS.values(), ids=WAYS)
+def test_an_option_that_nobody_reads_is_refused_by_its_name(run, table, tmp_path, say, read):
+    """Every option of the command but those that this way reads, one by one."""
+    read = read | SHOWN | {"--separator", "--encoding", "--promise"} | (COUNTING if say is COLUMNS else set())
+    chooses = {"--together", "--planar", "--plan"} if say is COLUMNS else set()
+    unread = {name: value for name, value in options_in(ReleaseOptions) if name not in read | chooses}
+    assert len(unread) > 18
+    named = {"--per": "--planar", "--ledger": "--name"}  # the first chooses a way, in which the other is missed
+    for name, value in unread.items():
+        value = [table] if name in ("--plan", "--domain", "--measures", "--count-key") else value
+        code, shown, err = run("release", table, *say, "--epsilon", 1, name, *value)
+        assert (code, shown) == (2, ""), (name, err)
+        assert name in err or named.get(name, name) in err, (name, err)
+    assert sorted(tmp_path.iterdir()) == [table]
+
+
+def test_what_was_told_is_named_as_it_is_typed():
+    """Also inside families, and an option whose name is not its field's."""
+    columns, *families = (family.type for family in fields(Promised)[:2])
+    assert list(told(columns(id_column="n", rows="observed"))) == ["--rows", "--id"]
+    assert list(told(columns())) == []
+    assert families
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"colums": ["n"]},
+        {"digest": "0" * 64},
+        {"cells": "2"},
+        {"cells": 1},
+        {"kind": "plan"},
+        {"columns": None},
+        {"rows": 7},
+    ],
+    ids=str,
+)
+def test_a_file_that_was_changed_is_refused(file, change):
+    path = file(*COLUMNS)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | change))
+    with pytest.raises((BadTable, OutOfRange)):
+        read_promise(path)
+    path.write_text(json.dumps({name: value for name, value in document.items() if name != "drop"}))
+    with pytest.raises(BadTable):
+        read_promise(path)
+    path.write_text(json.dumps(document | {"format": 2}))
+    with pytest.raises(Unsupported):
+        read_promise(path)
+    path.write_text("[]")
+    with pytest.raises(BadTable):
+        read_promise(path)
+
+
+def test_a_file_of_the_first_format_opens_for_ever():
+    """It was written by 0.2.0, and says what it said; its digest is that of the words."""
+    promise = read_promise(FORMATS / "promise-1.json")
+    assert promise == Promise(
+        "Ж", public=["a", "b"], drop="c", rows="observed", unit=Unit("1/3", 2), numbers="reals", grid="1/8"
+    )
+    assert promise.digest == "1a49ee60fcaa1ecc8966416d6162e960f75f6d97b7c1db4da53937881736d9bd"
+
+
+def test_a_promise_that_needs_a_ledger_says_so(run, file, table):
+    path = file(*KINDS["a half-step by item"][0], "--drop", "x,y")
+    code, shown, err = run("release", table, "--promise", path, "--epsilon", 1)
+    assert (code, shown) == (2, "")
+    assert "needs --ledger" in err
+
+
+def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path):
+    import io
+    import sys
+
+    path = file(*COLUMNS, "--drop", "x,y")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    code, shown, err = run("release", table, "--promise", "-", "--epsilon", 1)
+    assert code == 0, err
+    assert shown.startswith("department,admitted,admitted_radius")
+    copy = shutil.copy(path, tmp_path / "copy.json")
+    assert PROMISE_FORM.read(tmp_path / "copy.json") == read_promise(str(copy))
+
+
+@pytest.mark.parametrize(
+    ("say", "said"),
+    [
+        ([], "must say which columns it releases"),
+        (["--columns", "n", "--sensitivity", 1], "no --cells"),
+        (["--per", 3, "--columns", "x"], "--per needs --planar"),
+        (["--planar"], "the columns of its coordinates"),
+        (["--columns", "n", "--sensitivity", 2, "--cells", 1, "--half-step"], ""),
+        ([*COLUMNS, "--noise", "items"], "--id"),
+        ([*COLUMNS, "--numbers", "complex"], "--numbers"),
+        ([*COLUMNS, "--out", "promise.txt"], ".json"),
+    ],
+)
+def test_what_can_be_promised_of_no_table_is_refused(run, say, said):
+    code, shown, err = run("promise", *say)
+    assert (code, shown) == (2, "")
+    assert said in err

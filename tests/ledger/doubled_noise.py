@@ -1,0 +1,64 @@
+"""A noise of one's own in one file: geometric noise at half the level that each cell could have, and so twice too much.
+
+It is nothing that the library knows; entered in `noise_kinds.KINDS` it is published, relaxed, kept, served and stated.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
+from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.ledger.response_noise import NoiseOnLattice
+from utmost.publish.releases.lattice import Lattice
+from utmost.publish.tables.columns import integer_column
+
+HALF = Lattice(1, 1, 1, None, share=Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class DoubledNoise(Noise):
+    kind: ClassVar[str] = "doubled cells"
+
+    @property
+    def subject(self):
+        return "counts with twice the noise"
+
+    def radius(self, level, confidence):
+        return int(Geometric(HALF.of(level)).radius(confidence))
+
+    def bound(self, cells):
+        return 2**62, "2^62"
+
+    def word(self, level, cells):
+        return 32
+
+    def cells(self, column, name, place):
+        return integer_column(column, name, place)
+
+    def answering(self, drawing, values):
+        return NoiseOnLattice(drawing.step, HALF, drawing.on(HALF))
+
+    def written(self, level, response):
+        return dict(response)
+
+    def guarantee(self, level, columns):
+        return "Twice what anybody needs."
+
+    def statement(self, at, confidence, released, public, rows, *, rows_from, digest=None):
+        radius = self.radius(at, confidence)
+        return {"kind": "doubled", "epsilon": str(at.epsilon), "radius": radius, "rows": rows, "table": digest}
+
+    def facts(self):
+        return {**Noise.facts(self), "noise": {"kind": "doubled"}}
+
+    def words(self):
+        return {**Noise.words(self), "noise": self.facts()}
+
+    @classmethod
+    def of_facts(cls, facts):
+        return cls(Unit.of_facts(facts), None)
+
+
+DOUBLED = DoubledNoise(Unit(1, 1), None)

@@ -1,0 +1,236 @@
+"""Every noise in every memory, asked at three levels in every order: one interface, one joint law, the same errors.
+
+A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from ledger.doubled_noise import DOUBLED, HALF, DoubledNoise
+from ledger.test_law import fits
+from service.test_client import Inside
+from utmost.doors.service import Grant, Service, connect
+from utmost.doors.service.app import application
+from utmost.doors.service.settings import Settings
+from utmost.errors import DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError
+from utmost.laws.exact import level
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Ledger, Promise, noise_kinds
+from utmost.publish.ledger.cell_noise import cell_noise
+from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.workloads import Domain, Strategy, bins
+
+KEY = bytes(range(32))
+LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))
+ONE = ut.Unit(1, 1)
+
+
+@dataclass
+class Kind:
+    """One kind of noise: its promise, a table of so many rows, and the steps of geometric noise in an answer.
+
+    ``lattice`` says the level of these steps; None where they are on no lattice.
+    """
+
+    promise: Any
+    table: Any
+    steps: Any
+    lattice: Any
+    needs_table: bool = False
+
+
+def counts(n):
+    return {"n": np.arange(n) % 100}
+
+
+def of_counts(answer, table):
+    return np.asarray(answer["n"]) - table["n"]
+
+
+def plan(n):
+    return Strategy(Domain(x=bins(n)), ONE, {"x": 1})
+
+
+HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
+GRID = cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4").lattice
+NOISES = {
+    "counts": Kind(lambda n: Promise("n", unit=ONE), counts, of_counts, cell_noise(unit=ONE).lattice),
+    "change-one": Kind(
+        lambda n: Promise("n", unit=ut.Unit(2, 3, "change-one")), counts, of_counts,
+        cell_noise(unit=ut.Unit(2, 3, "change-one")).lattice,
+    ),
+    "half step": Kind(
+        lambda n: Promise("n", unit=ut.Unit(3, 1), half_step=True), counts,
+        lambda answer, table: HALVES.split(of_counts(answer, table))[1], HALVES,
+    ),
+    "reals": Kind(
+        lambda n: Promise("n", unit=ONE, numbers="reals", grid="1/4"), counts,
+        lambda answer, table: (4 * of_counts(answer, table)).astype(int), GRID,
+    ),
+    "by item": Kind(
+        lambda n: Promise("n", unit=ONE, noise="items", id_column="who", public="who"),
+        lambda n: {"who": 7 * np.arange(n) + 1000, **counts(n)}, of_counts, cell_noise(unit=ONE).lattice,
+    ),
+    "sums": Kind(
+        lambda n: Promise(strategy=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda answer, table: answer.measured[plan(len(table.atoms)).domain.finest] - table.atoms,
+        sum_noise(plan(4)).runs[0][1],
+    ),
+    "points": Kind(
+        lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
+    ),
+    "doubled": Kind(lambda n: Promise("n", noise=DOUBLED), counts, of_counts, HALF),
+}  # fmt: skip
+
+
+def in_process(folder, promise, table, first):
+    """Remembered by this process."""
+    return ut.release(table, promise, epsilon=first)
+
+
+def in_book(folder, promise, table, first, **options):
+    """Kept in a file, opened anew."""
+    with Ledger.open(folder / "kept.db", create=True, key=KEY, **options) as ledger:
+        ledger.publish("r", table, promise, epsilon=first)
+    return Ledger.open(folder / "kept.db", key=KEY)["r"]
+
+
+def derived(folder, promise, table, first):
+    """Kept in a file, the noise a function of the key."""
+    return in_book(folder, promise, table, first, derived=True)
+
+
+def remote(folder, promise, table, first):
+    """Kept by a service."""
+    service = Service(Ledger.open(folder / "served.db", create=True, key=KEY), approvals=False)
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
+    memory = connect("http://localhost", presented, transport=Inside(app))
+    memory.publish("r", table, promise, epsilon=first)
+    return memory["r"]
+
+
+REFUSED = {("points", "service")}
+"""What a memory does not keep: the path of a point takes minutes at a level of 1e30, which no role may spend."""
+
+MEMORIES = {"process": in_process, "book": in_book, "derived": derived, "service": remote}
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch):
+    monkeypatch.setitem(noise_kinds.KINDS, "doubled", DoubledNoise)
+
+
+def plain(answer):
+    """An answer as values that can be compared."""
+    shown = answer.measured if isinstance(answer, ut.WorkloadRelease) else answer
+    return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("noise", NOISES)
+def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, noise, memory):
+    """Answers are repeated, the largest level is what all of them cost, and other values are refused."""
+    kind = NOISES[noise]
+    promise, table = kind.promise(4), kind.table(4)
+    if (noise, memory) in REFUSED:
+        with pytest.raises(ServiceError, match="shape"):
+            MEMORIES[memory](tmp_path, promise, table, 1)
+        return
+    assert Promise.of_facts(promise.facts()) == promise
+    for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[1], LEVELS[2], LEVELS[0])]):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        release = MEMORIES[memory](folder, promise, table, order[0])
+        first = {one: plain(release.at(one, table=table)) for one in order}
+        assert release.levels == LEVELS
+        assert release.spent == LEVELS[-1]
+        assert {one: plain(release.at(one)) for one in order[::-1]} == first, "asked again"
+        assert plain(release.table) == first[LEVELS[-1]]
+        assert release.radius() == release.radius(epsilon=2) <= release.radius(epsilon="1/2")
+        assert release.radius() == promise.radius(level(2), "0.95")
+        assert release.statement["epsilon"] == "2"
+    with pytest.raises(NotALevel):
+        release.at(0)
+    other = (
+        CountedTable(table.domain, table.atoms + 1, ONE) if noise == "sums" else {**table, "n": [0] * 4, "x": [9] * 4}
+    )
+    if noise == "points":
+        del other["n"]
+    with pytest.raises(DataChanged):
+        release.at(3, table=other)
+    assert release.spent == LEVELS[-1], "nothing is spent by a call that fails"
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_beyond_the_loosest_level_the_table_is_needed(tmp_path, noise):
+    kind = NOISES[noise]
+    release = in_book(tmp_path, kind.promise(4), kind.table(4), 1)
+    with pytest.raises(NeedsTable):
+        release.at(2)
+    if kind.needs_table:
+        with pytest.raises(NeedsTable):
+            release.at("1/2")
+    else:
+        release.at("1/2")
+    assert release.spent == level(1)
+
+
+@pytest.mark.parametrize("memory", ["process", "book", "derived"])
+@pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
+def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
+    """Chi-square of triples of steps against the joint law of geometric noise at the levels of one step."""
+    kind, n = NOISES[noise], 1_000 if noise == "sums" else 3_000
+    levels = [kind.lattice.of(one) for one in LEVELS]
+    table = kind.table(n)
+    for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[2], LEVELS[0], LEVELS[1])]):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        release = MEMORIES[memory](folder, kind.promise(n), table, order[0])
+        answers = {one: release.at(one, table=table) for one in order}
+        assert fits(np.array([kind.steps(answers[one], table) for one in LEVELS]), levels), order
+
+
+def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
+    """One file and one row: the promise is read back, the ledger audits it, the statement is the noise's own."""
+    with Ledger.open(tmp_path / "kept.db", create=True, key=KEY) as ledger:
+        made = ledger.publish("r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1)
+        assert list(made) == ["n", "d", "n_radius"] or list(made) == ["n", "n_radius", "d"]
+        said = ledger.save("r", tmp_path / "r.csv")
+        assert (said["kind"], said["radius"], said["name"]) == ("doubled", DOUBLED.radius(level(1), "0.95"), "r")
+    with Ledger.open(tmp_path / "kept.db", key=KEY) as ledger:
+        assert ledger.verify().responses == 1
+        assert ledger.releases[0].noise == DOUBLED
+
+
+def test_what_a_noise_says_itself_is_not_said_beside_it():
+    with pytest.raises(OutOfRange, match="sensitivity beside it"):
+        Promise("n", noise=DOUBLED, sensitivity=1)
+
+
+@pytest.mark.parametrize("frame", ["polars", "duckdb"])
+def test_a_release_answers_for_the_frame_of_an_engine(frame):
+    """Of an engine's answers none is kept: each is made again from the frame, at levels that were answered, too."""
+    rows = pytest.importorskip("polars").LazyFrame({"id": [1, 2], "n": [600, 370]})
+    if frame == "duckdb":
+        con = pytest.importorskip("duckdb").connect()
+        rows = con.sql("SELECT * FROM (VALUES (1, 600), (2, 370)) rows(id, n)")
+    promise = Promise("n", public="id", unit=ONE, noise="items", id_column="id")
+    release = ut.release(rows, promise, epsilon=1)
+
+    def values(answer):
+        return (
+            (answer.collect()["n"].to_list())
+            if frame == "polars"
+            else [row[0] for row in answer.select("n").fetchall()]
+        )
+
+    first = values(release.table)
+    assert values(release.at(40)) == [600, 370]
+    assert values(release.at(1)) == first
+    assert release.spent == level(40)

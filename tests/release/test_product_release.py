@@ -1,0 +1,162 @@
+"""Releases by products of listed rows: answers with certified bars, documents, and a ledger that relaxes them."""
+
+import json
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from utmost import Unit, release_workload
+from utmost.doors.testing import seeded_ledger, seeded_workload_release
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import level
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.noise_kinds import noise_of_facts
+from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.workloads import Domain, Strategy, Workload, bins
+from utmost.publish.workloads.forms import ProductForm, group_of
+from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+
+ONE = Unit(1, 1)
+AGES = Domain(age=bins(18))
+ALONG = np.array(
+    [[3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 2, 1, 0], [0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 0, 0, 0, 0, 0]]
+)
+LISTED = ProductRows(AGES, (AxisRows(0, ALONG, 9),))
+CHOSEN = Strategy(AGES, ONE, LISTED.shares, Workload.prefixes(AGES, "age"), level(1), rows=LISTED)
+PLANE = Domain(x=bins(6), y=bins(5), sex=["m", "f"])
+BOX = ProductRows(
+    PLANE,
+    (
+        AxisRows(0, np.array([[1, 1, 2, 2, 1, 1]]), 5),
+        AxisRows(0, np.array([[1, 2, 1, 2, 1]]), 4),
+        values_alone(PLANE.axes[2]),
+    ),
+)
+BOTH = Strategy(PLANE, Unit(1, 2), BOX.shares, rows=BOX)
+COUNTS = np.random.default_rng(3).poisson(8, 18)
+
+
+def test_from_a_strategy_to_answers_with_bars():
+    released = release_workload(COUNTS, CHOSEN, epsilon=1)
+    answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
+    assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.radius
+    stated = [float(released.noise(ProductForm(AGES, (np.arange(18) <= last,))).variance) for last in range(18)]
+    assert np.mean(stated) == pytest.approx(CHOSEN.value, rel=1e-9)
+    assert released.bars("age")["age"] == max(released["age"]["radius"])
+
+
+@pytest.mark.parametrize("epsilon", ["0.000001", 3, 50, 600])
+def test_bars_at_any_level(epsilon):
+    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=epsilon)
+    table = released["age"]
+    assert (np.abs(table["estimate"] - COUNTS) <= 3 * table["radius"] + 1).all()
+    assert released.total().radius >= 0
+
+
+def test_a_bar_of_a_table_holds_for_each_of_its_sums():
+    """A law that stands for several is never narrower than the exact law of any of them; of boxes by two axes."""
+    released = seeded_workload_release(np.zeros(PLANE.shape, dtype=int), BOTH, 7, epsilon=1)
+    kinds, laws = released._errors.of_family((0, 0, 0))
+    for place in [(0, 0, 0), (2, 1, 1), (5, 4, 0)]:
+        exactly = released.noise(group_of(PLANE, (0, 0, 0), place))
+        law = laws[int(kinds[np.ravel_multi_index(place, PLANE.shape)])]
+        for sure in ("0.5", "0.95"):
+            assert exactly.radius(sure) <= law.radius(sure) * (1 + 1e-12)
+            assert law.radius(sure) <= exactly.radius(sure) * 1.12
+
+
+def test_thousands_of_releases_are_unbiased_and_covered():
+    """Simulated from the coefficients: the mean, the variance and the coverage that are stated."""
+    draw, runs = np.random.default_rng(11), 20_000
+    released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, 7, epsilon=1)
+    form = ProductForm(AGES, ((np.arange(18) < 7).astype(int),))
+    noise, total = released.noise(form), np.zeros(runs)
+    for family, terms in released.reconstruction.terms(form).items():
+        alpha = float(released._ratios[family].alpha)
+        for (size,), count in terms.items():
+            shape = (count, runs)
+            total += float(size) * (draw.geometric(1 - alpha, shape) - draw.geometric(1 - alpha, shape)).sum(axis=0)
+    deviation = float(noise.variance) ** 0.5
+    assert abs(total.mean()) < 5 * deviation / runs**0.5
+    assert total.var() == pytest.approx(deviation**2, rel=0.06)
+    assert (np.abs(total) <= noise.radius("0.9")).mean() > 0.89
+
+
+def test_drawn_noise_has_the_levels_of_its_classes():
+    """Of many releases of nothing, each class of sums has the variance of its own share of the level."""
+    runs = 400
+    squares = dict.fromkeys(CHOSEN.shares, 0.0)
+    for seed in range(runs):
+        released = seeded_workload_release(np.zeros(18, dtype=int), CHOSEN, seed, epsilon=2)
+        for family, sums in released.measured.items():
+            squares[family] += float((sums.astype(float) ** 2).mean())
+    for family, share in CHOSEN.shares.items():
+        expected = 1 / (2 * np.sinh(float(share)) ** 2)
+        assert squares[family] / runs == pytest.approx(expected, rel=0.35)
+
+
+@pytest.mark.parametrize(("chosen", "where"), [(CHOSEN, {"age": slice(2, 9)}), (BOTH, {"x": slice(1, 4), "sex": "f"})])
+def test_documents_say_rows_and_are_read_back(chosen, where):
+    """The statement lists the rows; it is checked from them alone, and a changed one is refused."""
+    released = seeded_workload_release(np.ones(chosen.domain.shape, dtype=int), chosen, 7, epsilon=1)
+    facts = json.loads(json.dumps(released.facts()))
+    assert facts["rows"] == chosen.rows.facts()
+    assert "listed rows" in facts["theorem"]
+    assert check_workload(facts).strategy.rows.facts() == facts["rows"]
+    again = WorkloadRelease.of_facts(facts)
+    assert again.total(where).exact == released.total(where).exact
+    assert again.total(where).radius == released.total(where).radius
+    assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
+    changed = json.loads(json.dumps(facts))
+    changed["rows"][0]["rows"][0][:2] = [1, 0]
+    forged = json.loads(json.dumps(facts))
+    forged["shares"][facts["families"][0]["family"]] = "1/2"
+    without = {name: value for name, value in facts.items() if name != "rows"}
+    for wrong in (changed, forged, without):
+        with pytest.raises(BadTable):
+            WorkloadRelease.of_facts(wrong)
+    with pytest.raises(Unsupported, match="groups and tents"):
+        released.clean()
+    with pytest.raises(Unsupported, match="no labels"):
+        released.raw(facts["families"][0]["family"])
+    with pytest.raises(OutOfRange, match="level of this name"):
+        released[facts["families"][0]["family"]]
+
+
+def test_a_document_is_saved_and_verified(tmp_path):
+    released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=1)
+    released.save(tmp_path / "ages.json")
+    assert WorkloadRelease.of_facts(json.loads((tmp_path / "ages.json").read_text())).facts() == released.facts()
+    beside = released.save(tmp_path / "ages.csv", family="age")
+    assert beside["family"] == "age"
+
+
+@pytest.mark.parametrize("chosen", [CHOSEN, BOTH], ids=["one axis", "three"])
+def test_a_ledger_relaxes_and_views_without_loss(tmp_path, chosen):
+    """Published, viewed lower, relaxed higher, read again by another process: the same noisy sums."""
+    counts = np.random.default_rng(5).poisson(8, chosen.domain.shape)
+    table = CountedTable(chosen.domain, counts, chosen.unit)
+    with seeded_ledger(tmp_path / "l.db", "rows", create=True) as ledger:
+        first = ledger.publish("ages", table, strategy=chosen, epsilon="1/4")
+        strict = ledger.view("ages", epsilon="1/8")
+        loose = ledger.relax("ages", table, epsilon=1)
+        assert ledger.spent("ages") == level(1)
+        assert (loose.measured[next(iter(chosen.shares))] != first.measured[next(iter(chosen.shares))]).any()
+    with seeded_ledger(tmp_path / "l.db", "rows") as again:
+        for at, stated in (("1/4", first), ("1/8", strict), (1, loose)):
+            seen = again.view("ages", epsilon=at)
+            assert all((seen.measured[family] == sums).all() for family, sums in stated.measured.items())
+            assert seen.facts() == stated.facts()
+
+
+def test_a_promise_keeps_its_rows():
+    promise = sum_noise(CHOSEN)
+    again = noise_of_facts(promise.facts())
+    assert again.strategy.rows.facts() == LISTED.facts()
+    assert [lattice.share for _, lattice in again.runs] == list(CHOSEN.shares.values())
+    assert sum(size for size, _ in again.runs) == 20 == CHOSEN.measured
+    assert min(lattice.share for _, lattice in again.runs) == Fraction(1, 9)

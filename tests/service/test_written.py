@@ -1,0 +1,72 @@
+"""Each noun is said once: what is kept of it, what is answered, and what the description says come from its fields."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from pydantic import TypeAdapter
+
+from utmost.doors.service import Grant
+from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.market import Offer, Order
+from utmost.doors.service.response_models import paged
+from utmost.doors.service.tokens import Token
+from utmost.errors import UnknownRecord
+from utmost.laws.exact import level
+
+NAME, IRRATIONAL = "0" * 24, level(alpha="1/3")
+QUARTER = level("1/4")
+# What an older version of the service kept, word by word: it is read for ever.
+KEPT = {
+    Token(NAME, "Bo", "recipient", (Grant("r", QUARTER), Grant("*")), 1, 2, "d", None, 7, frozenset({"Bob"})): {
+        "owner": "Bo", "role": "recipient",
+        "grants": [{"release": "r", "up_to": "1/4"}, {"release": "*", "up_to": None}],
+        "made": 1, "expires": 2, "digest": "d", "subject": None, "revoked": 7,
+    },
+    Order(NAME, "f" * 24, "r", 1, IRRATIONAL, "Bo", None, Fraction(5, 2), "EUR", 3, also=("i Bo",)): {
+        "offer": "f" * 24, "release": "r", "version": 1, "buyer": "Bo", "currency": "EUR", "made": 3, "state": "asked",
+        "decided_by": None, "decided": None, "also": ["i Bo"], "level": "-log(1/3)", "held": None, "due": "5/2",
+    },
+    Offer(NAME, "r", 2, ((QUARTER, Fraction(10)), (level(1), Fraction(35))), "EUR", is_open=False): {
+        "release": "r", "version": 2, "currency": "EUR", "is_open": False, "prices": [["1/4", "10"], ["1", "35"]],
+    },
+}  # fmt: skip
+PROPOSAL = Proposal(NAME, "publish", "r", 1, QUARTER, {"columns": ["a"], "cells": "1"}, "so", "Ada", 4, also=("i Ada",))
+KEPT_PROPOSAL = {
+    "verb": "publish", "release": "r", "version": 1, "reason": "so", "proposer": "Ada", "made": 4, "state": "proposed",
+    "decided_by": None, "decided": None, "anyone": False, "also": ["i Ada"], "level": "1/4",
+    "facts": {"columns": ["a"], "cells": "1"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("noun", "kept"), [*KEPT.items(), (PROPOSAL, KEPT_PROPOSAL)])
+def test_what_is_kept_is_what_always_was(noun, kept):
+    """The records that older versions wrote are read, and written again as they were."""
+    assert noun.kept() == kept
+    again = type(noun).of_kept(NAME, json.loads(json.dumps(kept)))
+    assert again.kept() == kept
+    assert again == (replace(noun, also=frozenset()) if isinstance(noun, Token) else noun)
+
+
+@pytest.mark.parametrize("noun", [*KEPT, PROPOSAL])
+def test_what_is_answered_is_what_is_kept_without_what_is_hidden(noun):
+    """With its name, and without digests of secrets and other names of a person."""
+    answered = json.loads(TypeAdapter(type(noun)).dump_json(noun))
+    hidden = {"digest", "also"}
+    assert answered == {"name": NAME} | {word: fact for word, fact in noun.kept().items() if word not in hidden}
+
+
+def test_pages_tell_every_item_once():
+    """Whatever the length of a page; and no page begins after what is not there."""
+    items = [str(number) for number in range(7)]
+    for most in range(1, 9):
+        told, after = [], ""
+        while after is not None:
+            page, after = paged(items, after, most, str)
+            assert len(page) <= most
+            told += page
+        assert told == items
+    assert paged([], "", 5, str) == ([], None)
+    with pytest.raises(UnknownRecord):
+        paged(items, "8", 2, str)

@@ -1,0 +1,355 @@
+"""Distinct values: each person's own cut to a bound, alike by every door, and never added up."""
+
+import json
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting import CountedTable
+from utmost.publish.counting.distinct_values import ValuesSeen
+from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.statements.released_table import ReleasedTable
+from utmost.publish.tables.bounding import Pairs, least_hashed
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Strategy, Workload
+
+pa = pytest.importorskip("pyarrow")
+
+KEY = bytes(range(32))
+LISTED = ut.Domain.listed({"product": ["a"], "size": ["b"]}).axes[0]
+PRODUCTS = ["tea", "milk", "salt", "Öl", "7"]
+ROWS = 90
+EVENTS = {
+    "user": [f"u{row * row % 11}" for row in range(ROWS)],
+    "shop": ["ABC?"[(row + row // 9) % 4] for row in range(ROWS)],
+    "product": [[*PRODUCTS, "beer", None][(row * 5 + row // 7) % 7] for row in range(ROWS)],
+    "paid": [row % 5 for row in range(ROWS)],
+}
+DOMAIN = ut.Domain(shop=["A", "B", "C"])
+WORDS = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY}
+
+
+def products(at_most=2, of=PRODUCTS):
+    return ut.distinct("product", of=of, at_most=at_most)
+
+
+def counted(events=EVENTS, at_most=2, cells=2):
+    return ut.count_table(events, measures={"products": products(at_most)}, **{**WORDS, "at_most": cells})["products"]
+
+
+def doors(tmp_path):
+    """The events as every reader and every engine on one machine takes them."""
+    yield "lists", EVENTS
+    yield "objects", {name: np.array(cells, dtype=object) for name, cells in EVENTS.items()}
+    arrow = pa.table(EVENTS)
+    yield "arrow", arrow
+    yield "categories", arrow.set_column(2, "product", arrow["product"].dictionary_encode())
+    yield "pandas", pytest.importorskip("pandas").DataFrame(EVENTS)
+    polars = pytest.importorskip("polars")
+    yield "polars", polars.DataFrame(arrow)
+    yield "polars, lazy", polars.DataFrame(arrow).lazy()
+    yield "duckdb", pytest.importorskip("duckdb").from_arrow(arrow)
+    from pyarrow import parquet
+
+    parquet.write_table(arrow, tmp_path / "events.parquet", row_group_size=7)
+    yield "parquet", tmp_path / "events.parquet"
+    rows = list(zip(*EVENTS.values(), strict=True))
+    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
+    (tmp_path / "events.csv").write_text("\n".join([",".join(EVENTS), *lines, ""]), encoding="utf-8")
+    yield "csv", tmp_path / "events.csv"
+    lines = [json.dumps(dict(zip(EVENTS, row, strict=True))) for row in rows]
+    (tmp_path / "events.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    yield "json lines", tmp_path / "events.jsonl"
+
+
+def sets_of(events):
+    """Of each person and shop of the domain the declared products, by a route of its own."""
+    sets = {}
+    for user, shop, bought in zip(events["user"], events["shop"], events["product"], strict=True):
+        if shop in "ABC" and bought in PRODUCTS:
+            sets.setdefault((user, shop), set()).add(bought)
+    return sets
+
+
+def test_without_a_cut_it_is_count_distinct():
+    """Bounds beyond what anybody has: the number of DuckDB's own COUNT(DISTINCT), and of sets."""
+    table = counted(at_most=5, cells=3)
+    sets = sets_of(EVENTS)
+    assert table.atoms.tolist() == [
+        len(set().union(*(s for (_, at), s in sets.items() if at == shop))) for shop in "ABC"
+    ]
+    duckdb = pytest.importorskip("duckdb")
+    events = pa.table(EVENTS)  # noqa: F841  (DuckDB finds it by its name)
+    listed = ", ".join(f"'{value}'" for value in PRODUCTS)
+    query = f"SELECT count(DISTINCT product) FROM events WHERE shop <> '?' AND product IN ({listed}) GROUP BY shop"
+    assert table.atoms.tolist() == [row[0] for row in duckdb.sql(f"{query} ORDER BY shop").fetchall()]
+
+
+@pytest.mark.parametrize("each_row", [False, True])
+def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
+    """Alone and beside a count and a sum; to the byte, as JSON has it."""
+    whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
+    both = {"products": products(1 if each_row else 2), "n": ut.count, "paid": ut.sum("paid", per_atom=4)}
+    for measures in ({"products": both["products"]}, both):
+        tables, accounts = set(), set()
+        for name, events in doors(tmp_path):
+            found = ut.count_table(events, measures=measures, **whose)
+            tables.add(json.dumps({measure: table.atoms.tolist() for measure, table in found.items()}))
+            accounts.add(str(found["products"].account))
+            assert len(tables) == len(accounts) == 1, name
+        assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in accounts.pop()
+
+
+def test_more_events_than_memory_holds_are_counted_alike(monkeypatch):
+    wanted = counted().atoms.tolist()
+    frame = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
+    for sizes in ((5, 7, 9), (5, 7, 1 << 24)):
+        monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", sizes)
+        assert counted(frame).atoms.tolist() == wanted
+
+
+SHOPS, VALUES = "AB", ["x", "y", "z"]
+PAIRS = list(product(SHOPS, VALUES))
+OWN = [chosen for size in range(4) for chosen in combinations(PAIRS, size)]
+
+
+@pytest.mark.parametrize(("cells", "most"), [(1, 1), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize("beside", [(), (("A", "x"), ("B", "y"))])
+def test_no_person_changes_more_than_the_unit_over_all_neighbours(cells, most, beside):
+    """All of a person's sets of up to three pairs, absent or replaced by another, beside others; attained.
+
+    The loss of geometric noise of ratio exp(-1/(c s)) on each cell is |change|_1/(c s), a rational; c is doubled for a
+    record that is replaced.
+    """
+    tables = {}
+    for own in OWN:
+        rows = [("a", *pair) for pair in own] + [("b", *pair) for pair in beside] + [("c", "A", "x")]
+        events = dict(zip(("user", "shop", "product"), map(list, zip(*rows, strict=True)), strict=True))
+        table = ut.count_table(
+            events,
+            person="user",
+            domain={"shop": list(SHOPS)},
+            at_most=cells,
+            key=KEY,
+            measures={"v": ut.distinct("product", of=VALUES, at_most=most)},
+        )["v"]
+        assert table.unit == Unit(most, cells, amount=Amount("v", distinct=3))
+        tables[own] = table.atoms
+    losses = {"add-remove": set(), "change-one": set()}
+    for own, after in tables.items():
+        for other, before in tables.items():
+            change = after - before
+            if other == ():
+                assert change.min() >= 0
+                assert np.count_nonzero(change) <= cells
+            assert abs(change).max() <= most
+            relation = "change-one" if own and other else "add-remove"
+            losses[relation].add(Fraction(int(abs(change).sum()), cells * most))
+    assert max(losses["add-remove"]) <= 1
+    assert max(losses["change-one"]) <= 2
+    if not beside:
+        assert max(losses["add-remove"]) == (1 if cells * most <= 3 else Fraction(3, 4))
+
+
+def by_definition(events, cells, most):
+    """The definition, a person and a shop at a time: what is kept looks at that person's own rows alone."""
+    sets, union = sets_of(events), [set(), set(), set()]
+    for user in {user for user, _ in sets}:
+        shops = np.array([at for at, shop in enumerate("ABC") if (user, shop) in sets])
+        for shop in shops[chosen_of(user, shops, cells, b"atom")].tolist():
+            values = np.array(sorted(PRODUCTS.index(value) for value in sets[user, "ABC"[shop]]))
+            union[shop].update(values[chosen_of(user, values, most, b"value")].tolist())
+    return [len(values) for values in union]
+
+
+def chosen_of(user, numbers, most, purpose):
+    nobody_else = np.zeros(len(numbers), dtype=np.int64)
+    return least_hashed(Pairs(nobody_else, numbers, numbers), most, [user], key=KEY, purpose=purpose)
+
+
+@pytest.mark.parametrize(("cells", "most"), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 2)])
+def test_a_persons_values_are_those_of_the_least_hashes(cells, most):
+    assert counted(at_most=most, cells=cells).atoms.tolist() == by_definition(EVENTS, cells, most)
+
+
+def test_values_are_any_axis():
+    """Groups, bins and periods of an axis; `other` is one value; a number as text and as an integer is one."""
+    events = {"user": list("aabbc"), "day": ["2024-01-01", "2024-01-02", "2024-02-01", "2024-01-01", "2024-01-01"]}
+    events |= {"age": [3, 30, 4, 99, None], "code": [7, "7", "8", "strange", "odd"]}
+    words = {"person": "user", "domain": ut.Domain(), "at_most": 1}
+    found = ut.count_table(
+        events,
+        measures={
+            "days": ut.distinct("day", of=ut.workloads.periods("2024-01", "2024-03", every="month"), at_most=9),
+            "ages": ut.distinct("age", of=ut.workloads.bins([0, 10, 50, None]), at_most=9),
+            "codes": ut.distinct("code", of={"values": [7, 8], "other": "else"}, at_most=9),
+            "numbers": ut.distinct("code", of=["7"], at_most=1),
+        },
+        **words,
+    )
+    assert {name: int(table.atoms) for name, table in found.items()} == {"days": 2, "ages": 3, "codes": 3, "numbers": 1}
+    assert found["days"].unit.sensitivity == 2  # of two declared values no more than two count
+    assert found["codes"].table()["codes"].tolist() == [3]
+
+
+def test_parts_rows_and_other_measures_keep_their_own(tmp_path):
+    """Parts count apart; beside a sum and a mean the same persons are kept in the same shops."""
+    parts = ut.count_table(EVENTS, part="shop", measures={"products": products()}, **WORDS)
+    assert set(parts) == set("ABC")
+    assert all(int(of["products"].atoms.sum()) <= 5 for of in parts.values())
+    beside = {"mean": ut.sum("paid", each=(0, 4), most_events=2), "products": products(), "n": ut.count(3)}
+    found = ut.count_table(EVENTS, measures=beside, **WORDS)
+    alone = ut.count_table(EVENTS, measures={"n": ut.count(3), "mean": beside["mean"]}, **WORDS)
+    assert found["n"].atoms.tolist() == alone["n"].atoms.tolist()
+    assert found["mean"].atoms.tolist() == alone["mean"].atoms.tolist()
+    rows = ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"products": products(1)})["products"]
+    assert rows.unit.cells == 1
+    assert rows.atoms.tolist() == [
+        len({v for (_, at), s in sets_of(EVENTS).items() if at == shop for v in s}) for shop in "ABC"
+    ]
+
+
+def adding():
+    """Everything that would add cells up, by name."""
+    table = counted()
+    cells = Strategy(table.domain, table.unit, {"shop": 1})
+    release = ut.release_workload(table, cells, epsilon=1)
+    other = ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1)
+    yield "a true total", lambda: table.table()
+    yield "a measured total", lambda: Strategy(table.domain, table.unit, {"shop": "1/2", "": "1/2"})
+    yield "a wanted total", lambda: ut.strategy(Workload(DOMAIN, {"shop": 1, "": 1}), table.unit, epsilon=1)
+    yield (
+        "wanted sums",
+        lambda: Strategy(DOMAIN, table.unit, {"shop": 1}, Workload.sums(DOMAIN, [{"shop": ["A", "B"]}])),
+    )
+    yield "total", lambda: release.total()
+    yield "sum", lambda: release.total({"shop": ["A", "B"]})
+    yield "difference", lambda: release.difference({"shop": ["A", "B"]}, {"shop": "C"})
+    yield "ratio", lambda: release.ratio({"shop": "A"}, {})
+    yield "mean", lambda: release.mean("shop", values=[1, 2, 3])
+    yield "mean of another", lambda: other.mean(sums=release)
+    yield "by another", lambda: release.mean(sums=other)
+    yield "family", lambda: release[""]
+    yield "bars", lambda: release.bars("")
+    yield "withheld", lambda: release.withhold("", below=3)
+    yield "clean", lambda: release.clean()
+    yield "change", lambda: ut.change(release, other)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in adding()])
+def test_what_adds_cells_is_refused(name):
+    with pytest.raises(NotDetermined, match=r"do not add up over cells.*Ask for cells alone; or count anew"):
+        dict(adding())[name]()
+
+
+def test_quantiles_of_an_axis_are_refused():
+    domain = ut.Domain(age=ut.workloads.bins([0, 10, 50, None]))
+    unit = Unit(2, 1, amount=Amount("products", distinct=5))
+    release = ut.release_workload(np.array([3, 1, 2]), Strategy(domain, unit, {"age": 1}), epsilon=1)
+    with pytest.raises(NotDetermined, match="do not add up"):
+        release.median("age")
+
+
+def test_cells_are_planned_released_compared_and_read(tmp_path):
+    """A workload of cells alone: every door down to the file; ratios and differences of two cells have their bars."""
+    table = counted()
+    plan = ut.strategy(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
+    assert plan.shares == {(0,): Fraction(1)}
+    release = ut.release_workload(table, plan, epsilon=400)
+    assert release["shop"]["estimate"].tolist() == table.atoms.tolist()
+    assert release.total({"shop": "A"}).value == table.atoms[0]
+    assert release.difference({"shop": "A"}, {"shop": "B"}).value == table.atoms[0] - table.atoms[1]
+    assert release.ratio({"shop": "A"}, {"shop": "B"}).estimate == pytest.approx(table.atoms[0] / table.atoms[1])
+    release.save(tmp_path / "release.json")
+    again = ut.read_release(tmp_path / "release.json")
+    assert again.unit == table.unit
+    with pytest.raises(NotDetermined):
+        again.total()
+    cells = ut.release_table(table, epsilon=400)
+    assert list(cells.table["products"]) == table.atoms.tolist()
+    cells.save(tmp_path / "cells.csv")
+    read = ReleasedTable.read(tmp_path / "cells.csv")
+    assert read.plan.unit.amount == Amount("products", distinct=5)
+    assert read.total(read.chosen(["shop=A"])).value == table.atoms[0]
+    for refused in (
+        lambda: read.total(read.chosen()),
+        lambda: read.total(read.chosen(), mean=True),
+        lambda: read.ratio(read.chosen(["shop=A"]), read.chosen()),
+        lambda: read.bars.means(2, 1),
+        lambda: ut.change(read, release),
+    ):
+        with pytest.raises(NotDetermined):
+            refused()
+    table.save(tmp_path / "true.json")
+    assert json.loads((tmp_path / "true.json").read_text())
+
+
+@pytest.mark.parametrize("by_strategy", [False, True])
+def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
+    table, place = counted(), tmp_path / "a.db"
+    words = {"strategy": Strategy(DOMAIN, table.unit, {"shop": 1})} if by_strategy else {}
+    with Ledger.open(place, create=True) as ledger:
+        ledger.publish("products", table, epsilon=1, **words)
+    with Ledger.open(place) as ledger:
+        assert [release.noise.unit for release in ledger.releases] == [table.unit]
+        looser = ledger.relax("products", table, epsilon=400)
+    cells = looser["shop"] if by_strategy else looser
+    assert list(cells["estimate" if by_strategy else "products"]) == table.atoms.tolist()
+    if by_strategy:
+        with pytest.raises(NotDetermined):
+            looser.total()
+    promise = Promise(**(words or {"columns": "products", "public": ["shop"], "unit": table.unit}))
+    assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
+
+
+REFUSED = {
+    "no values": (ut.distinct("product", of=[]), "at least one"),
+    "none declared": (ut.distinct("product", of=None), "no declared values"),
+    "nothing of a person": (products(0), "at_most must be at least 1"),
+    "persons": (ut.distinct("user", of=["u1"]), "how many distinct persons there are is a count"),
+    "an axis": (ut.distinct("shop", of=["A"]), "columns of their own"),
+    "no column": (ut.distinct("", of=["A"]), "the name of a column"),
+    "two columns": (ut.distinct("product", of=LISTED), "one column"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_makes_no_sense_is_refused(case):
+    measure, text = REFUSED[case]
+    with pytest.raises((OutOfRange, WrongKind), match=text):
+        ut.count_table(EVENTS, measures={"v": measure}, **WORDS)
+
+
+def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
+    with pytest.raises(OutOfRange, match="of each row one value counts"):
+        ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"v": products(2)})
+    for unit in (Unit(2, 2), Unit(2, 2, amount=Amount("products"))):
+        with pytest.raises(OutOfRange, match="distinct counts are said to be such"):
+            ut.release_table(counted(), unit=unit, epsilon=1)
+    with pytest.raises(OutOfRange, match="one by one"):
+        Amount("products", step="0.5", distinct=3)
+    assert Amount.of(Amount("products", distinct=3).facts()) == Amount("products", distinct=3)
+    assert eval(repr(Amount("products", distinct=3))) == Amount("products", distinct=3)
+
+
+def test_nothing_declared_is_told():
+    with pytest.warns(NothingCounted, match="'product as v'"):
+        found = ut.count_table(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
+    assert not found.atoms.any()
+    assert found.account.left_out == ROWS
+    assert isinstance(found, CountedTable)
+
+
+def test_values_are_gathered_once_whatever_their_numbers(monkeypatch):
+    monkeypatch.setattr("utmost.publish.counting.distinct_values._COMPACT", 4)
+    seen = ValuesSeen(6)
+    for cells in ([0, 5, 6, 7], [6, 6, 8, 11], [2**61, 9], [6, 7, 8, 9]):
+        listed = np.array(cells)
+        left = seen.taken(Pairs(np.arange(4)[: len(listed)], listed, listed))
+        assert (left.cells < 6).all()
+    assert seen.counts(2, 2, 3).tolist() == [2, 1, 2]  # 6 9 | 7 | 8 11
