@@ -4,10 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
-_libraries, _turn = cache(ThreadpoolController), Lock()
+_turn = Lock()
+
+
+@cache
+def _libraries() -> "ThreadpoolController":
+    """The libraries that this process has loaded; loaded late, as most of what is imported never asks."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextmanager
