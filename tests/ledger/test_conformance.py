@@ -24,6 +24,7 @@ from utmost.publish.ledger import Ledger, Promise, noise_kinds
 from utmost.publish.ledger.cell_noise import cell_noise
 from utmost.publish.ledger.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy, bins
+from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(epsilon) for epsilon in ("1/2", 1, 2))
@@ -56,6 +57,13 @@ def plan(n):
     return Strategy(Domain(x=bins(n)), ONE, {"x": 1})
 
 
+def listed_rows(n):
+    """Values alone, at half the level, and a row of all of them at the other half."""
+    domain = Domain(x=bins(n))
+    rows = ProductRows(domain, (AxisRows(0, np.ones((1, n), dtype=int), 2),))
+    return Strategy(domain, ONE, rows.shares, rows=rows)
+
+
 HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
 GRID = cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4").lattice
 NOISES = {
@@ -80,6 +88,11 @@ NOISES = {
         lambda n: Promise(strategy=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
         lambda answer, table: answer.measured[plan(len(table.atoms)).domain.finest] - table.atoms,
         sum_noise(plan(4)).runs[0][1],
+    ),
+    "listed rows": Kind(
+        lambda n: Promise(strategy=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
+        lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.atoms,
+        sum_noise(listed_rows(4)).runs[-1][1],
     ),
     "points": Kind(
         lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
@@ -158,7 +171,9 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     with pytest.raises(NotALevel):
         release.at(0)
     other = (
-        CountedTable(table.domain, table.atoms + 1, ONE) if noise == "sums" else {**table, "n": [0] * 4, "x": [9] * 4}
+        CountedTable(table.domain, table.atoms + 1, ONE)
+        if isinstance(table, CountedTable)
+        else {**table, "n": [0] * 4, "x": [9] * 4}
     )
     if noise == "points":
         del other["n"]
@@ -185,7 +200,7 @@ def test_beyond_the_loosest_level_the_table_is_needed(tmp_path, noise):
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if kind.lattice])
 def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
     """Chi-square of triples of steps against the joint law of geometric noise at the levels of one step."""
-    kind, n = NOISES[noise], 1_000 if noise == "sums" else 3_000
+    kind, n = NOISES[noise], 1_000 if noise in ("sums", "listed rows") else 3_000
     levels = [kind.lattice.of(one) for one in LEVELS]
     table = kind.table(n)
     for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[2], LEVELS[0], LEVELS[1])]):

@@ -17,8 +17,13 @@ from utmost.errors import (
     UnknownRelease,
 )
 from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Amount, Unit
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.workloads import Domain, Strategy
 
 TABLE = {"department": ["A", "B", "C"], "admitted": [601, 370, 322], "applied": np.array([933, 585, 918])}
 PROMISE = {"columns": ["admitted"], "public": ["department"], "drop": ["applied"], "sensitivity": 1, "cells": 1}
@@ -108,6 +113,8 @@ def test_a_release_keeps_its_promise_and_its_levels(ledger):
         {"sensitivity": 2},
         {"neighbours": "change-one"},
         {"columns": ["applied"], "drop": ["admitted"]},
+        {"public": [], "drop": ["department", "applied"]},
+        {"rows": "observed"},
     ):
         with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
             ledger.publish("admissions", TABLE, epsilon=1, **PROMISE | other)
@@ -115,6 +122,23 @@ def test_a_release_keeps_its_promise_and_its_levels(ledger):
         ledger.publish("admissions", TABLE, epsilon=1, dataset="elsewhere", **PROMISE)
     with pytest.raises(AlreadyPublished, match="once"):
         ledger.publish("admissions", TABLE, epsilon=2, **PROMISE)
+
+
+def test_the_parts_of_a_partition_are_two_releases(ledger):
+    """The same cells of another part of the individuals are another promise."""
+    domain, unit = Domain(shop=["A", "B"]), Unit(1, 1)
+    women, men = (CountedTable(domain, np.array([3, 4]), unit, part=("sex", part)) for part in ("women", "men"))
+    ledger.publish("visits", women, epsilon=1)
+    with pytest.raises(AlreadyPublished, match="columns, promise and dataset"):
+        ledger.publish("visits", men, epsilon=1)
+
+
+def test_the_bars_of_sums_are_in_the_amounts_own_unit():
+    """Cents are summed; an approver reads euros, beside the families' names."""
+    euros = Unit(500, 1, amount=Amount("spent", "0.01"))
+    noise = sum_noise(Strategy(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
+    cents = [int(Geometric(lattice.of(level(1))).radius("0.95")) for _, lattice in noise.runs]
+    assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
 
 
 def test_beyond_the_loosest_level_a_view_needs_the_table(ledger):

@@ -22,8 +22,8 @@ from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.releases import WorkloadRelease, rehearse_places, rehearse_table
+from utmost.publish.releases.noised_workloads import checked_workload
 from utmost.publish.releases.table_statements import cells_digest, promise_line
-from utmost.publish.releases.workload_release import checked_workload
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer, sidecar_path
 from utmost.publish.tables import files

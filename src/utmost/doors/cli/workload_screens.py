@@ -20,8 +20,8 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease, release_workload
+from utmost.publish.releases.noised_workloads import checked_workload
 from utmost.publish.releases.table_statements import assumed_line, promise_line
-from utmost.publish.releases.workload_release import checked_workload
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import Signer, signature_path, table_writers

@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import quote
 
-from utmost import errors
-from utmost.doors.service.response_models import columns
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.trail import check_lines
-from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, UtmostError, WrongKind
-from utmost.laws.exact import Level, Number, exact, level, wrong_kind
+from utmost.doors.service.wire import apart, as_sent, checked_text, facts_in, path_part, table_in
+from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupported, WrongKind
+from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
-from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.promise import Promise, promise_of, stated_promise
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.saving import Publication, saved
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -85,7 +81,7 @@ class RemoteLedger:
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The stored levels that the token may see, strictest first."""
-        published = self._get(f"/v1/releases/{_part(name)}", version=version)
+        published = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return tuple(map(level_of_text, published["levels"]))
 
     def view(
@@ -98,7 +94,7 @@ class RemoteLedger:
     ) -> Any:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return _table(self._get(f"/v1/releases/{_part(name)}/view", **asked), None)
+        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **asked), None)
 
     def save(
         self,
@@ -115,9 +111,9 @@ class RemoteLedger:
     ) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        found = self._get(f"/v1/releases/{_part(name)}/view", **asked)
+        found = self._get(f"/v1/releases/{path_part(name)}/view", **asked)
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
-        table = _table(found, None)
+        table = table_in(found, None)
         if isinstance(table, WorkloadRelease):
             return table.save(path, family=family, **how)
         said = found["statement"]
@@ -133,14 +129,14 @@ class RemoteLedger:
     ) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        found = self._get(f"/v1/releases/{_part(name)}/view", **asked)
-        said: dict[str, Any] = _table(found, None).statement if "release" in found else found["statement"]
+        found = self._get(f"/v1/releases/{path_part(name)}/view", **asked)
+        said: dict[str, Any] = table_in(found, None).statement if "release" in found else found["statement"]
         return said
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The release of a name, the newest version; or of a name and a version; see `Ledger`."""
         name, version = key if isinstance(key, tuple) else (key, None)
-        found = self._get(f"/v1/releases/{_part(name)}", version=version)
+        found = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, found["version"])
 
     def radius(
@@ -154,7 +150,7 @@ class RemoteLedger:
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
-        bar: int | float = self._get(f"/v1/releases/{_part(name)}/radius", **asked)["radius"]
+        bar: int | float = self._get(f"/v1/releases/{path_part(name)}/radius", **asked)["radius"]
         return bar
 
     def propose(
@@ -179,7 +175,7 @@ class RemoteLedger:
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
         asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
-        whose, words = _apart(terms)
+        whose, words = apart(terms)
         is_stated = verb == "publish" or promise is not None or terms
         stated = {"terms": Terms(stated_promise(promise, words), **whose).facts()} if is_stated else {}
         return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
@@ -194,7 +190,7 @@ class RemoteLedger:
 
     def decide(self, proposal: str, state: str) -> dict[str, Any]:
         """Let a proposal be "approved" or "refused"."""
-        return self._post(f"/v1/proposals/{_part(proposal)}/decision", None, {"state": state})
+        return self._post(f"/v1/proposals/{path_part(proposal)}/decision", None, {"state": state})
 
     def publish(
         self,
@@ -216,11 +212,11 @@ class RemoteLedger:
             proposal: the name of the approved proposal, where the service asks for one.
             terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
         """
-        whose, words = _apart(terms)
+        whose, words = apart(terms)
         stated = Terms(promise_of(table, promise, words), **whose).facts()
         asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": stated}
-        more = {"version": version, "proposal": proposal, **_brought(table)}
-        return _table(self._post("/v1/releases", request, {**asked, **more}), table)
+        more = {"version": version, "proposal": proposal, **as_sent(table)}
+        return table_in(self._post("/v1/releases", request, {**asked, **more}), table)
 
     def relax(
         self,
@@ -235,8 +231,8 @@ class RemoteLedger:
     ) -> Any:
         """The release at another level, with the table at hand, as `Ledger.relax`."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
-        made = self._post(f"/v1/releases/{_part(name)}/relax", request, {**asked, **_brought(table)})
-        return _table(made, table)
+        made = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**asked, **as_sent(table)})
+        return table_in(made, table)
 
     def rehearse(
         self,
@@ -248,11 +244,11 @@ class RemoteLedger:
     ) -> dict[str, Any]:
         """The budget as it would stand after a call at this level."""
         asked = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
-        return self._get(f"/v1/releases/{_part(name)}/rehearsal", **asked)
+        return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **asked)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
         """The budget of a dataset, after setting its limit if one is given."""
-        path = f"/v1/datasets/{_part(dataset)}/budget"
+        path = f"/v1/datasets/{path_part(dataset)}/budget"
         return self._get(path) if limit is None else self._send("PUT", path, json={"epsilon": level_text(level(limit))})
 
     def budgets(self) -> list[dict[str, Any]]:
@@ -262,7 +258,7 @@ class RemoteLedger:
 
     def history(self, name: str | None = None) -> list[dict[str, Any]]:
         """The events, oldest first: all, or those of a release."""
-        path = "/v1/history" if name is None else f"/v1/releases/{_part(name)}/history"
+        path = "/v1/history" if name is None else f"/v1/releases/{path_part(name)}/history"
         return self._listed(path)
 
     def status(self) -> dict[str, Any]:
@@ -334,7 +330,7 @@ class RemoteLedger:
 
     def revoke(self, token: str) -> dict[str, Any]:
         """Revoke a token at once, by its name."""
-        return self._post(f"/v1/tokens/{_part(token)}/revocation", None, {})
+        return self._post(f"/v1/tokens/{path_part(token)}/revocation", None, {})
 
     def offers(self) -> list[dict[str, Any]]:
         """The levels that can be bought."""
@@ -356,7 +352,7 @@ class RemoteLedger:
 
     def close_offer(self, offer: str) -> dict[str, Any]:
         """Take an offer back; orders that were made stay."""
-        return self._post(f"/v1/offers/{_part(offer)}/closing", None, {})
+        return self._post(f"/v1/offers/{path_part(offer)}/closing", None, {})
 
     def orders(self) -> list[dict[str, Any]]:
         """A buyer's own orders, or those that a curator decides; oldest first."""
@@ -364,7 +360,7 @@ class RemoteLedger:
 
     def decide_order(self, order: str, state: str) -> dict[str, Any]:
         """Let an order be "approved", "refused" or "refunded"; or "cancelled", by its buyer."""
-        return self._post(f"/v1/orders/{_part(order)}/decision", None, {"state": state})
+        return self._post(f"/v1/orders/{path_part(order)}/decision", None, {"state": state})
 
     def order(
         self,
@@ -426,74 +422,6 @@ class RemoteLedger:
                     raise LedgerUnavailable("the service must answer", came=came, remedy=remedy) from None
             else:
                 if answer.status_code not in (429, 503) or last:
-                    return _read(answer)
+                    return facts_in(answer)
             time.sleep(_FIRST_WAIT * 2**turn)
         raise AssertionError
-
-
-def _read(answer: Any) -> dict[str, Any]:
-    """What an answer says.
-
-    Raises:
-        UtmostError: the error that it reports, of its own kind.
-    """
-    try:
-        found: Any = answer.json()
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise ServiceError("a service must answer in a JSON object", came=f"status {answer.status_code}")
-    if answer.status_code < 400:
-        return found
-    kind = getattr(errors, str(found.get("title")), None)
-    known = isinstance(kind, type) and issubclass(kind, UtmostError)
-    detail = str(found.get("detail", "")).rstrip(".")
-    places = found.get("wrong")
-    wrong = f" ({'; '.join(map(str, places))})" if places and isinstance(places, list) else ""
-    raise (kind if known else ServiceError)(f"{detail}{wrong}", where="service")  # type: ignore[misc]
-
-
-def _apart(terms: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Whose budget is spent, and the words of the promise."""
-    whose: dict[str, Any] = {name: terms[name] for name in ("dataset", "independent") if name in terms}
-    return whose, {name: word for name, word in terms.items() if name not in whose}
-
-
-def _brought(table: Any) -> dict[str, Any]:
-    if isinstance(table, CountedTable):
-        from utmost.publish.statements.counted_files import COUNTED_FORM
-
-        return {"counted": COUNTED_FORM.document(table)}
-    return {"table": columns(table)}
-
-
-def _table(found: Mapping[str, Any], brought: Any) -> Any:
-    """The table in an answer: in the kind that was brought, if one was; of a counted one a dict of columns."""
-    if "release" in found:
-        return WorkloadRelease.of_facts(found["release"])
-    made: dict[str, Any] = found["columns"]
-    if brought is None or isinstance(brought, CountedTable):
-        return made
-    adapter = adapter_of(brought)
-    gone = [name for name in adapter.names(brought) if str(name) not in made]
-    kept = adapter.without(brought, gone)
-    names, order = adapter.names(kept), list(made)
-    # A radius that the service added stands behind the column before it.
-    after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
-    return adapter.with_columns(kept, made, after)
-
-
-def _part(name: object) -> str:
-    """A name as one part of a path."""
-    return quote(checked_text(name, "name").encode("utf-8", "surrogatepass"), safe="")
-
-
-def checked_text(given: object, what: str) -> str:
-    """Text.
-
-    Raises:
-        WrongKind: for anything else.
-    """
-    if not isinstance(given, str):
-        raise wrong_kind(what, "text", given)
-    return given

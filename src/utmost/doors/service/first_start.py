@@ -3,7 +3,7 @@
 from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import EVERY, Grant
 from utmost.laws.sampling.random_bits import entropy
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, Promise
 from utmost.publish.tables.admissions import ADMISSIONS
 
 DEMO = "admissions-1973"
@@ -12,8 +12,8 @@ DEMO = "admissions-1973"
 def publish_demo(ledger: Ledger) -> None:
     """Publish a public table as an example: at epsilon 1/4, relaxed to 1, so that there is something to look at."""
     table = {name: ADMISSIONS[name] for name in ("department", "sex", "admitted")}
-    promise = {"columns": "admitted", "public": ["department", "sex"], "sensitivity": 1, "cells": 1}
-    ledger.publish(DEMO, table, **promise, epsilon="1/4")  # type: ignore[arg-type]
+    promise = Promise("admitted", public=["department", "sex"], sensitivity=1, cells=1)
+    ledger.publish(DEMO, table, promise, epsilon="1/4")
     ledger.relax(DEMO, table, epsilon=1)
 
 

@@ -165,8 +165,10 @@ def check_repeated(
     """
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
-    mine = request.promise.columns, request.promise.noise.facts(), request.dataset
-    if not same or mine != (release.columns, release.noise.facts(), release.dataset):
+    promise = request.promise
+    asked = promise.columns, promise.noise.facts(), request.dataset, promise.rows, promise.part
+    kept = release.columns, release.noise.facts(), release.dataset, release.rows_from, release.part
+    if not same or asked != kept or promise.public != release.public:
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     values()

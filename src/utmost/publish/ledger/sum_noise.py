@@ -67,9 +67,13 @@ class SumNoise(CellNoise):
         families = zip(self.strategy.shares, self.runs, strict=True)
         widest = sorted(families, key=lambda measured: measured[1][1].share)
         return tuple(
-            (self.strategy.domain.family_name(family) or "total", int(Geometric(lattice.of(level)).radius(confidence)))
+            (self.strategy.family_words(family) or "total", self._bar(lattice.of(level), confidence))
             for family, (_, lattice) in islice(widest, most)
         )
+
+    def _bar(self, ratio: Level, confidence: Number) -> int | float:
+        """The error bar of a sum, in the amount's own unit."""
+        return self.unit.radius(int(Geometric(ratio).radius(confidence)))
 
     def per_step(self, level: Level) -> Level | None:
         """None: each family has its own."""

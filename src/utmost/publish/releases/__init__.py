@@ -10,6 +10,7 @@ from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.releases.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
 from utmost.publish.releases.level_steps import bridge, relax, tighten
 from utmost.publish.releases.naming import NamingLaw
+from utmost.publish.releases.noised_workloads import release_workload
 from utmost.publish.releases.places import PlacesRelease, rehearse_places, release_places
 from utmost.publish.releases.plan import Plan, plan_release
 from utmost.publish.releases.planar import PlanarRelease
@@ -34,7 +35,7 @@ from utmost.publish.releases.values import add_noise
 from utmost.publish.releases.withheld import WithheldTable, WithheldTables
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer
-from utmost.publish.releases.workload_release import WorkloadRelease, release_workload
+from utmost.publish.releases.workload_release import WorkloadRelease
 
 __all__ = [
     "Answer",

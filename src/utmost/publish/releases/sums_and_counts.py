@@ -38,7 +38,7 @@ class SumsAndCounts:
         OutOfRange: for a release of another table.
 
     >>> from utmost.publish.counting import count_table
-    >>> from utmost.publish.releases.workload_release import release_workload
+    >>> from utmost.publish.releases.noised_workloads import release_workload
     >>> from utmost.publish.workloads import Strategy
     >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
     >>> words = {"values": "paid", "each": (0, 10), "most_events": 2}

@@ -102,7 +102,7 @@ def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> L
 
 
 def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: Limits) -> Floats:
-    """Whole numbers of which the facts hold, the nearest: each atom of what is given to its floor or ceiling.
+    """Whole numbers of which the facts hold, the nearest that branch and bound finds: atoms to floor or ceiling.
 
     Where no such numbers are, to any.
 

@@ -24,6 +24,8 @@ from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.workload_strategy import Strategy
 
 _PARTS, _MOST = 20, 50
+_FLOATS = 1 + Fraction(1, 10**9)
+"""Errors of strategies are floats, each right to so much."""
 
 
 @checked_parts
@@ -153,7 +155,7 @@ def share_level(
     value, parts = _least(errors, whole)
     bound, _ = _least(errors, whole + len(read) - 1)
     shares = {name: Fraction(part, whole) for name, part in zip(read, parts, strict=True)}
-    within = round_up(Fraction(value) / Fraction(bound)) if bound > 0 else None
+    within = round_up(_FLOATS * Fraction(value) / Fraction(bound)) if bound > 0 else None
     return SharedLevel(strategies, shares, now, within)
 
 

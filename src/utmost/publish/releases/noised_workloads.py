@@ -1,0 +1,96 @@
+"""Noising the sums of a workload: every check, then one draw for each sum that the strategy measures."""
+
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.sampling import Randomness
+from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.releases.values import noised_by
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.workloads import Family, Strategy
+from utmost.publish.workloads.reconstruction import precision_weights
+from utmost.publish.workloads.tree_reconstruction import reconstruction_of
+
+CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
+
+
+@checked
+def release_workload(
+    table: CountedTable | NDArray[Any],
+    strategy: Strategy,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    randomness: Randomness | None = None,
+) -> WorkloadRelease:
+    """Noise every sum over the groups of the strategy's families, so that all of them together cost one level.
+
+    Each sum gets geometric noise of its own, at its family's share of the level. Everything else is made of these sums
+    and costs nothing: every other sum by least squares, exactly unbiased; error bars that are certified. Everything is
+    checked before any draw.
+
+    Args:
+        table: a table counted from people, or integers of the domain's shape, one for each atom.
+        strategy: which families to measure, with which shares; its domain and its unit are the release's.
+        epsilon, alpha: what the whole release may spend, one of the two; alpha = exp(-epsilon).
+        confidence: of the radii that tables and answers show unless asked for another.
+        randomness: the operating system's when None; a seeded source is refused.
+
+    Raises:
+        OutOfRange: for a table over another domain, a strategy whose unit is smaller than what the counting proved, and
+            a sensitivity that is no integer.
+        Unsupported: for a measured level whose groups differ in size.
+        PromiseBroken: for a source of randomness that is not secure.
+        BadTable: for atoms that are no integers, or of another shape.
+        NotALevel, NotANumber: for a level that is none.
+
+    Warns:
+        LittleProtection: at a level so large that practically nobody is protected.
+
+    Cost: a draw for each measured sum.
+    Source: composition over the groups of a family, in parallel, and over families by their shares; [geng2012].
+
+    >>> import numpy as np
+    >>> from utmost.laws.privacy import Unit
+    >>> from utmost.publish.workloads import Domain
+    >>> domain = Domain(department=list("AB"), sex=["men", "women"])
+    >>> strategy = Strategy(domain, Unit(1, 1), {"department sex": 1})
+    >>> released = release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)
+    >>> released["department"]["radius"].tolist(), released.total({"sex": "men"}).radius
+    ([4, 4], 4)
+    """
+    spent, sure = level(epsilon, alpha), read_confidence(confidence)
+    return noised_workload(checked_workload(table, strategy, spent), sure, secure(randomness))
+
+
+def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: Randomness) -> WorkloadRelease:
+    """`release_workload` of what was checked, with whatever randomness is given."""
+    counted, strategy, spent, laws, weights = checks
+    sums = strategy.sums(counted.summable)
+    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
+    return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+
+
+def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level) -> CheckedWorkload:
+    """All that `release_workload` checks before it draws; what it draws for, and each family's noise and weight.
+
+    Raises:
+        OutOfRange, Unsupported, BadTable: as `release_workload`.
+    """
+    taken = strategy.unit, "columns:", None, strategy.together
+    counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
+    counted.check_fits(strategy)
+    laws = noise_laws(strategy, spent)
+    weights = precision_weights({family: law.ratio for family, law in laws.items()})
+    reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
+    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
+    return counted, strategy, spent, laws, weights
