@@ -293,6 +293,7 @@ class WorkloadRelease(Shown):
         Cost: an estimate and a bound for each group of the level.
         Source: docs/theory/quantiles.md.
 
+        >>> from utmost.publish.releases.noised_workloads import release_workload
         >>> from utmost.publish.workloads import bins
         >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
         >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
