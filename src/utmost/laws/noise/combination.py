@@ -24,6 +24,8 @@ _MOST_TERMS = 10**30
 # S is taken for a multiple of one step where that is at least so small a part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
 # A radius of a sum that takes no common steps is found to this part of itself.
+_LEAST_INVERTED = 8e-16
+"""No inversion tells a smaller chance, for its rounding."""
 _HALVINGS = 24
 
 
@@ -216,7 +218,7 @@ class Combination(Shown):
             steps = Fraction(math.floor(steps))
         near = round_down(steps)
         sure = min(self._not_zero, self._chernoff.tail(near))
-        if miss is not None and sure <= miss:
+        if sure <= (_LEAST_INVERTED if miss is None else miss):
             return sure
         law = self._inversion
         if isinstance(law, OnIntegers):

@@ -91,7 +91,8 @@ class Groups:
             factors = self.counts[chosen, None] * np.log1p((np.sin(angles) / self.half_sinh[chosen, None]) ** 2)
             shaken = np.where(angles > 1, angles * steepest[chosen, None], 0.0)
             logs[here] += factors.sum(axis=0)
-            moved[here] += self.slack[chosen] @ factors + shaken.sum(axis=0)
+            # No products of matrices here: so small, they wake threads that cost more than they do.
+            moved[here] += np.einsum("i,ij->j", self.slack[chosen], factors) + shaken.sum(axis=0)
             here = here[logs[here] < _NOTHING]
             if not here.size:
                 break
@@ -254,11 +255,11 @@ class Smoothed:
     @cached_property
     def _rounding(self) -> float:
         """By how much the series may be off, but for its angles: its factors, and its sum in pairs."""
-        return float(self.weights @ self.moved) + _OF_A_SUM * float(self.weights.sum())
+        return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property
     def _first_moment(self) -> float:
-        return float(np.arange(1, self.weights.size + 1) @ self.weights)
+        return float((np.arange(1, self.weights.size + 1) * self.weights).sum())
 
     def _exceeded(self, x: float, margin: float) -> float:
         if not 0 < x < self.period / 2:

@@ -17,7 +17,7 @@ from utmost.laws.noise.inversion import Chernoff, Groups, Smoothed
 from utmost.laws.noise.law import law_level, read_confidence
 
 # An end is found to this part of its distance from the estimate.
-_HALVINGS = 14
+_STEPS = 1 << 14
 _FARTHEST = 120
 # Digits of an end in print, which are rounded outward like the end itself.
 _SHOWN = 4
@@ -185,28 +185,43 @@ def _end(
     def is_out(ratio: Fraction) -> bool:
         return noises.of_ratio(ratio).leaves_out(top - ratio * bottom, miss)
 
-    def seems_out(ratio: Fraction) -> bool:
-        return noises.guess(ratio, float(abs(top - ratio * bottom)), chance) <= chance
+    def depth(ratio: Fraction) -> float:
+        """How far a ratio seems to be from the edge: positive inside, about linear where the noise is about normal."""
+        guess = noises.guess(ratio, float(abs(top - ratio * bottom)), chance)
+        return math.sqrt(-math.log(chance)) - math.sqrt(-math.log(min(1.0, max(guess, 5e-324))))
 
     if noises.are_many:
-        before, end = _nearest(seems_out, estimate, width)
+        before, end = _nearest(depth, estimate, width)
         if end is not None and is_out(end) and not is_out(before):
             return end
-    return _nearest(is_out, estimate, width)[1]
+    return _nearest(lambda ratio: -1 if is_out(ratio) else 1, estimate, width)[1]
 
 
 def _nearest(
-    is_out: Callable[[Fraction], bool], estimate: Fraction, width: Fraction
+    depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:
-    """A point that is not out, and near it one that is: by doubling the width, then by halving what is between."""
-    far = next((2**k for k in range(_FARTHEST) if is_out(estimate + 2**k * width)), None)
-    if far is None:
-        return estimate, None
-    below, above = Fraction(0), Fraction(far)
-    for _ in range(_HALVINGS):
-        middle = (below + above) / 2
-        below, above = (below, middle) if is_out(estimate + middle * width) else (middle, above)
-    return estimate + below * width, estimate + above * width
+    """A point that is not out, and next to it one that is: by doubling the width, then between 2^14 steps of that.
+
+    Args:
+        depth: positive where a ratio is not out, and telling how far it is from the edge, as far as that is known. The
+            next point lies where a line between two ends is 0; an end that stayed twice counts half (Illinois rule).
+    """
+    far, inner, outer = 1, 1.0, depth(estimate + width)
+    while outer > 0:
+        if far >> _FARTHEST:
+            return estimate, None
+        far, inner = 2 * far, outer
+        outer = depth(estimate + far * width)
+    step, low, high, moved = far * width / _STEPS, 0 if far == 1 else _STEPS // 2, _STEPS, 0
+    while high - low > 1:
+        middle = low + round((high - low) * inner / (inner - outer))
+        middle = min(max(middle, low + 1), high - 1)
+        value = depth(estimate + middle * step)
+        if value > 0:
+            low, inner, outer, moved = middle, value, outer / (2 if moved > 0 else 1), 1
+        else:
+            high, outer, inner, moved = middle, value, inner / (2 if moved < 0 else 1), -1
+    return estimate + low * step, estimate + high * step
 
 
 def _just_below(x: Fraction) -> Fraction:
