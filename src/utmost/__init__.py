@@ -1,27 +1,12 @@
 """Provably optimal differential privacy: the least noise a level allows, drawn exactly, with the evidence."""
 
-import ast
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from utmost.provided import register
+from utmost.provided import RoomNames, register
 
 __all__: list[str]
 
 
-def _table() -> dict[str, str]:
-    """Each public name and the module that it is imported from, as ``__init__.pyi`` lists them for people and types.
-
-    Names are loaded when they are first asked for: see docs/decisions/0004.
-    """
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    lines = (line for line in stub.body if isinstance(line, ast.ImportFrom))
-    return {str(name.asname): str(line.module) for line in lines for name in line.names}
-
-
-_ORIGIN = _table()
-_WINGS = ("utmost", "utmost.laws", "utmost.design", "utmost.publish", "utmost.doors")
 register(
     {
         "answering": "utmost.design.local.checked_mechanisms:read_mechanism",
@@ -50,16 +35,9 @@ register(
         "text_records": "utmost.publish.tables.csv_table:records",
     }
 )
-__all__ = sorted(_ORIGIN)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ORIGIN:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    origin = _ORIGIN[name]
-    found = import_module(f"{origin}.{name}") if origin in _WINGS else getattr(import_module(origin), name)
-    globals()[name] = found
-    return found
+__getattr__ = RoomNames(__name__, str(Path(__file__).with_suffix(".pyi")))
+"""Each public name, as ``__init__.pyi`` lists it for people and types."""
+__all__ = sorted(__getattr__.names)
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,11 @@ release saves itself, every value shows its card. Each has a name here, and ``ut
 all rooms, says which room provides it; that room is loaded when the name is first asked for.
 """
 
+import ast
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 _PROVIDERS: dict[str, str] = {}
@@ -34,3 +36,41 @@ def provided(name: str) -> Any:
     """
     module, _, attribute = _PROVIDERS[name].partition(":")
     return getattr(import_module(module), attribute) if attribute else import_module(module)
+
+
+class RoomNames:
+    """The ``__getattr__`` of a room, which loads each of its names from its file when it is first asked for.
+
+    What needs one name of a room so loads one file of it, and what that needs: half of a start is making classes.
+
+    Args:
+        room: the name of its module.
+        listing: the path of the file whose ``from utmost... import`` lines list the names: of a room its
+            ``__init__.py``, where they stand under ``if TYPE_CHECKING``, or a stub.
+
+    Attributes:
+        names: of each public name the module and what it is called there.
+
+    Cost: reading and parsing the listing, under a millisecond.
+    """
+
+    def __init__(self, room: str, listing: str) -> None:
+        tree = ast.parse(Path(listing).read_text(encoding="utf-8"))
+        lines = (line for line in ast.walk(tree) if isinstance(line, ast.ImportFrom) and line.module != "typing")
+        self.room = room
+        self.names = {alias.asname or alias.name: (line.module, alias.name) for line in lines for alias in line.names}
+
+    def __call__(self, name: str) -> Any:
+        """What a name of the room stands for.
+
+        Raises:
+            AttributeError: for a name that is not listed.
+        """
+        if name not in self.names:
+            raise AttributeError(f"module {self.room!r} has no attribute {name!r}")
+        module, attribute = self.names[name]
+        holder = None if module == self.room else import_module(str(module))
+        is_file = not hasattr(holder, attribute)
+        value = import_module(f"{module}.{attribute}") if is_file else getattr(holder, attribute)
+        setattr(import_module(self.room), name, value)
+        return value

@@ -1,23 +1,30 @@
 """Finite mechanisms as row-stochastic matrices, and their algebra: what is revealed, as a matrix."""
 
-from utmost.design.channels.calibrated import abstract_staircase, exponential_mechanism
-from utmost.design.channels.channel import Channel, Remap, merged_columns, stochastic
-from utmost.design.channels.on_counts import (
-    GeometricMatrix,
-    fair_channel,
-    geometric_channel,
-    laplace_channel,
-    renormalised_epsilon,
-    renormalised_geometric_channel,
-    unbounded_geometric_channel,
-)
-from utmost.design.channels.on_spaces import (
-    dual_randomized_response,
-    planar_geometric_channel,
-    randomized_response,
-    tight_constraints,
-    two_secret_optimum,
-)
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.design.channels.calibrated import abstract_staircase, exponential_mechanism
+    from utmost.design.channels.channel import Channel, Remap, merged_columns, stochastic
+    from utmost.design.channels.on_counts import (
+        GeometricMatrix,
+        fair_channel,
+        geometric_channel,
+        laplace_channel,
+        renormalised_epsilon,
+        renormalised_geometric_channel,
+        unbounded_geometric_channel,
+    )
+    from utmost.design.channels.on_spaces import (
+        dual_randomized_response,
+        planar_geometric_channel,
+        randomized_response,
+        tight_constraints,
+        two_secret_optimum,
+    )
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Channel",

@@ -1,20 +1,27 @@
 """Answers from clients who trust nobody: categories, words, persons answered once."""
 
-from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
-from utmost.design.local.categories import SubsetSelection, best_report
-from utmost.design.local.category_reports import (
-    CategoryCounts,
-    CategoryCoupling,
-    is_lossless,
-    relax_categories,
-    report_categories,
-    tighten_categories,
-)
-from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
-from utmost.design.local.permanent import PermanentResponses
-from utmost.design.local.population import Population, iterative_bayesian_update
-from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
-from utmost.design.local.words import Bloom, Tally
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
+    from utmost.design.local.categories import SubsetSelection, best_report
+    from utmost.design.local.category_reports import (
+        CategoryCounts,
+        CategoryCoupling,
+        is_lossless,
+        relax_categories,
+        report_categories,
+        tighten_categories,
+    )
+    from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
+    from utmost.design.local.permanent import PermanentResponses
+    from utmost.design.local.population import Population, iterative_bayesian_update
+    from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
+    from utmost.design.local.words import Bloom, Tally
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "BitResponse",

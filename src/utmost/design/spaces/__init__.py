@@ -1,37 +1,44 @@
 """Secrets, metrics, priors, losses, consumers: what may be true, how far apart, how likely, what error costs."""
 
-from utmost.design.spaces import losses, priors
-from utmost.design.spaces.consumer import Consumer
-from utmost.design.spaces.distance_units import distance_in, is_unit, level_at, level_per, unit_named
-from utmost.design.spaces.families import (
-    CycleMetric,
-    DiscreteMetric,
-    EuclideanGridMetric,
-    HammingMetric,
-    LineMetric,
-    ManhattanGridMetric,
-    counts,
-    cycle,
-    discrete,
-    grid,
-    hamming,
-)
-from utmost.design.spaces.geography import Geography, Places, places
-from utmost.design.spaces.graphs import balanced_tree, graph, tree
-from utmost.design.spaces.loss_algebra import (
-    Breach,
-    check_monotone,
-    first_breach,
-    is_monotone,
-    joint_loss,
-    lifted_loss,
-    restricted_loss,
-    scaled_loss,
-)
-from utmost.design.spaces.losses import Loss
-from utmost.design.spaces.policies import Policy, PolicyPart
-from utmost.design.spaces.products import SumMetric, points, product
-from utmost.design.spaces.space import Metric, Space, TableMetric
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.design.spaces import losses, priors
+    from utmost.design.spaces.consumer import Consumer
+    from utmost.design.spaces.distance_units import distance_in, is_unit, level_at, level_per, unit_named
+    from utmost.design.spaces.families import (
+        CycleMetric,
+        DiscreteMetric,
+        EuclideanGridMetric,
+        HammingMetric,
+        LineMetric,
+        ManhattanGridMetric,
+        counts,
+        cycle,
+        discrete,
+        grid,
+        hamming,
+    )
+    from utmost.design.spaces.geography import Geography, Places, places
+    from utmost.design.spaces.graphs import balanced_tree, graph, tree
+    from utmost.design.spaces.loss_algebra import (
+        Breach,
+        check_monotone,
+        first_breach,
+        is_monotone,
+        joint_loss,
+        lifted_loss,
+        restricted_loss,
+        scaled_loss,
+    )
+    from utmost.design.spaces.losses import Loss
+    from utmost.design.spaces.policies import Policy, PolicyPart
+    from utmost.design.spaces.products import SumMetric, points, product
+    from utmost.design.spaces.space import Metric, Space, TableMetric
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Breach",

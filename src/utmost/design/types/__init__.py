@@ -1,9 +1,16 @@
 """Privacy types, smallest epsilons and trade-off curves: what a mechanism promises."""
 
-from utmost.design.types.policy_types import PolicyType
-from utmost.design.types.privacy_type import PrivacyType
-from utmost.design.types.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
-from utmost.design.types.trade_off import delta, frontier, profile, total_variation, tradeoff
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.design.types.policy_types import PolicyType
+    from utmost.design.types.privacy_type import PrivacyType
+    from utmost.design.types.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
+    from utmost.design.types.trade_off import delta, frontier, profile, total_variation, tradeoff
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "PolicyType",

@@ -108,7 +108,7 @@ class People:
                 person=self.person,
                 each_row=self.each_row,
                 domain=domain,
-                by=None if self.by is None else names_in(self.by),
+                by=None if self.by is None else RoomNames(self.by),
                 together=together,
                 at_most=self.at_most,
                 per_atom=_ends(self.per_atom),
@@ -150,13 +150,13 @@ class People:
         if self.person is None or self != taken:
             remedy = "Pass --person, and with per-atom --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
-        numbers: Any = names_in([listed])
+        numbers: Any = RoomNames([listed])
         with counted(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 person=self.person,
                 domain=domain,
-                by=None if self.by is None else names_in(self.by),
+                by=None if self.by is None else RoomNames(self.by),
                 at_most=numbers if name == "at-most" else None,
                 per_atom=numbers if name == "per-atom" else None,
                 values=self.values,
@@ -197,7 +197,7 @@ class People:
             if not equals:
                 remedy = "Say outcome=admitted,applicants."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
-            nested = {axis.strip(): names_in([columns])}
+            nested = {axis.strip(): RoomNames([columns])}
         unit = Unit(self.per_atom or 1, min(self.at_most, domain.size), neighbours)
         return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
 
@@ -238,10 +238,10 @@ def show_account(counted: "CountedTable") -> None:
         terminal.print(Text(counted.account.notice, style="bold"), facts(counted.account.rows))
 
 
-def names_in(texts: list[str]) -> list[str]:
+def RoomNames(texts: list[str]) -> list[str]:
     """Names that were given one by one, or several with commas between them.
 
-    >>> names_in(["region, age", "sex"])
+    >>> RoomNames(["region, age", "sex"])
     ['region', 'age', 'sex']
     """
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.people_options import names_in
+from utmost.doors.cli.people_options import RoomNames
 from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Columns:
     @property
     def released(self) -> list[str] | None:
         """The names of the columns to release, where any are named."""
-        return None if self.columns is None else names_in(self.columns)
+        return None if self.columns is None else RoomNames(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ class Promised:
             }
         return {
             "columns": self.columns.released,
-            "public": names_in(self.columns.public or []),
-            "drop": names_in(self.columns.drop or []),
+            "public": RoomNames(self.columns.public or []),
+            "drop": RoomNames(self.columns.drop or []),
             "rows": self.columns.rows or "declared",
             "id_column": self.columns.id_column,
             "sensitivity": self.protected.sensitivity,

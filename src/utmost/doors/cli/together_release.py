@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Group
 
-from utmost.doors.cli.people_options import names_in
+from utmost.doors.cli.people_options import RoomNames
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.screen import busy, number, percent, promised, screen, watched
 from utmost.doors.cli.table_options import give_table
@@ -32,8 +32,8 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
         release = release_together(
             files.read(table),
             columns=released,
-            public=names_in(columns.public or []),
-            drop=names_in(columns.drop or []),
+            public=RoomNames(columns.public or []),
+            drop=RoomNames(columns.drop or []),
             rows=columns.rows or "declared",
             id_column=columns.id_column,
             **promise,

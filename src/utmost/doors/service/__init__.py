@@ -1,9 +1,16 @@
 """A ledger for many people: tokens, proposals that a second person confirms, and a market for accuracy."""
 
-from utmost.doors.service.background import served
-from utmost.doors.service.client import RemoteLedger, connect
-from utmost.doors.service.service import Service
-from utmost.doors.service.terms import Terms
-from utmost.doors.service.tokens import Grant
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.doors.service.background import served
+    from utmost.doors.service.client import RemoteLedger, connect
+    from utmost.doors.service.service import Service
+    from utmost.doors.service.terms import Terms
+    from utmost.doors.service.tokens import Grant
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = ["Grant", "RemoteLedger", "Service", "Terms", "connect", "served"]

@@ -1,6 +1,13 @@
 """The unit of privacy: whom a promise protects, and what one of them can change."""
 
-from utmost.laws.privacy.amount import Amount
-from utmost.laws.privacy.unit import Neighbours, Unit
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.laws.privacy.amount import Amount
+    from utmost.laws.privacy.unit import Neighbours, Unit
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = ["Amount", "Neighbours", "Unit"]

@@ -1,8 +1,15 @@
 """Linear programs: a solver in floats, carried on to exact vertices, duals and Farkas rays."""
 
-from utmost.laws.programs.exact_optima import exact_vertex, farkas_gap, farkas_ray, solve_exactly
-from utmost.laws.programs.highs import InfeasibleProgram, solve, solve_inside, solve_whole
-from utmost.laws.programs.linear_program import Basis, LinearProgram, LinearSolution
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.laws.programs.exact_optima import exact_vertex, farkas_gap, farkas_ray, solve_exactly
+    from utmost.laws.programs.highs import InfeasibleProgram, solve, solve_inside, solve_whole
+    from utmost.laws.programs.linear_program import Basis, LinearProgram, LinearSolution
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Basis",

@@ -1,10 +1,17 @@
 """Events counted into tables over a declared domain, which proves what one person can change."""
 
-from utmost.publish.counting.atom_tables import atoms_table
-from utmost.publish.counting.contributions import count_contributions
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_events import count_table
-from utmost.publish.counting.counted_measures import MeasureWords
-from utmost.publish.counting.key_counts import count_keys
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.publish.counting.atom_tables import atoms_table
+    from utmost.publish.counting.contributions import count_contributions
+    from utmost.publish.counting.counted import CountedTable
+    from utmost.publish.counting.counted_events import count_table
+    from utmost.publish.counting.counted_measures import MeasureWords
+    from utmost.publish.counting.key_counts import count_keys
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = ["CountedTable", "MeasureWords", "atoms_table", "count_contributions", "count_keys", "count_table"]

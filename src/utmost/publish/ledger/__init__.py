@@ -1,18 +1,25 @@
 """The ledger: releases kept for years, relaxed at any time, and nothing said twice."""
 
-from utmost.publish.ledger.events import Event
-from utmost.publish.ledger.item_ledger import ItemLedger
-from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.opening import read_sealed
-from utmost.publish.ledger.process_release import release
-from utmost.publish.ledger.promise import Promise
-from utmost.publish.ledger.remembered_release import Memory, Release
-from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
-from utmost.publish.ledger.spending import Budget, Spending
-from utmost.publish.ledger.state import Published
-from utmost.publish.ledger.store import Store
-from utmost.publish.ledger.verification import Status, Verification
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.publish.ledger.events import Event
+    from utmost.publish.ledger.item_ledger import ItemLedger
+    from utmost.publish.ledger.kept_mechanisms import KeptMechanism
+    from utmost.publish.ledger.ledger import Ledger
+    from utmost.publish.ledger.opening import read_sealed
+    from utmost.publish.ledger.process_release import release
+    from utmost.publish.ledger.promise import Promise
+    from utmost.publish.ledger.remembered_release import Memory, Release
+    from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
+    from utmost.publish.ledger.spending import Budget, Spending
+    from utmost.publish.ledger.state import Published
+    from utmost.publish.ledger.store import Store
+    from utmost.publish.ledger.verification import Status, Verification
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Budget",

@@ -1,18 +1,25 @@
 """What is said publicly of a release, and its check: built again from its facts and compared."""
 
-from utmost.publish.statements.comparisons import Trend, change, trend
-from utmost.publish.statements.contribution_costs import BoundCost, BoundCosts, bound_costs
-from utmost.publish.statements.places_check import check_places
-from utmost.publish.statements.printed_statement import statement_page
-from utmost.publish.statements.published_files import PublishedTable, read_release
-from utmost.publish.statements.registry_entries import Deployment, registry_entry
-from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
-from utmost.publish.statements.stated_words import StatedRelease, stated_release
-from utmost.publish.statements.statement_check import check_statement
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import read_workload
-from utmost.publish.statements.yaml_writing import yaml_text
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.publish.statements.comparisons import Trend, change, trend
+    from utmost.publish.statements.contribution_costs import BoundCost, BoundCosts, bound_costs
+    from utmost.publish.statements.places_check import check_places
+    from utmost.publish.statements.printed_statement import statement_page
+    from utmost.publish.statements.published_files import PublishedTable, read_release
+    from utmost.publish.statements.registry_entries import Deployment, registry_entry
+    from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
+    from utmost.publish.statements.stated_words import StatedRelease, stated_release
+    from utmost.publish.statements.statement_check import check_statement
+    from utmost.publish.statements.together_check import check_together
+    from utmost.publish.statements.withheld_check import check_withheld
+    from utmost.publish.statements.workload_files import read_workload
+    from utmost.publish.statements.yaml_writing import yaml_text
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "BoundCost",

@@ -1,28 +1,35 @@
 """What sums are wanted, and which strategy measures them."""
 
-from utmost.publish.workloads.axes import Axis, hierarchy, plain
-from utmost.publish.workloads.blocks import Blocks
-from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
-from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
-from utmost.publish.workloads.chosen_strategy import strategy
-from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.listed_keys import listed
-from utmost.publish.workloads.ordered_axes import bins
-from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
-from utmost.publish.workloads.public_facts import Between, between
-from utmost.publish.workloads.shared_level import SharedLevel, share_level
-from utmost.publish.workloads.time_axes import periods
-from utmost.publish.workloads.unequal_trees import (
-    TreeError,
-    UnequalTree,
-    least_tree_shares,
-    tree_estimate,
-    tree_variances,
-)
-from utmost.publish.workloads.workload import Part, Workload
-from utmost.publish.workloads.workload_bounds import bounds_of
-from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
-from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
+from typing import TYPE_CHECKING
+
+from utmost.provided import RoomNames
+
+if TYPE_CHECKING:
+    from utmost.publish.workloads.axes import Axis, hierarchy, plain
+    from utmost.publish.workloads.blocks import Blocks
+    from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
+    from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
+    from utmost.publish.workloads.chosen_strategy import strategy
+    from utmost.publish.workloads.domain import Domain, Family
+    from utmost.publish.workloads.listed_keys import listed
+    from utmost.publish.workloads.ordered_axes import bins
+    from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+    from utmost.publish.workloads.public_facts import Between, between
+    from utmost.publish.workloads.shared_level import SharedLevel, share_level
+    from utmost.publish.workloads.time_axes import periods
+    from utmost.publish.workloads.unequal_trees import (
+        TreeError,
+        UnequalTree,
+        least_tree_shares,
+        tree_estimate,
+        tree_variances,
+    )
+    from utmost.publish.workloads.workload import Part, Workload
+    from utmost.publish.workloads.workload_bounds import bounds_of
+    from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
+    from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
+else:
+    __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Alternatives",
