@@ -367,5 +367,5 @@ class TypeCapacity(Capacity):
     @property
     def theorem(self) -> str | None:
         """The theorem that gives the closed form, or None."""
-        found: str | None = self.certificate.theorem
-        return found
+        theorem: str | None = self.certificate.theorem
+        return theorem

@@ -133,8 +133,8 @@ def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object =
 def _gains(measure: Measure, prior: Array, columns: Array) -> Array:
     """phi(v), with the sign of a vulnerability, for every vertex: (N,)."""
     joint = prior[:, None] * (len(prior) * columns)
-    found = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
-    return found if measure.rises else -found
+    gains = np.asarray(measure.of_columns(joint if is_exact(joint) else joint.astype(np.float64)))
+    return gains if measure.rises else -gains
 
 
 def _gained(measure: Measure, after: Any, before: Any) -> Any:
@@ -168,48 +168,53 @@ def magnitude_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | Non
 
 def packing_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """The packing or covering program, where its answer can be completed to a mechanism."""
-    found = _enclosed(ptype, kind)
-    return found if found is not None and found.gap <= _NEAR * float(found.upper) else None
+    certificate = _enclosed(ptype, kind)
+    return certificate if certificate is not None and certificate.gap <= _NEAR * float(certificate.upper) else None
 
 
 def bound_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """Two bounds with a gap between them, where the type is too large for more: the narrowest that is known."""
     plain = [bound_on_lattice(ptype)] if kind == "additive" else []
-    found = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
-    return min(found, key=lambda certificate: certificate.gap, default=None)
+    certificates = [c for c in (_enclosed(ptype, kind), _scaled_down(ptype, kind), *plain) if c is not None]
+    return min(certificates, key=lambda certificate: certificate.gap, default=None)
 
 
 @lru_cache(maxsize=2)
 def _enclosed(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """What the packing and its completion prove: of small types exactly, of large ones by envelopes."""
     similarity = Similarity.of(ptype)
-    found = packing(ptype, kind, similarity, Classes.of(similarity))
-    if found is None:
+    weights = packing(ptype, kind, similarity, Classes.of(similarity))
+    if weights is None:
         return None
-    if found.is_exact or ptype.space.size <= _SMALL:
-        return by_packing(ptype, kind, similarity, found)
-    return by_envelope(ptype, kind, similarity, found)
+    if weights.is_exact or ptype.space.size <= _SMALL:
+        return by_packing(ptype, kind, similarity, weights)
+    return by_envelope(ptype, kind, similarity, weights)
 
 
 def _scaled_down(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     similarity = Similarity.of(ptype)
     classes = Classes.of(similarity)
-    found = packing(ptype, "multiplicative", similarity, classes)
-    if found is None:
+    weights = packing(ptype, "multiplicative", similarity, classes)
+    if weights is None:
         return None
     if kind == "multiplicative":
-        return bound_by_packing(ptype, kind, found, found.dual)
+        return bound_by_packing(ptype, kind, weights, weights.dual)
     covering = packing(ptype, "additive", similarity, classes)
-    return bound_by_packing(ptype, kind, found, central_dual(ptype, similarity) if covering is None else covering.dual)
+    return bound_by_packing(
+        ptype, kind, weights, central_dual(ptype, similarity) if covering is None else covering.dual
+    )
 
 
 def product_route(ptype: PrivacyType, kind: Kind) -> CapacityCertificate | None:
     """Mechanisms and nonnegative duals of the parts of a product multiply, and so do the sums that they prove."""
     parts = factors(ptype)
-    found = [] if parts is None else [shortest(part, kind)[1] for part in parts]
-    if not found or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in found):
+    certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
+    if not certificates or any(c.multipliers is not None or c.gap > _NEAR * float(c.upper) for c in certificates):
         return None
-    mechanism, dual = ProductMechanism(tuple(c.mechanism for c in found)), ProductDual(tuple(c.dual for c in found))
+    mechanism, dual = (
+        ProductMechanism(tuple(c.mechanism for c in certificates)),
+        ProductDual(tuple(c.dual for c in certificates)),
+    )
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 

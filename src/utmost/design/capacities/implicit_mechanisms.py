@@ -105,16 +105,16 @@ def distance_profile(space: Space) -> Profile | None:
     )
 
 
-def profile_sum(at: Level, found: Profile, sign: int) -> Fraction | Interval:
+def profile_sum(at: Level, profile: Profile, sign: int) -> Fraction | Interval:
     """sum_d count(d) alpha^(sign d): a Fraction where all terms are, else an interval."""
-    scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in found.items()]
+    scaled = [(at.scaled(d) if d and isinstance(d, Fraction) else None, d, count) for d, count in profile.items()]
     if all(isinstance(d, Fraction) and (s is None or s.is_rational) for s, d, _ in scaled):
         powers = ((s.alpha_fraction() if s else Fraction(1), count) for s, _, count in scaled)
         return sum((count * (p if sign > 0 else 1 / p) for p, count in powers), Fraction(0))
-    zeros = max(int(3 * at.epsilon_float * float(d)) for d in found) + 2
-    bits = 256 + 2 * zeros + max(found.values()).bit_length()
+    zeros = max(int(3 * at.epsilon_float * float(d)) for d in profile) + 2
+    bits = 256 + 2 * zeros + max(profile.values()).bit_length()
     total = Interval.of(0, bits)
-    for count, power in zip(found.values(), power_intervals(at, tuple(found), bits), strict=True):
+    for count, power in zip(profile.values(), power_intervals(at, tuple(profile), bits), strict=True):
         total = total + (power if sign > 0 else 1 / power) * count
     return total
 
@@ -293,12 +293,12 @@ class EnvelopeMechanism(ImplicitMechanism):
         middles = [(power.lower + power.upper) / 2 for power in similarity.intervals(1100)]
         powers = np.array([float(middle) for middle in middles])
         n, k = self.heights.shape
-        found = np.empty((n, k))
+        columns = np.empty((n, k))
         step = max(1, _BLOCK // (n * k))
         for start in range(0, n, step):
             block = powers[similarity.kinds[start : start + step]]
-            found[start : start + step] = (block[:, :, None] * self.heights).max(axis=1)
-        return found
+            columns[start : start + step] = (block[:, :, None] * self.heights).max(axis=1)
+        return columns
 
     def facts(self) -> "EnvelopeFacts":
         """What the columns but the last add up to, rounded outward.

@@ -159,8 +159,8 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
         if size < float(_NEGLIGIBLE) or size > last / 4:
             break
         remainder, last = np.array([float(r) for r in left]), size
-    found = [Fraction(w, unit) for w in scaled]
-    return spread([Fraction(0) if abs(w) < _NEGLIGIBLE else w for w in found], classes)
+    solution = [Fraction(w, unit) for w in scaled]
+    return spread([Fraction(0) if abs(w) < _NEGLIGIBLE else w for w in solution], classes)
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
@@ -181,10 +181,10 @@ def spread(values: list[Fraction], classes: Classes) -> Array:
     return objects(values)[classes.labels]
 
 
-def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, one: int) -> list[Fraction]:
+def _remainder(low: Array, places: NDArray[np.int32], scaled: list[int], classes: Classes, unit: int) -> list[Fraction]:
     """1 - E w at the representatives."""
     column = objects(scaled)[classes.labels]
-    return [Fraction(one - total, one) for total in table_product(low, places, column)]
+    return [Fraction(unit - total, unit) for total in table_product(low, places, column)]
 
 
 def _counted(labels: NDArray[np.intp], kinds: NDArray[np.int32]) -> dict[tuple[int, int], int]:

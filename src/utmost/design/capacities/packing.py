@@ -94,33 +94,35 @@ def packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, classes: Cla
     sign = 1 if kind == "multiplicative" else -1
     table = similarity.fractions if exactly else similarity.floats
     reduced = reduced_similarity(similarity, classes, table if sign > 0 else 1 / table)
-    found = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
+    solution = (solve_exactly if exactly else solve)(_program(reduced, classes, sign))
     sizes = classes.sizes.tolist()
-    weights = spread([max(Fraction(w), Fraction(0)) for w in found.primal.tolist()], classes)
+    weights = spread([max(Fraction(w), Fraction(0)) for w in solution.primal.tolist()], classes)
     # The multiplier of a class's row is shared by its members; rows of a minimum have duals of the other sign.
-    shares = [max(-sign * Fraction(y), Fraction(0)) / size for y, size in zip(found.duals.tolist(), sizes, strict=True)]
+    shares = [
+        max(-sign * Fraction(y), Fraction(0)) / size for y, size in zip(solution.duals.tolist(), sizes, strict=True)
+    ]
     dual = spread(shares, classes)
     if not exactly:
         dual = raised(dual, min(row_sums(ptype, dual, 1)[0])) if sign > 0 else lowered(ptype, dual)
     return Packing(frozen(weights), frozen(dual), exactly)
 
 
-def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
+def by_packing(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> CapacityCertificate | None:
     """The certificate of a capacity whose packing can be completed to a mechanism, else None."""
-    completed = completion(ptype, kind, similarity, found)
+    completed = completion(ptype, kind, similarity, packed)
     if completed is None:
         return None
     try:
-        certificate = CapacityCertificate(ptype, kind, completed, found.dual)
+        certificate = CapacityCertificate(ptype, kind, completed, packed.dual)
     except PromiseBroken:
         return None
-    is_near = certificate.gap <= (0 if found.is_exact else 1e-9 * float(certificate.upper))
+    is_near = certificate.gap <= (0 if packed.is_exact else 1e-9 * float(certificate.upper))
     return certificate if is_near else None
 
 
-def bound_by_packing(ptype: PrivacyType, kind: Kind, found: Packing, dual: Array) -> CapacityCertificate:
+def bound_by_packing(ptype: PrivacyType, kind: Kind, packed: Packing, dual: Array) -> CapacityCertificate:
     """Two bounds of a capacity: a dual, and the weights of the packing, scaled down until a rest fits."""
-    mechanism, _ = sandwich(ptype, found.weights)
+    mechanism, _ = sandwich(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
 
@@ -136,27 +138,27 @@ def central_dual(ptype: PrivacyType, similarity: Similarity) -> Array:
     return lowered(ptype, dual)
 
 
-def completion(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> Channel | None:
+def completion(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> Channel | None:
     """The mechanism that completes a packing, exactly private; None if there is none or it is too large to look for.
 
     The rows x with z_x > 0 are known. The other entries lie between the steepest columns through those rows; what is
     left are privacy among the other secrets, and the row sums.
     """
     sign = 1 if kind == "multiplicative" else -1
-    columns = np.flatnonzero(found.weights > 0)
-    known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
+    columns = np.flatnonzero(packed.weights > 0)
+    known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
     if len(free) * len(columns) > _MOST_ENTRIES or len(free) ** 2 * len(columns) > _MOST_ROWS or len(known) == 0:
         return None
-    table = similarity.fractions if found.is_exact else similarity.floats
+    table = similarity.fractions if packed.is_exact else similarity.floats
     powers = table if sign > 0 else 1 / table
-    weights = found.weights[columns] if found.is_exact else found.weights[columns].astype(np.float64)
+    weights = packed.weights[columns] if packed.is_exact else packed.weights[columns].astype(np.float64)
     matrix = powers[similarity.kinds[:, columns]] * weights
     if len(free):
-        values = _free_entries(table, similarity, matrix, known, free, columns, found.is_exact)
+        values = _free_entries(table, similarity, matrix, known, free, columns, packed.is_exact)
         if values is None:
             return None
         matrix[free] = values
-    return Channel(matrix if found.is_exact else private_matrix(ptype, matrix))
+    return Channel(matrix if packed.is_exact else private_matrix(ptype, matrix))
 
 
 def _free_entries(
@@ -186,27 +188,27 @@ def _completing(
 ) -> LinearProgram:
     """Entries m[x, j] with low <= m <= high, m[x] >= alpha^d(x, y) m[y] for free x and y, and rows that sum to 1."""
     f, k = low.shape
-    one: Any = Fraction(1) if exactly else 1.0
+    unit: Any = Fraction(1) if exactly else 1.0
     x, y = (part.ravel() for part in np.nonzero(~np.eye(f, dtype=bool)))
     factors = table[similarity.kinds[free[x], free[y]]]
     entries, pairs = np.arange(k), len(x) * k
     rows = np.concatenate([np.arange(pairs), np.arange(pairs), pairs + np.repeat(np.arange(f), k)])
     places = np.concatenate([(x[:, None] * k + entries).ravel(), (y[:, None] * k + entries).ravel(), np.arange(f * k)])
-    ones = np.full(pairs, one, dtype=table.dtype)
-    values = np.concatenate([ones, -np.repeat(factors, k), np.full(f * k, one, dtype=table.dtype)])
-    lower = np.concatenate([np.full(pairs, 0 * one, dtype=table.dtype), np.full(f, one, dtype=table.dtype)])
-    upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, one, dtype=table.dtype)])
-    cost = np.full(f * k, 0 * one, dtype=table.dtype)
+    ones = np.full(pairs, unit, dtype=table.dtype)
+    values = np.concatenate([ones, -np.repeat(factors, k), np.full(f * k, unit, dtype=table.dtype)])
+    lower = np.concatenate([np.full(pairs, 0 * unit, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
+    upper = np.concatenate([np.full(pairs, np.inf, dtype=table.dtype), np.full(f, unit, dtype=table.dtype)])
+    cost = np.full(f * k, 0 * unit, dtype=table.dtype)
     return LinearProgram.of_triplets(cost, rows, places, values, lower, upper, low.ravel(), high.ravel())
 
 
 def _program(reduced: Array, classes: Classes, sign: int) -> LinearProgram:
     """min -sign sum |A| w_A subject to sum_B reduced[A, B] w_B <= 1 (multiplicative) or >= 1 (additive), w >= 0."""
     k = len(classes)
-    one: Any = Fraction(1) if reduced.dtype == object else 1.0
+    unit: Any = Fraction(1) if reduced.dtype == object else 1.0
     rows, columns = (part.ravel() for part in np.indices((k, k)))
-    cost = np.array([-sign * one * size for size in classes.sizes.tolist()], dtype=reduced.dtype)
-    ones, infinite = np.full(k, one, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
+    cost = np.array([-sign * unit * size for size in classes.sizes.tolist()], dtype=reduced.dtype)
+    ones, infinite = np.full(k, unit, dtype=reduced.dtype), np.full(k, math.inf, dtype=reduced.dtype)
     lower, upper = (-infinite, ones) if sign > 0 else (ones, infinite)
     return LinearProgram.of_triplets(cost, rows, columns, reduced.ravel(), lower, upper)
 
@@ -218,11 +220,11 @@ _ROUNDS = 25
 _BROKEN = 1e-13
 
 
-def by_envelope(ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> CapacityCertificate | None:
+def by_envelope(ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> CapacityCertificate | None:
     """The certificate of the moved columns; None where there are too many of them, or floats fail."""
     try:
-        heights = _Moving.of(ptype, kind, similarity, found).heights()
-        return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), found.dual)
+        heights = _Moving.of(ptype, kind, similarity, packed).heights()
+        return CapacityCertificate(ptype, kind, scaled_envelope(ptype, heights), packed.dual)
     except (PromiseBroken, SolverFailed, InfeasibleProgram):
         return None
 
@@ -256,10 +258,10 @@ class _Moving:
     entry: NDArray[np.intp]
 
     @classmethod
-    def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, found: Packing) -> "_Moving":
-        weights = found.weights.astype(np.float64)
+    def of(cls, ptype: PrivacyType, kind: Kind, similarity: Similarity, packed: Packing) -> "_Moving":
+        weights = packed.weights.astype(np.float64)
         columns = np.flatnonzero(weights > 0)
-        known, free = np.flatnonzero(found.dual > 0), np.flatnonzero(found.dual == 0)
+        known, free = np.flatnonzero(packed.dual > 0), np.flatnonzero(packed.dual == 0)
         if len(free) == 0 or len(free) * len(known) * len(columns) > _MOST_WORK:
             raise SolverFailed("so many columns cannot be moved", came=len(columns))
         powers, is_raised = similarity.floats[similarity.kinds[:, columns]], kind == "multiplicative"
@@ -294,13 +296,13 @@ class _Moving:
 
     def _broken(self, values: Floats, powers: Floats) -> NDArray[np.int64]:
         """For each entry the inequality that it breaks most: (variable of x, variable of y, x, y) with x below y."""
-        found = []
+        broken = []
         for c in range(values.shape[1]):
             reach = powers * values[:, c]
             y = reach.argmax(axis=1)
             x = np.flatnonzero(reach[np.arange(len(y)), y] > values[:, c] * (1 + _BROKEN) + _BROKEN * 1e-3)
-            found.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
-        return np.unique(np.concatenate(found), axis=0)
+            broken.append(np.column_stack([self.entry[x, c], self.entry[y[x], c], x * len(y) + y[x]]))
+        return np.unique(np.concatenate(broken), axis=0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
         """min sigma subject to |row sums - 1| <= sigma and the inequalities so far, low <= m <= high."""

@@ -231,22 +231,22 @@ class Triples:
 
 def _program(kind: Kind, similarity: Similarity, pairs: PairClasses, triples: Triples, exactly: bool) -> LinearProgram:
     """min -+ sum_x m[x, x] subject to m_R >= alpha^d m_S for each class of triples, and rows that sum to 1."""
-    one: Any = Fraction(1) if exactly else 1.0
+    unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
     table = similarity.fractions if exactly else similarity.floats
     k, p = len(pairs), len(triples.counts)
     homes = np.diagonal(pairs.labels)
     representatives = np.unique(homes, return_index=True)[1]
-    cost = np.full(k, 0 * one, dtype=dtype)
+    cost = np.full(k, 0 * unit, dtype=dtype)
     for home, count in zip(*np.unique(homes, return_counts=True), strict=True):
-        cost[home] = one * int(count) * (-1 if kind == "multiplicative" else 1)
+        cost[home] = unit * int(count) * (-1 if kind == "multiplicative" else 1)
     sums = [np.unique(pairs.labels[x], return_counts=True) for x in representatives]
     rows = np.concatenate([np.arange(p), np.arange(p), *(np.full(len(c), p + i) for i, (c, _) in enumerate(sums))])
     columns = np.concatenate([triples.here, triples.there, *(classes for classes, _ in sums)])
-    counted = [one * int(count) for _, counts in sums for count in counts]
-    values = np.concatenate([np.full(p, one, dtype=dtype), -table[triples.kind], np.array(counted, dtype=dtype)])
-    right = np.full(len(sums), one, dtype=dtype)
-    lower = np.concatenate([np.full(p, 0 * one, dtype=dtype), right])
+    counted = [unit * int(count) for _, counts in sums for count in counts]
+    values = np.concatenate([np.full(p, unit, dtype=dtype), -table[triples.kind], np.array(counted, dtype=dtype)])
+    right = np.full(len(sums), unit, dtype=dtype)
+    lower = np.concatenate([np.full(p, 0 * unit, dtype=dtype), right])
     upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
     return LinearProgram.of_triplets(cost, rows, columns, values, lower, upper)
 
@@ -330,17 +330,17 @@ def _broken(similarity: Similarity, both: NDArray[np.intp], matrix: Array, exact
 
 def _edge_program(kind: Kind, similarity: Similarity, rows: Rows, exactly: bool) -> LinearProgram:
     n, p = similarity.size, len(rows)
-    one: Any = Fraction(1) if exactly else 1.0
+    unit: Any = Fraction(1) if exactly else 1.0
     dtype = object if exactly else np.float64
     table = similarity.fractions if exactly else similarity.floats
     x, y, j = rows.T
-    cost = np.full(n * n, 0 * one, dtype=dtype)
-    cost[:: n + 1] = -one if kind == "multiplicative" else one
+    cost = np.full(n * n, 0 * unit, dtype=dtype)
+    cost[:: n + 1] = -unit if kind == "multiplicative" else unit
     at = np.concatenate([np.arange(p), np.arange(p), p + np.repeat(np.arange(n), n)])
     columns = np.concatenate([x * n + j, y * n + j, np.arange(n * n)])
-    ones = np.full(p, one, dtype=dtype)
-    values = np.concatenate([ones, -table[similarity.kinds[x, y]], np.full(n * n, one, dtype=dtype)])
-    right = np.full(n, one, dtype=dtype)
+    ones = np.full(p, unit, dtype=dtype)
+    values = np.concatenate([ones, -table[similarity.kinds[x, y]], np.full(n * n, unit, dtype=dtype)])
+    right = np.full(n, unit, dtype=dtype)
     lower = np.concatenate([0 * ones, right])
     upper = np.concatenate([np.full(p, np.inf, dtype=dtype), right])
     return LinearProgram.of_triplets(cost, at, columns, values, lower, upper)

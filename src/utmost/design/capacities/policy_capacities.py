@@ -67,9 +67,9 @@ def policy_capacity(ptype: PolicyType, kind: Kind = "multiplicative") -> PolicyC
     kinds = ptype.parts
     if kind == "additive" and len(kinds) > 1:
         return PolicyCapacity(kind, Fraction(1), Fraction(1), ())
-    found = tuple(capacity(part, kind=kind) for part in kinds)
-    low, high = _together(found)
-    return PolicyCapacity(kind, high, low, found)
+    capacities = tuple(capacity(part, kind=kind) for part in kinds)
+    low, high = _together(capacities)
+    return PolicyCapacity(kind, high, low, capacities)
 
 
 def _together(parts: tuple[TypeCapacity, ...]) -> tuple[Any, Any]:

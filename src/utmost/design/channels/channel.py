@@ -150,13 +150,13 @@ class Channel(Shown):
 
         Source: [fernandes2022], section IV-C.
         """
-        kept = plain_array(rows, "list of rows")
-        if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0:
+        restriction = plain_array(rows, "list of rows")
+        if restriction.dtype.kind not in "iu" or restriction.ndim != 1 or restriction.size == 0:
             raise OutOfRange("rows must be a list of at least one secret", came=quoted(rows), where="restrict")
-        if kept.min() < 0 or kept.max() >= self.shape[0]:
+        if restriction.min() < 0 or restriction.max() >= self.shape[0]:
             raise OutOfRange(f"rows must lie in 0..{self.shape[0] - 1}", came=quoted(rows), where="restrict")
-        names = None if self.secrets is None else tuple(self.secrets[x] for x in kept.tolist())
-        return stochastic(self.matrix[kept], names, self.outcomes)
+        names = None if self.secrets is None else tuple(self.secrets[x] for x in restriction.tolist())
+        return stochastic(self.matrix[restriction], names, self.outcomes)
 
     @checked
     def mix(self, other: "Channel", p: Number) -> "Channel":
@@ -320,9 +320,9 @@ def _weighted(mine: Array, theirs: Array, p: Number) -> tuple[Array, Array]:
     return nearest(weight) * mine, nearest(1 - weight) * theirs
 
 
-def _check_same_secrets(one: Channel, other: Channel) -> None:
-    if one.shape[0] != other.shape[0]:
-        raise NotAChannel(f"both channels must have {one.shape[0]} secrets", came=other.shape[0])
+def _check_same_secrets(first: Channel, second: Channel) -> None:
+    if first.shape[0] != second.shape[0]:
+        raise NotAChannel(f"both channels must have {first.shape[0]} secrets", came=second.shape[0])
 
 
 def _names(names: Sequence[Hashable] | None, size: int, what: str) -> Labels:

@@ -81,16 +81,16 @@ class Drawing:
             Unsupported: for a channel of floats.
             OutOfRange: for a secret that is none of these, whose place in the list is named.
         """
-        asked, size = self._asked(secrets), _sizes(shape)
-        if prod(size) * asked.rows.size > _MOST:
+        read_secrets, size = self._asked(secrets), _sizes(shape)
+        if prod(size) * read_secrets.rows.size > _MOST:
             raise OutOfRange(f"at most {_MOST} outcomes can be drawn at once", came="more", where="draw")
-        rows = np.broadcast_to(asked.rows, (*size, *asked.rows.shape)).reshape(-1)
+        rows = np.broadcast_to(read_secrets.rows, (*size, *read_secrets.rows.shape)).reshape(-1)
         drawn = self.numbers(rows, randomness, method)
-        answers = self.answers if asked.is_named else None
-        if not size and asked.is_one:
+        answers = self.answers if read_secrets.is_named else None
+        if not size and read_secrets.is_one:
             return int(drawn[0]) if answers is None else answers[int(drawn[0])]
-        found = drawn.reshape(*size, *(() if asked.is_one else asked.rows.shape))
-        return found if answers is None else _by_name(answers)[found]
+        outcomes = drawn.reshape(*size, *(() if read_secrets.is_one else read_secrets.rows.shape))
+        return outcomes if answers is None else _by_name(answers)[outcomes]
 
     def rows(self, secrets: Any) -> NDArray[np.intp]:
         """The row of each secret of a list, which are given by number or by name.
@@ -244,9 +244,9 @@ class ManyOutcomes:
     def draw(self, rows: NDArray[np.intp], randomness: Randomness, method: Method | None) -> NDArray[np.intp]:
         """An independent outcome for each row."""
         n, m = self._shape
-        found = np.zeros(rows.size, np.intp)
+        outcomes = np.zeros(rows.size, np.intp)
         if m == 1:
-            return found
+            return outcomes
         constant = method == "constant" or (method is None and rows.size * n * m <= _CONSTANT_UP_TO)
         for start in range(0, rows.size, CHUNK):
             here = rows[start : start + CHUNK]
@@ -254,8 +254,8 @@ class ManyOutcomes:
             index, unsure = (self._compared if constant else self._searched)(here, words)
             for place in np.flatnonzero(unsure).tolist():
                 index[place] = self._decided(int(here[place]), int(words[place]), randomness)
-            found[start : start + CHUNK] = index
-        return found
+            outcomes[start : start + CHUNK] = index
+        return outcomes
 
     def _decided(self, row: int, word: int, randomness: Randomness) -> int:
         return Thresholds(lambda bits: self.cuts(row, bits)).decide(word, 64, randomness.word)
@@ -276,7 +276,7 @@ class ManyOutcomes:
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The same of whole words, by comparing each with every cut of every row, whichever row is its own."""
         n, m = self._shape
-        found, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
+        indices, unsure = np.zeros(rows.size, np.intp), np.zeros(rows.size, np.bool_)
         block = max(1, min(n, _AT_ONCE // (m * min(rows.size, _WIDE))))
         step = max(1, _AT_ONCE // (block * m))
         for at in range(0, rows.size, step):
@@ -285,9 +285,9 @@ class ManyOutcomes:
                 cuts = self._first[low : low + block, :, None]
                 is_own = rows[here] == np.arange(low, low + len(cuts))[:, None]
                 passed = np.add.reduce((words[here] >= cuts).view(np.uint8), axis=1, dtype=self._small)
-                found[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
+                indices[here] += (passed * is_own).sum(axis=0, dtype=np.intp)
                 unsure[here] |= (np.logical_or.reduce(words[here] == cuts, axis=1) & is_own).any(axis=0)
-        return found, unsure
+        return indices, unsure
 
 
 def _whole(row: list[Fraction]) -> tuple[list[int], int]:

@@ -256,9 +256,9 @@ def renormalised_epsilon(size: int, epsilon: Number | Level | None = None, *, al
         return round_up(at.epsilon_interval()) if n else 0.0
     bits = 256 + 2 * at.power.denominator.bit_length()
     a = at.alpha_interval(bits)
-    one = Interval.of(1, bits)
-    surplus = (a - a**n) * (one - a) / (one - a ** (n + 1))
-    return round_up(at.epsilon_interval(bits).upper + log_interval((one + surplus).upper, bits).upper)
+    unit = Interval.of(1, bits)
+    surplus = (a - a**n) * (unit - a) / (unit - a ** (n + 1))
+    return round_up(at.epsilon_interval(bits).upper + log_interval((unit + surplus).upper, bits).upper)
 
 
 @checked
@@ -295,8 +295,8 @@ def laplace_channel(
     [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
     """
     rows, at = natural(size, "size", least=1), level(epsilon, alpha)
-    given = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
-    cuts = [exact(t, "thresholds") for t in given]
+    read_thresholds = [Fraction(2 * j + 1, 2) for j in range(rows - 1)] if thresholds is None else thresholds
+    cuts = [exact(t, "thresholds") for t in read_thresholds]
     if any(s >= t for s, t in pairwise(cuts)):
         raise OutOfRange("thresholds must increase", came=", ".join(map(str, cuts)), where="laplace_channel")
     if at.is_rational and all(at.scaled(abs(t)).is_rational for t in cuts if t):

@@ -156,8 +156,8 @@ def alpha_powers(space: Space, at: Level) -> Array:
                 break
             powers[length] = scaled.alpha_fraction()
     else:
-        found: Array = np.array([powers[length] for length in lengths.flat], dtype=object)
-        return frozen(found.reshape(lengths.shape))
+        fractions: Array = np.array([powers[length] for length in lengths.flat], dtype=object)
+        return frozen(fractions.reshape(lengths.shape))
     return frozen(np.exp(-at.epsilon_float * lengths.astype(np.float64)))
 
 

@@ -114,8 +114,8 @@ def whole(values: Any) -> tuple[Array, int]:
 
 def _directions(columns: Array) -> list[Prior]:
     """The columns up to scale, each once; zero columns say nothing."""
-    found = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
-    return sorted(found)
+    directions = {_primitive(whole(column)[0]) for column in columns.T if any(column)}
+    return sorted(directions)
 
 
 def _split(cell: Cell, costs: Array, planes: dict[Prior, int]) -> list[Cell]:
@@ -266,9 +266,9 @@ class Dominance:
         columns = self.vertices
         with images_decide():  # what they are is checked without
             cells = Complex.of(self.channel.matrix, self.loss)
-        stated, made = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
+        stated, computed = ({frozenset(cell.rays) for cell in some.cells} for some in (self.cells, cells))
         return (
-            stated == made
+            stated == computed
             and cells.fills_the_simplex()
             and all(self._is_linear_on(cell.rays) for cell in cells.cells)
             and all(self._holds_at(prior, columns) for prior in cells.priors)

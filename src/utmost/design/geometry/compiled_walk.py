@@ -55,7 +55,7 @@ class Walk(NamedTuple):
     2^31, and -1/p modulo 2^32. ``chosen``, ``rows`` (n,): the chosen columns; their pivot rows from rows[2] on, and in
     rows[0], rows[1] the last two unpivoted ones. ``used`` (n,): which rows are pivoted. ``coming`` (n,): the column to
     try next at each depth; ``depth`` (1,). ``rays`` (m, n), ``ray_error`` (m, 2): see `_cast_rays`. ``sizes`` (n+1,
-    n+1): kernels by size and by how many of their columns are among the first ``lead``. ``found``, ``doubt``: kernels
+    n+1): kernels by size and by how many of their columns are among the first ``lead``. ``certain``, ``doubt``: kernels
     and open sets, with ``filled`` (2,) rows in use.
     """
 
@@ -73,7 +73,7 @@ class Walk(NamedTuple):
     rays: NDArray[np.float64]
     ray_error: NDArray[np.float64]
     sizes: NDArray[np.int64]
-    found: NDArray[np.int16]
+    certain: NDArray[np.int16]
     doubt: NDArray[np.int16]
     filled: NDArray[np.int64]
     lead: int
@@ -218,7 +218,7 @@ def _record(walk: Walk, k: int, verdict: int) -> None:
         walk.sizes[k, leading] += 1
         if not walk.keep:
             return
-    store = walk.found if verdict == 1 else walk.doubt
+    store = walk.certain if verdict == 1 else walk.doubt
     place = walk.filled[verdict - 1]
     walk.filled[verdict - 1] += 1
     for c in range(len(walk.chosen)):
@@ -252,18 +252,18 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
     """
     tableau, error, size, rays, ray_error = walk.tableau[k], walk.error[k], walk.size[k], walk.rays, walk.ray_error
     n, m = tableau.shape[0], tableau.shape[1] - 1
-    one, two = walk.rows[0], walk.rows[1]
-    u, off = tableau[one, m], error[m]
+    first, second = walk.rows[0], walk.rows[1]
+    u, off = tableau[first, m], error[m]
     # u has the largest target left; everything below divides by it, and 16 error bounds keep a relative error of 1/16.
     if abs(u) <= 16 * off:
         return False
     # Row two less w times row one: there the target is 0, so that p and q must cancel.
-    w = tableau[two, m] / u
+    w = tableau[second, m] / u
     # The relative errors of a quotient add up; 1.1 is above 1 / (1 - 1/16), what the error of the divisor can do.
     w_off = 1.1 * off * (1 + abs(w)) / abs(u) + ROUNDING * abs(w)
     for j in range(start, m):
-        t = tableau[one, j]
-        s = tableau[two, j] - w * t
+        t = tableau[first, j]
+        s = tableau[second, j] - w * t
         s_off = error[j] * (1 + abs(w)) + w_off * (abs(t) + error[j]) + 4 * ROUNDING * (abs(s) + abs(w * t))
         rays[j, n - 1], ray_error[j, 1] = s, s_off
         if abs(s) <= 16 * s_off:
@@ -285,11 +285,11 @@ def _cast_rays(walk: Walk, k: int, start: int) -> bool:
 @compiled
 def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
     m = walk.tableau.shape[2] - 1
-    one, two = walk.rows[0], walk.rows[1]
+    first, second = walk.rows[0], walk.rows[1]
     # s = 0 is a minor of two rows and two columns, without division: rows are known up to factors that do not matter.
     for f in range(len(walk.primes)):
         r, p, inverse = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if times_modulo(r[one, m], r[two, j], p, inverse) != times_modulo(r[two, m], r[one, j], p, inverse):
+        if times_modulo(r[first, m], r[second, j], p, inverse) != times_modulo(r[second, m], r[first, j], p, inverse):
             return False
     return True
 
@@ -298,17 +298,21 @@ def _s_is_zero(walk: Walk, k: int, j: int) -> bool:
 def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
     """Whether rays[i] + rays[j] vanishes in an entry, by residues: rows are known up to a factor, so terms balance."""
     m = walk.tableau.shape[2] - 1
-    one, two = walk.rows[0], walk.rows[1]
+    first, second = walk.rows[0], walk.rows[1]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
         # p / |s_p| + q / |s_q| with s_p > 0 > s_q is zero exactly when p s_q - q s_p is.
-        s_i = minus_modulo(times_modulo(r[one, m], r[two, i], p, v), times_modulo(r[two, m], r[one, i], p, v), p)
-        s_j = minus_modulo(times_modulo(r[one, m], r[two, j], p, v), times_modulo(r[two, m], r[one, j], p, v), p)
-        total = minus_modulo(times_modulo(r[one, i], s_j, p, v), times_modulo(r[one, j], s_i, p, v), p)
+        s_i = minus_modulo(
+            times_modulo(r[first, m], r[second, i], p, v), times_modulo(r[second, m], r[first, i], p, v), p
+        )
+        s_j = minus_modulo(
+            times_modulo(r[first, m], r[second, j], p, v), times_modulo(r[second, m], r[first, j], p, v), p
+        )
+        total = minus_modulo(times_modulo(r[first, i], s_j, p, v), times_modulo(r[first, j], s_i, p, v), p)
         if entry > 0:
             row = walk.rows[entry + 1]
             own = minus_modulo(times_modulo(r[row, i], s_j, p, v), times_modulo(r[row, j], s_i, p, v), p)
-            total = minus_modulo(times_modulo(r[row, m], total, p, v), times_modulo(r[one, m], own, p, v), p)
+            total = minus_modulo(times_modulo(r[row, m], total, p, v), times_modulo(r[first, m], own, p, v), p)
         if total != ZERO:
             return False
     return True
@@ -353,10 +357,10 @@ def _single_verdict(walk: Walk, k: int, j: int) -> int:
 
 @compiled
 def _minor_is_zero(walk: Walk, k: int, row: int, j: int) -> bool:
-    m, one = walk.tableau.shape[2] - 1, walk.rows[0]
+    m, first = walk.tableau.shape[2] - 1, walk.rows[0]
     for f in range(len(walk.primes)):
         r, p, v = walk.residues[k, f], walk.primes[f], walk.inverses[f]
-        if times_modulo(r[row, m], r[one, j], p, v) != times_modulo(r[one, m], r[row, j], p, v):
+        if times_modulo(r[row, m], r[first, j], p, v) != times_modulo(r[first, m], r[row, j], p, v):
             return False
     return True
 
@@ -437,7 +441,7 @@ def go_on(walk: Walk, patience: int) -> bool:
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     # One completion writes at most all pairs of columns: with so much room left it need not ask in between.
     pairs = m * (m + 1) // 2 + 1
-    room_found = len(walk.found) - pairs if walk.keep else 1
+    room_found = len(walk.certain) - pairs if walk.keep else 1
     room_doubt = len(walk.doubt) - pairs
     completed = 0
     while walk.depth[0] >= 0:

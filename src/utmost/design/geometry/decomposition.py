@@ -253,22 +253,22 @@ def _kernel_within(
     rest: dict[Exponents, Fraction], columns: dict[Exponents, list[Fraction]]
 ) -> dict[Exponents, Fraction]:
     """A kernel among vertices whose positive combination is constant: dependent ones are dropped, keeping that so."""
-    kept = dict(rest)
+    weights = dict(rest)
     while True:
-        some = list(kept)[: len(next(iter(columns.values()))) + 1]
+        some = list(weights)[: len(next(iter(columns.values()))) + 1]
         relation = null_vector([columns[v] for v in some])
         if relation is None:
             break
         if max(relation) <= 0:
             relation = [-x for x in relation]
-        step = min(kept[v] / x for v, x in zip(some, relation, strict=True) if x > 0)
+        step = min(weights[v] / x for v, x in zip(some, relation, strict=True) if x > 0)
         for v, x in zip(some, relation, strict=True):
-            kept[v] -= step * x
-        kept = {v: w for v, w in kept.items() if w}
+            weights[v] -= step * x
+        weights = {v: w for v, w in weights.items() if w}
     ones = list(fractions(np.ones(len(next(iter(columns.values()))), dtype=np.int64)))
-    scale = solve_columns([columns[v] for v in kept], ones)
+    scale = solve_columns([columns[v] for v in weights], ones)
     assert scale is not None, "a positive combination of the vertices is constant"
-    return dict(zip(kept, scale, strict=True))
+    return dict(zip(weights, scale, strict=True))
 
 
 @checked

@@ -37,7 +37,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
     """
     neighbours = neighbour_lists(n, edges)
     number, low = [-1] * n, [0] * n
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     open_edges: Edges = []
     clock = 0
     stack = [(0, -1, iter(neighbours[0]))]
@@ -50,7 +50,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
             if parent >= 0:
                 low[parent] = min(low[parent], low[x])
                 if low[x] >= number[parent]:
-                    found.append(_close_block(open_edges, (parent, x)))
+                    components.append(_close_block(open_edges, (parent, x)))
             continue
         open_edges.append((x, y))
         if number[y] >= 0:
@@ -59,7 +59,7 @@ def blocks(n: int, edges: Edges) -> list[list[int]]:
             clock += 1
             number[y] = low[y] = clock
             stack.append((y, x, iter(neighbours[y])))
-    return found
+    return components
 
 
 def _close_block(open_edges: Edges, edge: tuple[int, int]) -> list[int]:

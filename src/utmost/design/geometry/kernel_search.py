@@ -200,11 +200,11 @@ def _near_kernel(support: Vertices) -> Channel:
 def _near_power(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Fraction:
     """A power to so many bits of its own; 0 below 2^-65536."""
     places = bits
-    while (found := powers.interval(exponent, places)).low >> bits - 1 == 0:
+    while (power := powers.interval(exponent, places)).low >> bits - 1 == 0:
         places *= 2
         if places > _MOST_BITS:
             return Fraction(0)
-    return found.middle
+    return power.middle
 
 
 def _searchable(ptype: PrivacyType) -> Vertices:
@@ -238,9 +238,9 @@ def _supports(listed: Vertices) -> NDArray[np.int32]:
 
 
 def _all_at_once(listed: Vertices) -> NDArray[np.int32]:
-    found = kernels_by_double_description(listed)
-    supports = np.full((len(found), listed.distances.size), -1, dtype=np.int32)
-    for row, support in zip(supports, found, strict=True):
+    kernels = kernels_by_double_description(listed)
+    supports = np.full((len(kernels), listed.distances.size), -1, dtype=np.int32)
+    for row, support in zip(supports, kernels, strict=True):
         row[: len(support)] = support
     return frozen(supports)
 
@@ -292,8 +292,8 @@ def kernels_by_double_description(vertices: Vertices) -> list[tuple[int, ...]]:
     """
 
     def compute(bits: int) -> list[_Ray]:
-        columns, one = exact_columns(vertices, bits)
-        rays = [_Ray((j,), (one,)) for j in range(len(columns))]
+        columns, unit = exact_columns(vertices, bits)
+        rays = [_Ray((j,), (unit,)) for j in range(len(columns))]
         for row in range(1, len(columns[0])):
             gaps = [column[row] - column[0] for column in columns]
             rays = _cut(rays, gaps, row)
@@ -307,10 +307,10 @@ def _cut(rays: list[_Ray], gaps: list[Number], row: int) -> list[_Ray]:
     sums = [_total(ray, gaps) for ray in rays]
     signs = np.array([certain_sign(x) for x in sums])
     masks = as_masks([frozenset(ray.support) for ray in rays], len(gaps))
-    kept = [rays[k] for k in np.flatnonzero(signs == 0)]
+    extreme = [rays[k] for k in np.flatnonzero(signs == 0)]
     for p, q in _adjacent(masks, np.flatnonzero(signs > 0), np.flatnonzero(signs < 0), row + 1):
-        kept.append(_joined(rays[p], sums[p], rays[q], sums[q]))
-    return kept
+        extreme.append(_joined(rays[p], sums[p], rays[q], sums[q]))
+    return extreme
 
 
 def _total(ray: _Ray, gaps: list[Number]) -> Number:
@@ -333,10 +333,10 @@ def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most
                 yield int(some[a]), int(downs[b])
 
 
-def _joined(one: _Ray, up: Number, two: _Ray, down: Number) -> _Ray:
+def _joined(positive: _Ray, up: Number, negative: _Ray, down: Number) -> _Ray:
     """The combination of a ray with a positive sum and one with a negative sum whose sum vanishes."""
     entries: dict[int, Number] = {}
-    for ray, factor in ((one, -down), (two, up)):
+    for ray, factor in ((positive, -down), (negative, up)):
         for j, x in zip(ray.support, ray.entries, strict=True):
             entries[j] = entries[j] + factor * x if j in entries else factor * x
     support = tuple(sorted(entries))

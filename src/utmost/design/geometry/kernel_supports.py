@@ -55,8 +55,8 @@ class Real:
         return list(zip(self.residues, other.residues, strict=True))
 
     def _made(self, interval: Interval, residues: list[int]) -> "Real":
-        one, two = (r % field.prime for r, field in zip(residues, self.fields, strict=True))
-        return Real(interval, (one, two), self.fields)
+        first, second = (r % field.prime for r, field in zip(residues, self.fields, strict=True))
+        return Real(interval, (first, second), self.fields)
 
 
 def certain_sign(x: Number) -> int:
@@ -106,13 +106,13 @@ def is_kernel_support(vertices: Vertices, support: Iterable[int]) -> bool:
     chosen = list(support)
 
     def compute(bits: int) -> bool:
-        columns, one = exact_columns(vertices, bits)
-        return is_kernel_set([columns[v] for v in chosen], one)
+        columns, unit = exact_columns(vertices, bits)
+        return is_kernel_set([columns[v] for v in chosen], unit)
 
     return decided(compute)
 
 
-def is_kernel_set(columns: list[list[Number]], one: Number) -> bool:
+def is_kernel_set(columns: list[list[Number]], unit: Number) -> bool:
     """Whether columns are independent and a positive combination of all of them has equal entries.
 
     Division-free Gauss-Jordan elimination of the columns with the vector of ones beside them.
@@ -120,7 +120,7 @@ def is_kernel_set(columns: list[list[Number]], one: Number) -> bool:
     n, k = len(columns[0]), len(columns)
     if k > n:
         return False
-    table = [[column[row] for column in columns] + [one] for row in range(n)]
+    table = [[column[row] for column in columns] + [unit] for row in range(n)]
     for c in range(k):
         pivot = next((row for row in range(c, n) if certain_sign(table[row][c])), None)
         if pivot is None:
@@ -148,8 +148,8 @@ def _real(powers: LogPowers, exponent: tuple[int, ...], bits: int) -> Real:
 
 @lru_cache(maxsize=64)
 def _fields(powers: LogPowers) -> tuple[Field, Field]:
-    one, two = (powers.field(start) for start in _PRIMES_ABOVE)
-    return one, two
+    first, second = (powers.field(start) for start in _PRIMES_ABOVE)
+    return first, second
 
 
 def as_masks(supports: list[frozenset[int]], columns: int) -> Any:

@@ -84,7 +84,7 @@ class WalkTables:
             rays=np.zeros((m, n)),
             ray_error=np.zeros((m, 2)),
             sizes=np.zeros((n + 1, n + 1), dtype=np.int64),
-            found=np.zeros((rows + pairs if rows else 0, n), dtype=np.int16),
+            certain=np.zeros((rows + pairs if rows else 0, n), dtype=np.int16),
             doubt=np.zeros((rows + pairs, n), dtype=np.int16),
             filled=np.zeros(2, dtype=np.int64),
             lead=lead,
@@ -185,7 +185,7 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
         unfinished = True
         while unfinished:
             unfinished = bool(go_on(walk, _patience(task)))
-            local = np.concatenate([walk.found[: walk.filled[0]], _settled(vertices, task, walk)])
+            local = np.concatenate([walk.certain[: walk.filled[0]], _settled(vertices, task, walk)])
             walk.filled[:] = 0
             position = _position(walk, task, tasks, unfinished=unfinished)
             yield KernelBlock(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))

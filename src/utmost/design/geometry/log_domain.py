@@ -164,14 +164,14 @@ class LogPowers:
                 return 0.0
         return nearest(near)
 
-    def difference(self, one: tuple[int, ...], two: tuple[int, ...]) -> float:
-        """(alpha^one - alpha^two) / (1 - alpha), to the nearest float but for one unit in the last place or two."""
-        if one == two:
+    def difference(self, first: tuple[int, ...], second: tuple[int, ...]) -> float:
+        """(alpha^first - alpha^second) / (1 - alpha), to the nearest float but for a unit or two in the last place."""
+        if first == second:
             return 0.0
         unit = (1,) + (0,) * (len(self.roots) - 1)
         bits = 128
         while True:
-            gap = self.interval(one, bits) - self.interval(two, bits)
+            gap = self.interval(first, bits) - self.interval(second, bits)
             below = 1 - self.interval(unit, bits)
             if min(abs(gap.low), abs(gap.high), below.low) >> 64:
                 return nearest(gap / below)

@@ -289,8 +289,8 @@ def nearest_remap_exactly(B: Array, A: Array) -> NearestRemap:
     (n, m), k = B.shape, A.shape[1]
     rows, columns, values = zip(*_entries(B, A), strict=True)
     flat, below = A.ravel().tolist(), [-math.inf] * (2 * n * k)
-    cost, one = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
-    upper, lower = as_array([*flat, *(-a for a in flat), *one]), objects([*below, *one])
+    cost, units = as_array([0] * (m * k) + [1]), [Fraction(1)] * m
+    upper, lower = as_array([*flat, *(-a for a in flat), *units]), objects([*below, *units])
     program = LinearProgram.of_triplets(cost, rows, columns, as_array(values), lower, upper)
     solution = solve_exactly(program)
     sides = solution.duals[: 2 * n * k].reshape(2, n, k)

@@ -188,15 +188,15 @@ def induced_ratios(channel: Channel | object) -> Array:
     return frozen(ratios)
 
 
-def _largest_ratio(one: Array, other: Array, near_one: Array, near_other: Array) -> Any:
+def _largest_ratio(first: Array, second: Array, near_first: Array, near_second: Array) -> Any:
     """Floats narrow down where the largest ratio is, rationals decide; where a float is 0 they look anyway."""
-    larger, smaller = np.maximum(near_one, near_other), np.minimum(near_one, near_other)
+    larger, smaller = np.maximum(near_first, near_second), np.minimum(near_first, near_second)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(smaller > 1e-300, np.log(larger) - np.log(smaller), np.inf)
     most = logs[smaller > 1e-300].max(initial=0.0)
     ratio: Any = Fraction(1)
     for y in np.flatnonzero(logs >= most - 1e-9).tolist():
-        p, q = sorted((Fraction(one[y]), Fraction(other[y])))
+        p, q = sorted((Fraction(first[y]), Fraction(second[y])))
         if q:
             ratio = max(ratio, q / p if p else float("inf"))
     return ratio

@@ -118,8 +118,8 @@ class PowerField:
         """alpha^(sum_k c_k sqrt(roots[k])) of one unit, for whole c."""
         sides = [tuple(max(sign * c, 0) for c in exponent) for sign in (1, -1)]
         above, below = (self.ring.from_dict({self._stepped(side): 1}) for side in sides)
-        made = self.reduced((above, below))
-        return PowerNumber(self, self.near(made), self.images.power(exponent), known=made)
+        quotient = self.reduced((above, below))
+        return PowerNumber(self, self.near(quotient), self.images.power(exponent), known=quotient)
 
     def fractions(self, values: Array) -> Array:
         """An array of rational numbers as numbers of the field; those that are of it stay."""
@@ -136,8 +136,8 @@ class PowerField:
         """In lowest terms, the algebraic generator at powers below its degree."""
         above, below = quotient
         if self.degree:
-            (above, one), (below, two) = self._lowered(above), self._lowered(below)
-            above, below = above * two, below * one
+            (above, first), (below, second) = self._lowered(above), self._lowered(below)
+            above, below = above * second, below * first
         common = above.gcd(below)
         return above // common, below // common
 
@@ -168,20 +168,20 @@ class PowerField:
         image = self._evaluated(below)
         if below.is_zero() or image == 0:
             raise BadTable("a denominator must not be zero", came=stored)
-        made = self.reduced((above, below))
+        quotient = self.reduced((above, below))
         residue = self._evaluated(above) * pow(image, -1, self.images.prime) % self.images.prime
-        return PowerNumber(self, self.near(made), residue, known=made)
+        return PowerNumber(self, self.near(quotient), residue, known=quotient)
 
     def _polynomial(self, terms: Any) -> Any:
         if not isinstance(terms, list) or not all(isinstance(term, list) and len(term) > 1 for term in terms):
             raise BadTable("a polynomial must be a list of terms: a coefficient and exponents", came=terms)
-        found: Terms = {}
+        coefficients: Terms = {}
         for coefficient, *exponents in terms:
             place = tuple(exact_integer(e, "exponent") for e in exponents)
             if len(place) != len(self.powers.roots) or min(place) < 0 or max(place) > 10**6:
                 raise BadTable(f"a term must have {len(self.powers.roots)} exponents from 0 on", came=exponents)
-            found[place] = exact_integer(coefficient, "coefficient")
-        return self.ring.from_dict(found)
+            coefficients[place] = exact_integer(coefficient, "coefficient")
+        return self.ring.from_dict(coefficients)
 
     def _evaluated(self, polynomial: fmpz_mpoly) -> int:
         """The image of a polynomial in the prime field; the generator of degree d is read at its d-th step."""
@@ -214,14 +214,14 @@ class PowerField:
         base, terms = self.powers.level.base, polynomial.to_dict()
         assert base is not None, "an algebraic generator has a base"
         turns = {place: int(place[0]) // self.degree for place in terms}
-        found: Terms = {}
+        lowered: Terms = {}
         most = max(turns.values(), default=0)
         for place, coefficient in terms.items():
             k = turns[place]
             left = (int(place[0]) - k * self.degree, *map(int, place[1:]))
             amount = int(coefficient) * base.numerator**k * base.denominator ** (most - k)
-            found[left] = found.get(left, 0) + amount
-        return self.ring.from_dict(found), base.denominator**most
+            lowered[left] = lowered.get(left, 0) + amount
+        return self.ring.from_dict(lowered), base.denominator**most
 
     def _generators(self, bits: int) -> list[arb]:
         """Balls around the generators, at the working precision."""
@@ -236,10 +236,10 @@ class PowerField:
                     -base.log() * arb(fmpq(level.power.numerator, level.power.denominator)),
                     (base.log() * arb(fmpq(whole.numerator, whole.denominator))).exp(),
                 )
-            found = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
+            balls = [(-epsilon * arb(root).sqrt()).exp() for root in self.powers.roots]
             if self.degree:
-                found[0] = first
-            self._balls[bits] = found
+                balls[0] = first
+            self._balls[bits] = balls
         return self._balls[bits]
 
     def _image(self, value: Fraction) -> int:
@@ -269,10 +269,10 @@ class PowerNumber:
         near: tuple[float, float],
         image: int,
         *,
-        made: tuple[str, "PowerNumber", "PowerNumber"] | None = None,
+        operation: tuple[str, "PowerNumber", "PowerNumber"] | None = None,
         known: Quotient | None = None,
     ) -> None:
-        self.field, self._near, self._image, self._made, self._known = of, near, image, made, known
+        self.field, self._near, self._image, self._made, self._known = of, near, image, operation, known
 
     @property
     def quotient(self) -> Quotient:
@@ -284,12 +284,12 @@ class PowerNumber:
                 todo.pop()
                 continue
             assert at._made is not None, "a number is known or made of others"
-            _, one, two = at._made
-            missing = [part for part in (one, two) if part._known is None]
+            _, first, second = at._made
+            missing = [part for part in (first, second) if part._known is None]
             if missing:
                 todo += missing
                 continue
-            at._known = at.field.reduced(combined(at._made[0], one.quotient, two.quotient))
+            at._known = at.field.reduced(combined(at._made[0], first.quotient, second.quotient))
             at._made = None
             if at is self:
                 at._near = at.field.near(at._known)
@@ -384,7 +384,7 @@ class PowerNumber:
         image = image_step(sign, self._image, that._image, self.field.images.prime)
         if image == 0 and _images_decide.get():
             return 0
-        return PowerNumber(self.field, around(sign, self._near, that._near), image, made=(sign, self, that))
+        return PowerNumber(self.field, around(sign, self._near, that._near), image, operation=(sign, self, that))
 
     def _lift(self, other: Any) -> "PowerNumber | None":
         if isinstance(other, PowerNumber):

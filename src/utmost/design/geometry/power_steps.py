@@ -16,9 +16,9 @@ UNKNOWN = float("inf")
 """The radius of a number of which nothing is known: it stays infinite, and decides nothing."""
 
 
-def combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
+def combined(sign: str, first: Quotient, second: Quotient) -> Quotient:
     """The quotient for a sign between two, not reduced."""
-    (a, b), (c, d) = one, two
+    (a, b), (c, d) = first, second
     if sign == "*":
         return a * c, b * d
     if sign == "/":
@@ -26,16 +26,16 @@ def combined(sign: str, one: Quotient, two: Quotient) -> Quotient:
     return (a * d + c * b if sign == "+" else a * d - c * b), b * d
 
 
-def image_step(sign: str, one: int, two: int, prime: int) -> int:
+def image_step(sign: str, first: int, second: int, prime: int) -> int:
     """The image of the result in the field of a prime."""
     if sign == "/":
-        return one * pow(two, -1, prime) % prime
-    return (one + two if sign == "+" else one - two if sign == "-" else one * two) % prime
+        return first * pow(second, -1, prime) % prime
+    return (first + second if sign == "+" else first - second if sign == "-" else first * second) % prime
 
 
-def around(sign: str, one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
     """A float and a radius for the result: IEEE rounding is within 2^-52 of the result, whatever its direction."""
-    (a, r), (b, s) = one, two
+    (a, r), (b, s) = first, second
     if not r + s < UNKNOWN:  # infinity times zero would be NaN, of which NumPy warns
         return 0.0, UNKNOWN
     if sign == "+" or sign == "-":

@@ -56,11 +56,11 @@ def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance:
     """
     if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
-    made = matrix_product(better.matrix, remap.matrix)
-    if is_exact(made) and worse.is_exact:
-        return bool((made == worse.matrix).all())
+    remapped = matrix_product(better.matrix, remap.matrix)
+    if is_exact(remapped) and worse.is_exact:
+        return bool((remapped == worse.matrix).all())
     rounding = (better.shape[1] + 2) * 2.0**-52
-    return bool((abs(made.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
+    return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
 @checked
@@ -103,8 +103,8 @@ def _least_loss_around(matrix: Array, joint: Array) -> tuple[Fraction, Fraction]
     low = (fmpz_mat(_rounded_down(matrix).T.tolist()) * fmpz_mat(weights.tolist())).tolist()
     more = [fmpz(int(total)) for total in weights.sum(axis=0)]
     high = [[value + by for value, by in zip(row, more, strict=True)] for row in low]
-    one = int(scales[0, 0]) << _ROUNDED_BITS
-    below, above = (Fraction(sum(int(min(row)) for row in rows), one) for rows in (low, high))
+    unit = int(scales[0, 0]) << _ROUNDED_BITS
+    below, above = (Fraction(sum(int(min(row)) for row in rows), unit) for rows in (low, high))
     return below, above
 
 

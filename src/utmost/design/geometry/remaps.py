@@ -98,15 +98,15 @@ def near_remap(pair: MergedPair, is_near: Check, refutes: Check) -> Array | None
             remap = _stochastic(candidate.remap)
             if is_near(remap):
                 return remap
-    found = nearest_remap_exactly(as_rationals(pair.coarse), as_rationals(pair.fine))
-    remap = _stochastic(to_floats(found.remap))
+    nearest = nearest_remap_exactly(as_rationals(pair.coarse), as_rationals(pair.fine))
+    remap = _stochastic(to_floats(nearest.remap))
     if is_near(remap):
         return remap
-    if refutes(found.loss):
+    if refutes(nearest.loss):
         return None
     raise SolverFailed(
         "a refinement of floats must be decided by more than their rounding",
-        came=f"a nearest remap {float(found.distance):.3g} off",
+        came=f"a nearest remap {float(nearest.distance):.3g} off",
         remedy="Give another tolerance, or rational channels.",
     )
 
@@ -144,9 +144,9 @@ def exact_remap(pair: MergedPair, refutes: Refutes) -> Array | None:
             return None
         if candidate.remap is not None and not only:
             last = candidate.remap
-            found = _corrected(B, A, pair.near[0], candidate.remap, rows, columns)
-            if found is not None:
-                return found
+            corrected = _corrected(B, A, pair.near[0], candidate.remap, rows, columns)
+            if corrected is not None:
+                return corrected
     if only:
         return _only_remap(B, A, rows, refutes)
     simple = None if last is None else _simple(B, A, last)
@@ -199,12 +199,12 @@ def _corrected(B: Array, A: Array, rough: Array, near: Array, rows: list[int], c
 
 def _rounded(near: Array) -> Array:
     """Positive rows as dyadic rationals that sum to exactly 1."""
-    one = 1 << _ROUNDED_BITS
-    integers = np.rint(near * one).astype(np.int64)
-    integers[np.arange(len(near)), near.argmax(axis=1)] += one - integers.sum(axis=1)
+    unit = 1 << _ROUNDED_BITS
+    integers = np.rint(near * unit).astype(np.int64)
+    integers[np.arange(len(near)), near.argmax(axis=1)] += unit - integers.sum(axis=1)
     rounded = np.empty(near.shape, dtype=object)
     for y, row in enumerate(integers.tolist()):
-        rounded[y] = [Fraction(v, one) for v in row]
+        rounded[y] = [Fraction(v, unit) for v in row]
     return rounded
 
 
@@ -230,10 +230,10 @@ def _simple(B: Array, A: Array, near: Array) -> Array | None:
 
 
 def _by_program(B: Array, A: Array, refutes: Refutes) -> Array | None:
-    found = nearest_remap_exactly(B, A)
-    if found.distance == 0:
-        return found.remap
-    _refute(found.loss, refutes)
+    nearest = nearest_remap_exactly(B, A)
+    if nearest.distance == 0:
+        return nearest.remap
+    _refute(nearest.loss, refutes)
     return None
 
 

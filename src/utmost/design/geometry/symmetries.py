@@ -81,8 +81,8 @@ def automorphisms(space: Space) -> Automorphisms:
 
 def _transversal(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], i: int) -> tuple[Permutation, ...]:
     n = len(kinds)
-    found = (_completed(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j])
-    return tuple(p for p in found if p is not None)
+    permutations = (_completed(kinds, profiles, [*range(i), j]) for j in range(i, n) if profiles[i] == profiles[j])
+    return tuple(p for p in permutations if p is not None)
 
 
 def _completed(kinds: NDArray[np.intp], profiles: list[tuple[int, ...]], start: list[int]) -> Permutation | None:

@@ -145,10 +145,10 @@ class LeastLoss:
         at = self.start
         for prior in priors:
             costs, denominator = whole(self.scaled_prices(prior))
-            found, at = at.minimise(costs)
-            bundle = tuple(x * scale for x, scale in zip(found.x, self.scales, strict=True))
-            dual = tuple(z / denominator for z in found.dual)
-            yield prior, Solution(found.value / denominator, bundle, dual)
+            solution, at = at.minimise(costs)
+            bundle = tuple(x * scale for x, scale in zip(solution.x, self.scales, strict=True))
+            dual = tuple(z / denominator for z in solution.dual)
+            yield prior, Solution(solution.value / denominator, bundle, dual)
 
     def channel(self, bundle: tuple[Any, ...]) -> AnyChannel:
         """The mechanism of a bundle: its columns are the vertices bought, in their amounts."""
@@ -192,8 +192,8 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
         return UniversalityVerdict(True, None, None, _proved(certificate, least))
     assert worst is not None
     with images_decide():
-        _, found = next(least.at((worst,)))
-    better = least.channel(found.x)
+        _, solution = next(least.at((worst,)))
+    better = least.channel(solution.x)
     prior = exact_prior(worst)
     losses = [exact_expected_loss(c.matrix, least.loss, prior) for c in (better, judged)]
     if not losses[0] < losses[1]:
@@ -256,7 +256,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
     while True:
         assert worst is not None
         worked_out(worst)
-        known |= {prior: found.value for prior, found in least.at((worst,))}
+        known |= {prior: solution.value for prior, solution in least.at((worst,))}
         regret, bundle, weights, multipliers = _master(least, known)
         certificate, worst = _dominance(least, least.channel(bundle), regret)
         if certificate is not None:
@@ -266,7 +266,7 @@ def _least_regret(least: LeastLoss) -> tuple[Dominance, Conflict | None]:
     if not regret:
         return certificate, None
     against = [prior for prior in known if weights[prior]]
-    best = {prior: least.channel(found.x) for prior, found in least.at(tuple(against))}
+    best = {prior: least.channel(solution.x) for prior, solution in least.at(tuple(against))}
     return certificate, Conflict(
         least.ptype,
         least.loss,
@@ -282,9 +282,9 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
     """The proof that no prior gives the channel a regret above ``slack``, or the prior with the largest one."""
     cells = Complex.of(channel.matrix, least.loss)
     duals, worst, largest = {}, None, slack
-    for prior, found in least.at(cells.priors):
-        duals[prior] = found.dual
-        regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - found.value
+    for prior, solution in least.at(cells.priors):
+        duals[prior] = solution.dual
+        regret = exact_expected_loss(channel.matrix, least.loss, exact_prior(prior)) - solution.value
         if regret > largest:
             worst, largest = prior, regret
     return (Dominance(least.ptype, least.loss, channel, slack, cells, duals), None) if worst is None else (None, worst)
@@ -311,10 +311,10 @@ def _master(
     cost = np.zeros(matrix.shape[1], dtype=object)
     cost[count] = 1
     start = type(least.start).feasible(matrix, np.array([1] * n + right, dtype=object))
-    found, _ = start.minimise(cost)
-    bundle = tuple(x * scale for x, scale in zip(found.x[:count], least.scales, strict=True))
-    weights = {prior: -z * f for prior, z, f in zip(known, found.dual[n:], factors, strict=True)}
-    return found.value, bundle, weights, found.dual[:n]
+    solution, _ = start.minimise(cost)
+    bundle = tuple(x * scale for x, scale in zip(solution.x[:count], least.scales, strict=True))
+    weights = {prior: -z * f for prior, z, f in zip(known, solution.dual[n:], factors, strict=True)}
+    return solution.value, bundle, weights, solution.dual[:n]
 
 
 @checked

@@ -413,16 +413,16 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
         raise Unsupported("extensions are found in rational arithmetic only", came="floats or irrational alpha^d")
     if channel.shape[0] != len(secrets):
         raise OutOfRange(f"the target must have {len(secrets)} rows, one for each secret", came=channel.shape[0])
-    kept: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
-    choices = [_matching(listed.weights, kept, column) for column in channel.matrix.T]
+    rows: list[int] = places(secrets, ptype.space.size, "secrets").tolist()
+    choices = [_matching(listed.weights, rows, column) for column in channel.matrix.T]
     yield from _chosen(choices, [], np.zeros(len(listed.weights), dtype=object))
 
 
-def _matching(columns: Array, kept: list[int], wanted: Array) -> list[Array]:
+def _matching(columns: Array, rows: list[int], wanted: Array) -> list[Array]:
     """The vertices that are proportional to a column on the secrets kept, scaled to it."""
     pivot = int(np.flatnonzero(wanted != 0)[0])
-    scaled = columns * (wanted[pivot] / columns[kept[pivot]])
-    return [column for column in scaled.T if (column[kept] == wanted).all()]
+    scaled = columns * (wanted[pivot] / columns[rows[pivot]])
+    return [column for column in scaled.T if (column[rows] == wanted).all()]
 
 
 def _chosen(choices: list[list[Array]], chosen: list[Array], sums: Array) -> Iterator[Channel]:

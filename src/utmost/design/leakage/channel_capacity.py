@@ -89,11 +89,11 @@ class Attained(Shown):
         """
         is_factor = self.kind == "multiplicative"
         leak = self.measure.multiplicative_leakage if is_factor else self.measure.additive_leakage
-        found = leak(self.channel, self.prior)
-        if self.value == found:
+        leakage = leak(self.channel, self.prior)
+        if self.value == leakage:
             return True
-        is_float = isinstance(found, float) or isinstance(self.value, float)
-        return is_float and isfinite(self.value) and abs(found - self.value) <= tolerance * (1 + abs(self.value))
+        is_float = isinstance(leakage, float) or isinstance(self.value, float)
+        return is_float and isfinite(self.value) and abs(leakage - self.value) <= tolerance * (1 + abs(self.value))
 
 
 @checked
@@ -149,7 +149,7 @@ def best_subset(matrix: Array, worth: Worth) -> tuple[int, ...]:
         if not left.size or _bound(value, len(chosen), reached.sum(), gains) <= best[0]:
             continue
         more, further = (*chosen, int(left[0])), np.maximum(reached, rows[left[0]])
-        best = max(best, (value(len(more), further.sum()), more), key=lambda found: found[0])
+        best = max(best, (value(len(more), further.sum()), more), key=lambda candidate: candidate[0])
         open_sets += [(chosen, reached, left[1:]), (more, further, left[1:])]
     return tuple(sorted(best[1]))
 
@@ -182,12 +182,12 @@ def corner_priors(payments: Array, is_gain: bool) -> Array:
     [['0', '1'], ['1/2', '1/2'], ['1', '0']]
     """
     actions = _whole_columns(payments, 1 if is_gain else -1)
-    found: set[tuple[Fraction, ...]] = set()
+    corners: set[tuple[Fraction, ...]] = set()
     for best in actions:
         cuts = [tuple(a - b for a, b in zip(best, other, strict=True)) for other in actions if other != best]
         for ray in _extreme_rays(len(payments), cuts):
-            found.add(tuple(Fraction(x, sum(ray)) for x in ray))
-    return frozen(objects((p for corner in sorted(found) for p in corner), (len(found), len(payments))))
+            corners.add(tuple(Fraction(x, sum(ray)) for x in ray))
+    return frozen(objects((p for corner in sorted(corners) for p in corner), (len(corners), len(payments))))
 
 
 def _whole_columns(payments: Array, sign: int) -> list[_Ray]:
@@ -204,8 +204,8 @@ def _extreme_rays(n: int, cuts: list[_Ray]) -> list[_Ray]:
     for cut in cuts:
         sums = [sum(a * b for a, b in zip(cut, ray, strict=True)) for ray in rays]
         zeros = [frozenset(k for k, face in enumerate(faces) if _dot(face, ray) == 0) for ray in rays]
-        kept = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
-        rays = kept + list(_new_rays(rays, sums, zeros, n))
+        inside = [ray for ray, value in zip(rays, sums, strict=True) if value >= 0]
+        rays = inside + list(_new_rays(rays, sums, zeros, n))
         faces.append(cut)
     return rays
 
@@ -224,8 +224,8 @@ def _new_rays(rays: list[_Ray], sums: list[int], zeros: list[frozenset[int]], n:
             yield tuple(x // common for x in joined)
 
 
-def _dot(one: _Ray, other: _Ray) -> int:
-    return sum(a * b for a, b in zip(one, other, strict=True))
+def _dot(ray: _Ray, cut: _Ray) -> int:
+    return sum(a * b for a, b in zip(ray, cut, strict=True))
 
 
 def best_of_corners(
@@ -245,7 +245,7 @@ def best_of_corners(
     """
     leak = measure.multiplicative_leakage if kind == "multiplicative" else measure.additive_leakage
     tried = corners if C.is_exact else map(to_floats, corners)
-    value, prior = max(((leak(C, p), p) for p in tried), key=lambda found: found[0])
+    value, prior = max(((leak(C, p), p) for p in tried), key=lambda leaking: leaking[0])
     return Capacity(value, C, Attained(C, prior, payments, value, kind, measure))
 
 

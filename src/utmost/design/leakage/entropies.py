@@ -93,8 +93,8 @@ def bounds_at(rows: Array, prior: Array) -> ShannonBounds:
     return ShannonBounds(frozen(prior.copy()), max(0.0, information - error), float(each.max()) + error)
 
 
-def _narrower(one: ShannonBounds, other: ShannonBounds) -> ShannonBounds:
-    return other if other.upper - other.lower < one.upper - one.lower else one
+def _narrower(first: ShannonBounds, second: ShannonBounds) -> ShannonBounds:
+    return second if second.upper - second.lower < first.upper - first.lower else first
 
 
 def _divergences(rows: Floats, prior: Floats) -> Floats:
@@ -103,8 +103,8 @@ def _divergences(rows: Floats, prior: Floats) -> Floats:
     shown = rows > 0
     ratios = np.divide(rows, q, out=np.ones_like(rows), where=shown & (q > 0))
     ratios[shown & (q <= 0)] = np.inf
-    found: Floats = np.where(shown, rows * np.log2(ratios), 0.0).sum(axis=1)
-    return found
+    divergences: Floats = np.where(shown, rows * np.log2(ratios), 0.0).sum(axis=1)
+    return divergences
 
 
 def _information(rows: Floats, prior: Floats) -> float:

@@ -47,16 +47,16 @@ class Answering:
         Raises:
             OutOfRange: for a secret that is none of the mechanism's; it is not repeated.
         """
-        given = [secret for secret in secrets if secret is not None]
-        if not all(isinstance(one, np.generic) or _is_plain(one) for one in given):
+        known = [secret for secret in secrets if secret is not None]
+        if not all(isinstance(secret, np.generic) or _is_plain(secret) for secret in known):
             raise OutOfRange("a secret must be one of the names, or a number", came="another kind", where="secrets")
-        rows = iter(self.drawing.rows(given).tolist() if given else [])
+        rows = iter(self.drawing.rows(known).tolist() if known else [])
         return [None if secret is None else next(rows) for secret in secrets]
 
     def drawn(self, rows: list[int], randomness: Randomness) -> list[int]:
         """The number of an answer for each row, each drawn by itself, exactly."""
-        found: NDArray[np.intp] = self.drawing.numbers(np.array(rows, np.intp), randomness, None)
-        return list(map(int, found.tolist()))
+        numbers: NDArray[np.intp] = self.drawing.numbers(np.array(rows, np.intp), randomness, None)
+        return list(map(int, numbers.tolist()))
 
 
 def answering_of(drawing: Drawing, space: Space, at: Level, outcomes: int) -> Answering:
@@ -94,8 +94,8 @@ def _probabilities(drawing: Drawing) -> Iterable[object]:
 
 def _digest(*facts: object) -> str:
     """The SHA-256 of facts as text, each with its length."""
-    found = sha256()
+    digest = sha256()
     for fact in facts:
         text = str(fact).encode()
-        found.update(len(text).to_bytes(4, "big") + text)
-    return found.hexdigest()
+        digest.update(len(text).to_bytes(4, "big") + text)
+    return digest.hexdigest()

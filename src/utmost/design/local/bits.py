@@ -172,8 +172,8 @@ class BitResponse:
         >>> BitResponse.permanent("1/2").then(BitResponse("3/4", "1/2"))
         BitResponse(one=Fraction(11, 16), zero=Fraction(9, 16))
         """
-        one, zero = (p * after.one + (1 - p) * after.zero for p in (self.one, self.zero))
-        return BitResponse(one, zero)
+        one_after, zero = (p * after.one + (1 - p) * after.zero for p in (self.one, self.zero))
+        return BitResponse(one_after, zero)
 
     @property
     def level(self) -> Level:
@@ -255,11 +255,11 @@ class Coupling:
 
     def joint(self, bit: int) -> PairLaw:
         """P(strict = z1, loose = z2) for a bit."""
-        found = {}
+        law = {}
         for z1, z2 in product((0, 1), repeat=2):
-            loose, kept = self.loose.of(bit), self.strict_given(z2)
-            found[z1, z2] = (loose if z2 else 1 - loose) * (kept if z1 else 1 - kept)
-        return found
+            loose, strict_chance = self.loose.of(bit), self.strict_given(z2)
+            law[z1, z2] = (loose if z2 else 1 - loose) * (strict_chance if z1 else 1 - strict_chance)
+        return law
 
 
 @checked
@@ -271,14 +271,14 @@ def between(strict: BitResponse, at: BitResponse, loose: BitResponse) -> list[Fr
     ['1/66', '5/18', '13/18', '65/66']
     """
     outer, inner = Coupling(strict, at), Coupling(at, loose)
-    found = []
+    chances = []
     for z2, z1 in product((0, 1), repeat=2):
         middle = inner.strict_given(z2)
         ways = ((1 - middle, outer.strict_given(0)), (middle, outer.strict_given(1)))
-        zero, one = (way * (kept if z1 else 1 - kept) for way, kept in ways)
+        both_zero, both_one = (way * (loose_chance if z1 else 1 - loose_chance) for way, loose_chance in ways)
         # A pair that no bit leads to, such as strict = 0 where loose = 1 settles strict, may go anywhere.
-        found.append(one / (zero + one) if zero + one else Fraction(z2))
-    return found
+        chances.append(both_one / (both_zero + both_one) if both_zero + both_one else Fraction(z2))
+    return chances
 
 
 @checked
@@ -307,8 +307,8 @@ def respond(bits: Any, response: BitResponse, *, randomness: Randomness | None =
     >>> respond(np.ones((2, 3), bool), BitResponse.permanent("1/2")).shape
     (2, 3)
     """
-    given = as_bits(bits, "bits")
-    return draw_bits(given.view(np.uint8), [response.zero, response.one], secure(randomness))
+    truth = as_bits(bits, "bits")
+    return draw_bits(truth.view(np.uint8), [response.zero, response.one], secure(randomness))
 
 
 @checked
@@ -348,6 +348,6 @@ def tighten(responses: Any, strict: BitResponse, loose: BitResponse, *, randomne
 
 def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
     """For each bit and its response a new one, that is 1 with the chance of the two, by 2 bit + response."""
-    true, said = as_bits(bits, "bits"), as_bits(responses, "responses")
-    check_same_shape(true, said)
-    return draw_bits(true.view(np.uint8) * np.uint8(2) + said, chances, secure(randomness))
+    true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
+    check_same_shape(true, reported)
+    return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))

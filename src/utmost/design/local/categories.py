@@ -48,10 +48,10 @@ Formula = Callable[[Any], Any]
 
 def value_at(at: Level, formula: Formula, bits: int = _BITS) -> Fraction | Interval:
     """A rational function of alpha: exactly where alpha is rational, else an interval of so many bits and some more."""
-    found: Fraction | Interval = formula(
+    value: Fraction | Interval = formula(
         at.alpha_fraction() if at.is_rational else at.alpha_interval(bits + _lost_bits(at))
     )
-    return found
+    return value
 
 
 def _lost_bits(at: Level) -> int:
@@ -170,13 +170,13 @@ class SubsetSelection(Shown):
         sizes = range(1, self.categories)
         if self.level.is_rational:
             alpha = self.level.alpha_fraction()
-            mine = self._variance_of(alpha)
-            return bool(mine == self.bound_of(alpha, self.size) and all(mine <= self.bound_of(alpha, d) for d in sizes))
+            own = self._variance_of(alpha)
+            return bool(own == self.bound_of(alpha, self.size) and all(own <= self.bound_of(alpha, d) for d in sizes))
         near = self.level.alpha_interval(_BITS + _lost_bits(self.level) + 4 * self.categories.bit_length())
-        found, own = self._variance_of(near), self.bound_of(near, self.size)
-        if found.is_below(own) or own.is_below(found):
+        variance, bound = self._variance_of(near), self.bound_of(near, self.size)
+        if variance.is_below(bound) or bound.is_below(variance):
             return False
-        return not any(self.bound_of(near, d).is_below(found) for d in sizes)
+        return not any(self.bound_of(near, d).is_below(variance) for d in sizes)
 
 
 @checked
@@ -217,22 +217,22 @@ def best_report(
     return best
 
 
-def is_less(at: Level, one: Formula, other: Formula) -> bool:
+def is_less(at: Level, first: Formula, second: Formula) -> bool:
     """Whether one rational function of alpha is certainly below another; not where they agree to 8192 bits."""
     if at.is_rational:
         alpha = at.alpha_fraction()
-        return bool(one(alpha) < other(alpha))
+        return bool(first(alpha) < second(alpha))
     bits = _BITS
     while bits <= _MOST_BITS:
-        mine, theirs = value_at(at, one, bits), value_at(at, other, bits)
-        assert isinstance(mine, Interval), "alpha is irrational"
-        assert isinstance(theirs, Interval), "alpha is irrational"
-        if mine.is_below(theirs) or theirs.is_below(mine):
-            return mine.is_below(theirs)
+        first_value, second_value = value_at(at, first, bits), value_at(at, second, bits)
+        assert isinstance(first_value, Interval), "alpha is irrational"
+        assert isinstance(second_value, Interval), "alpha is irrational"
+        if first_value.is_below(second_value) or second_value.is_below(first_value):
+            return first_value.is_below(second_value)
         bits *= 2
     return False
 
 
 def _number(at: Level, formula: Formula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
-    found = value_at(at, formula)
-    return found if isinstance(found, Fraction) else rounded(found)
+    value = value_at(at, formula)
+    return value if isinstance(value, Fraction) else rounded(value)

@@ -92,10 +92,10 @@ def relax_categories(
     (3, 2)
     """
     pair, true = CategoryCoupling(strict, loose), _values(values, strict)
-    said = _sets(reports, strict)
-    if len(said) != len(true):
-        raise OutOfRange("there must be one report for each client", came=f"{len(said)} and {len(true)}")
-    return _in_parts(pair.relaxed, strict.categories, secure(randomness), true, said)
+    read_reports = _sets(reports, strict)
+    if len(read_reports) != len(true):
+        raise OutOfRange("there must be one report for each client", came=f"{len(read_reports)} and {len(true)}")
+    return _in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
 
 
 @checked_parts
@@ -130,20 +130,20 @@ class CategoryCoupling:
     @property
     def stays(self) -> Fraction | float:
         """c, the chance that the strict report lies around the loose one, or within it."""
-        found = self._chance(lambda a1, a2: self._c(a1, a2), 128)
-        return found if isinstance(found, Fraction) else float(found.middle)
+        chance = self._chance(lambda a1, a2: self._c(a1, a2), 128)
+        return chance if isinstance(chance, Fraction) else float(chance.middle)
 
     def tightened(self, loose: Sets, randomness: Randomness) -> Sets:
         """A strict report from each loose one."""
         k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         stays = self._drawn(np.zeros(len(loose), np.uint8), [self._c], randomness)
-        found = _chosen(_everything(len(loose), k), d1, randomness)
+        sets = _chosen(_everything(len(loose), k), d1, randomness)
         near, extra = loose[stays], _others(loose[stays], k)
         if d2 <= d1:
-            found[stays] = np.concatenate([near, _chosen(extra, d1 - d2, randomness)], axis=1)
+            sets[stays] = np.concatenate([near, _chosen(extra, d1 - d2, randomness)], axis=1)
         else:
-            found[stays] = _chosen(near, d1, randomness)
-        return np.sort(found, axis=1)
+            sets[stays] = _chosen(near, d1, randomness)
+        return np.sort(sets, axis=1)
 
     def relaxed(self, values: NDArray[np.int64], strict: Sets, randomness: Randomness) -> Sets:
         """A loose report for each client with a strict one: by Bayes' rule, in two steps."""
@@ -151,10 +151,10 @@ class CategoryCoupling:
         own = (strict == values[:, None]).any(axis=1)
         near = self._drawn(own.view(np.uint8), [partial(self._nearby, has=has) for has in (False, True)], randomness)
         keeps = self._drawn(own.view(np.uint8), [partial(self._keeps, has=has) for has in (False, True)], randomness)
-        found = _reported(values, randomness, how=self.loose)
+        loose_reports = _reported(values, randomness, how=self.loose)
         for has in (False, True):
             rows = np.flatnonzero(near & (own == has))
-            sets, x, kept = strict[rows], values[rows], keeps[rows]
+            sets, x, kept_value = strict[rows], values[rows], keeps[rows]
             if d2 <= d1:
                 base, pool, wanted = sets[:, :0], _without(sets, x) if has else sets, d2
                 may_keep = has
@@ -162,13 +162,13 @@ class CategoryCoupling:
                 rest = _others(sets, k)
                 base, pool, wanted = sets, rest if has else _without(rest, x), d2 - d1
                 may_keep = not has
-            made = np.empty((len(rows), wanted), np.int64)
+            completed = np.empty((len(rows), wanted), np.int64)
             drawn = min(wanted, pool.shape[1])
-            made[:, :drawn] = _chosen(pool, drawn, randomness)
+            completed[:, :drawn] = _chosen(pool, drawn, randomness)
             if may_keep and wanted:
-                made[kept, -1] = x[kept]
-            found[rows] = np.concatenate([base, made], axis=1)
-        return np.sort(found, axis=1)
+                completed[kept_value, -1] = x[kept_value]
+            loose_reports[rows] = np.concatenate([base, completed], axis=1)
+        return np.sort(loose_reports, axis=1)
 
     def _c(self, a1: Any, a2: Any) -> Any:
         if self.strict == self.loose:
@@ -202,11 +202,11 @@ class CategoryCoupling:
 
     def _chance(self, formula: Any, bits: int) -> Any:
         """A function of both alphas: a Fraction where both are rational, else an interval of so many bits or more."""
-        one, other = self.strict.level, self.loose.level
-        if one.is_rational and other.is_rational:
-            return formula(one.alpha_fraction(), other.alpha_fraction())
-        whole = bits + _GUARD + 4 * int(2 * max(one.epsilon_float, other.epsilon_float) + 64)
-        return formula(*(_interval(at, whole) for at in (one, other)))
+        strict, loose = self.strict.level, self.loose.level
+        if strict.is_rational and loose.is_rational:
+            return formula(strict.alpha_fraction(), loose.alpha_fraction())
+        whole = bits + _GUARD + 4 * int(2 * max(strict.epsilon_float, loose.epsilon_float) + 64)
+        return formula(*(_interval(at, whole) for at in (strict, loose)))
 
 
 _GUARD = 64
@@ -218,8 +218,8 @@ def _known(chance: Any) -> Any:
 
 def _within(interval: Interval) -> Interval:
     """The interval cut to 0..1, where a chance lies."""
-    one = 1 << interval.bits
-    return Interval(min(max(interval.low, 0), one), min(max(interval.high, 0), one), interval.bits)
+    unit = 1 << interval.bits
+    return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
 
 
 def _interval(at: Any, bits: int) -> Interval:
@@ -317,22 +317,22 @@ class CategoryCounts(Shown):
 
 
 def _values(values: Any, how: SubsetSelection) -> NDArray[np.int64]:
-    found = plain_array(values, "list of categories")
-    whole = found.ndim == 1 and (found.dtype.kind in "iu" or found.size == 0)
-    if not whole or (found.size and not 0 <= found.min() <= found.max() < how.categories):
+    categories = plain_array(values, "list of categories")
+    whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
+    if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):
         raise OutOfRange(
             f"categories must be a list of integers in 0..{how.categories - 1}", came="another", where="values"
         )
-    return found.astype(np.int64)
+    return categories.astype(np.int64)
 
 
 def _sets(reports: Any, how: SubsetSelection) -> Sets:
-    found = plain_array(reports, "list of reports")
-    if found.ndim != 2 or found.shape[1] != how.size or found.dtype.kind not in "iu":
+    sent = plain_array(reports, "list of reports")
+    if sent.ndim != 2 or sent.shape[1] != how.size or sent.dtype.kind not in "iu":
         raise OutOfRange(
-            f"reports must be integers of the shape (clients, {how.size})", came=found.shape, where="reports"
+            f"reports must be integers of the shape (clients, {how.size})", came=sent.shape, where="reports"
         )
-    sets = np.sort(found.astype(np.int64), axis=1)
+    sets = np.sort(sent.astype(np.int64), axis=1)
     if sets.size and (sets.min() < 0 or sets.max() >= how.categories or (sets[:, 1:] == sets[:, :-1]).any()):
         required = f"a report must hold {how.size} different categories in 0..{how.categories - 1}"
         raise OutOfRange(required, came="another", where="reports")
@@ -382,8 +382,8 @@ def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
 
 def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
     """Of each row so many members in uniformly random order: the first steps of a shuffle."""
-    rows, found = np.arange(len(pool)), pool.copy()
+    rows, shuffled = np.arange(len(pool)), pool.copy()
     for at in range(size):
         other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)
-        found[rows, at], found[rows, other] = found[rows, other], found[rows, at].copy()
-    return found[:, :size]
+        shuffled[rows, at], shuffled[rows, other] = shuffled[rows, other], shuffled[rows, at].copy()
+    return shuffled[:, :size]

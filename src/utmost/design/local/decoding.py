@@ -55,8 +55,8 @@ def nonnegative_least_squares(gram: Floats, moments: Floats, *, tolerance: float
         return np.zeros(size)
     ridged = gram + _RIDGE * float(np.diag(gram).max()) * np.eye(size)
     slack = tolerance * max(1e-300, float(np.abs(moments).max()))
-    found = _by_blocks(ridged, moments, slack)
-    return found if found is not None else _one_by_one(ridged, moments, slack)
+    solution = _by_blocks(ridged, moments, slack)
+    return solution if solution is not None else _one_by_one(ridged, moments, slack)
 
 
 def _by_blocks(gram: Floats, moments: Floats, slack: float) -> Floats | None:
@@ -185,16 +185,16 @@ def decode(
     if tally.ones.shape != (bloom.cohorts, bloom.bits) or not tally.clients.any():
         raise OutOfRange(f"the tally must hold clients of ({bloom.cohorts}, {bloom.bits})", came=tally.ones.shape)
     rows = _Rows.of(tally, response, bloom)
-    kept = rows.screened(list(candidates), bloom)
-    kept = kept.part(nonnegative_least_squares(*rows.normal(kept))[:-1] > 0)
+    words = rows.screened(list(candidates), bloom)
+    words = words.part(nonnegative_least_squares(*rows.normal(words))[:-1] > 0)
     critical = float(share) / max(1, len(candidates))
     while True:
-        fit = _Fit.of(rows, kept)
+        fit = _Fit.of(rows, words)
         doubtful = np.flatnonzero(fit.p_values > critical)
         if not doubtful.size:
-            return fit.decoding(kept.words)
+            return fit.decoding(words.words)
         worst = doubtful[np.argsort(fit.p_values[doubtful])[-max(1, doubtful.size // 2) :]]
-        kept = kept.part(~np.isin(np.arange(len(kept.words)), worst))
+        words = words.part(~np.isin(np.arange(len(words.words)), worst))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,13 +240,13 @@ class _Rows:
             sets[row, places[number]] = 1.0
         return _Words([candidates[number] for number in best.tolist()], sets)
 
-    def design(self, kept: _Words) -> Floats:
+    def design(self, words: _Words) -> Floats:
         """Shape (words + 1, places): expected ones at each place for one client with a word, or with another one."""
-        return np.vstack([kept.sets * self.shares, self.others])
+        return np.vstack([words.sets * self.shares, self.others])
 
-    def normal(self, kept: _Words) -> tuple[Floats, Floats]:
+    def normal(self, words: _Words) -> tuple[Floats, Floats]:
         """Gram matrix and moments, each row weighted by its variance."""
-        design = self.design(kept)
+        design = self.design(words)
         weighted = design / self.variances
         return weighted @ design.T, weighted @ self.estimates
 
@@ -260,17 +260,17 @@ class _Fit:
     spread: float
 
     @classmethod
-    def of(cls, rows: _Rows, kept: _Words) -> "_Fit":
-        design = rows.design(kept)
-        gram, moments = rows.normal(kept)
+    def of(cls, rows: _Rows, words: _Words) -> "_Fit":
+        design = rows.design(words)
+        gram, moments = rows.normal(words)
         inverse = _inverse(gram)
         counts = inverse @ moments
         solver = inverse @ (design / rows.variances)  # counts = solver @ estimates
-        by_cohorts = _cohort_variance(solver, kept, counts, rows)
+        by_cohorts = _cohort_variance(solver, words, counts, rows)
         used = np.isfinite(rows.variances)
         residual = (rows.estimates - counts @ design)[used]
         freedom = max(1, int(used.sum()) - len(counts))
-        expected = rows.variances[used] + _scatter(kept, counts, rows)[used]
+        expected = rows.variances[used] + _scatter(words, counts, rows)[used]
         spread = float((residual**2 / expected).sum() / freedom)
         variances = np.diag(inverse) * max(1.0, spread) + by_cohorts
         return cls(counts, np.sqrt(np.maximum(variances, 0)), spread)
@@ -283,8 +283,8 @@ class _Fit:
 
     def decoding(self, words: list[str]) -> Decoding:
         rows = zip(words, self.counts.tolist(), self.errors.tolist(), self.p_values.tolist(), strict=False)
-        found = sorted((Found(*row) for row in rows), key=lambda each: (-each.count, each.word))
-        return Decoding(tuple(found), max(0.0, float(self.counts[-1])), self.spread)
+        decoded = sorted((Found(*row) for row in rows), key=lambda each: (-each.count, each.word))
+        return Decoding(tuple(decoded), max(0.0, float(self.counts[-1])), self.spread)
 
 
 def _inverse(gram: Floats) -> Floats:
@@ -295,7 +295,7 @@ def _inverse(gram: Floats) -> Floats:
     return inverse
 
 
-def _cohort_variance(solver: Floats, kept: _Words, counts: Floats, rows: _Rows) -> Floats:
+def _cohort_variance(solver: Floats, words: _Words, counts: Floats, rows: _Rows) -> Floats:
     """What the random cohorts add: N_w clients fall into cohorts j with chances s_j, and count L_j in each.
 
     The variance of an estimate is the sum over w of N_w (sum_j s_j L_j^2 - (sum_j s_j L_j)^2).
@@ -304,16 +304,16 @@ def _cohort_variance(solver: Floats, kept: _Words, counts: Floats, rows: _Rows) 
     shares = rows.shares[::size]
     of_cohort = np.eye(cohorts)
     total = np.zeros(len(counts))
-    for sets, count in zip(kept.sets, counts, strict=False):
+    for sets, count in zip(words.sets, counts, strict=False):
         places = np.flatnonzero(sets)
         each = solver[:, places] @ of_cohort[places // size]
         total += max(0.0, float(count)) * (each**2 @ shares - (each @ shares) ** 2)
     return total
 
 
-def _scatter(kept: _Words, counts: Floats, rows: _Rows) -> Floats:
+def _scatter(words: _Words, counts: Floats, rows: _Rows) -> Floats:
     """The variance of the true ones at each place by the random cohorts."""
-    scattered: Floats = np.maximum(counts[:-1], 0) @ kept.sets * rows.shares * (1 - rows.shares)
+    scattered: Floats = np.maximum(counts[:-1], 0) @ words.sets * rows.shares * (1 - rows.shares)
     return scattered
 
 

@@ -47,8 +47,8 @@ class PermanentResponses(ProcessMemory):
         self._open(bits, secure(randomness))
 
     def _open(self, bits: Any, randomness: Randomness) -> None:
-        given = as_bits(bits, "bits")
-        self._shape, self._bits = given.shape, np.packbits(given)
+        truth = as_bits(bits, "bits")
+        self._shape, self._bits = truth.shape, np.packbits(truth)
         self._known: dict[Fraction, Packed] = {}
         self._randomness = randomness
 

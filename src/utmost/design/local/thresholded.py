@@ -109,17 +109,27 @@ class ThresholdedPair(Shown):
         risen = self._risen_exactly()
         if risen is None:
             return nearest(self.enclosure(bit, strict, loose, _FLOAT_BITS))
-        one, two = self.strict.response.of(0), self.loose.response.of(0)
+        strict_one, loose_one = self.strict.response.of(0), self.loose.response.of(0)
         # A bit of 1 is a bit of 0 seen in the mirror: both thresholds are 1/2.
         z1, z2 = (1 - strict, 1 - loose) if bit else (strict, loose)
-        return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[z1, z2]
+        return {
+            (0, 1): risen,
+            (1, 1): loose_one - risen,
+            (1, 0): strict_one - loose_one + risen,
+            (0, 0): 1 - strict_one - risen,
+        }[z1, z2]
 
     @checked
     def enclosure(self, bit: int, strict: int, loose: int, bits: int) -> Interval:
         """An interval around P(strict = z1, loose = z2) for a bit."""
         risen = self.risen(bit, bits)
-        one, two = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
-        return {(0, 1): risen, (1, 1): two - risen, (1, 0): one - two + risen, (0, 0): 1 - one - risen}[strict, loose]
+        strict_one, loose_one = (Interval.of(each.response.of(bit), bits) for each in (self.strict, self.loose))
+        return {
+            (0, 1): risen,
+            (1, 1): loose_one - risen,
+            (1, 0): strict_one - loose_one + risen,
+            (0, 0): 1 - strict_one - risen,
+        }[strict, loose]
 
     @checked
     def risen(self, bit: int, bits: int) -> Interval:
@@ -137,10 +147,12 @@ class ThresholdedPair(Shown):
     def loose_given(self, bit: int, strict: int) -> Real:
         """P(loose = 1 | strict) for a bit: what relaxing a response needs."""
         exactly = self._risen_exactly()
-        one = self.strict.response.of(bit)
+        strict_one = self.strict.response.of(bit)
         if exactly is not None:
-            return partial(Interval.of, Fraction(self.probability(bit, strict, 1)) / (one if strict else 1 - one))
-        return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (one if strict else 1 - one)
+            return partial(
+                Interval.of, Fraction(self.probability(bit, strict, 1)) / (strict_one if strict else 1 - strict_one)
+            )
+        return lambda bits: self.enclosure(bit, strict, 1, bits + 8) / (strict_one if strict else 1 - strict_one)
 
     def loss(self) -> Level | float:
         """What the two responses lose together, by the joint law: a Level where it is rational, else rounded up."""
@@ -148,17 +160,19 @@ class ThresholdedPair(Shown):
         if self._risen_exactly() is not None:
             ratios = [Fraction(self.probability(0, *z)) / Fraction(self.probability(1, *z)) for z in pairs]
             return Level.of_alpha(min(min(ratio, 1 / ratio) for ratio in ratios))
-        found = [self.enclosure(0, z1, z2, _FLOAT_BITS) / self.enclosure(1, z1, z2, _FLOAT_BITS) for z1, z2 in pairs]
-        largest = max(max(ratio.upper, 1 / ratio.lower) for ratio in found)
+        quotients = [
+            self.enclosure(0, z1, z2, _FLOAT_BITS) / self.enclosure(1, z1, z2, _FLOAT_BITS) for z1, z2 in pairs
+        ]
+        largest = max(max(ratio.upper, 1 / ratio.lower) for ratio in quotients)
         return float(Level.of_alpha(1 / largest).epsilon)
 
     def _risen_exactly(self) -> Fraction | None:
         """q = (zero_2/2)(1 - rate_1/rate_2), where both thresholds are 1/2 and the rates are commensurable."""
         responses = (self.strict.response, self.loose.response)
-        one, two = self.strict.rate, self.loose.rate
-        if any(each.one + each.zero != 1 for each in responses) or one.base != two.base:
+        strict_rate, loose_rate = self.strict.rate, self.loose.rate
+        if any(each.one + each.zero != 1 for each in responses) or strict_rate.base != loose_rate.base:
             return None
-        return responses[1].zero / 2 * (1 - one.power / two.power)
+        return responses[1].zero / 2 * (1 - strict_rate.power / loose_rate.power)
 
 
 def _odds(p: Fraction) -> Fraction:
@@ -173,10 +187,10 @@ def _crossing(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Inter
     Where s < t, V_2 in (s, t] needs W <= t - V_2 at or above 0; beyond max(s, t), below.
     """
     c = (1 - (slow / fast) ** 2) / 2
-    found = c * _beyond(max(s, t), t, slow, fast)
+    probability = c * _beyond(max(s, t), t, slow, fast)
     if s < t:
-        found = found + _cdf(t, fast) - _cdf(s, fast) - c * _within(s, t, slow, fast)
-    return found
+        probability = probability + _cdf(t, fast) - _cdf(s, fast) - c * _within(s, t, slow, fast)
+    return probability
 
 
 def _cdf(x: Fraction, rate: Interval) -> Interval:
@@ -187,23 +201,23 @@ def _cdf(x: Fraction, rate: Interval) -> Interval:
 def _within(s: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
     """The integral over (s, t) of the density of rate ``fast`` at v times e^{slow (v - t)}."""
     total, gap = slow + fast, fast - slow
-    found = Interval.of(0, slow.bits)
+    integral = Interval.of(0, slow.bits)
     if s < 0:
         end = min(t, Fraction(0))
-        found = found + (_exp(total * end - slow * t) - _exp(total * s - slow * t)) / total
+        integral = integral + (_exp(total * end - slow * t) - _exp(total * s - slow * t)) / total
     if t > 0:
         start = max(s, Fraction(0))
-        found = found + (_exp(-gap * start - slow * t) - _exp(-gap * t - slow * t)) / gap
-    return found * fast / 2
+        integral = integral + (_exp(-gap * start - slow * t) - _exp(-gap * t - slow * t)) / gap
+    return integral * fast / 2
 
 
 def _beyond(edge: Fraction, t: Fraction, slow: Interval, fast: Interval) -> Interval:
     """The integral from edge >= t to infinity of the density of rate ``fast`` at v times e^{slow (t - v)}."""
     total, gap = slow + fast, fast - slow
-    found = _exp(slow * t - total * max(edge, Fraction(0))) / total
+    integral = _exp(slow * t - total * max(edge, Fraction(0))) / total
     if edge < 0:
-        found = found + (_exp(slow * t) - _exp(slow * t + gap * edge)) / gap
-    return found * fast / 2
+        integral = integral + (_exp(slow * t) - _exp(slow * t + gap * edge)) / gap
+    return integral * fast / 2
 
 
 def _exp(x: Interval) -> Interval:

@@ -167,15 +167,15 @@ class Tally(Shown):
         Raises:
             OutOfRange: for reports of another width, and as `Bloom.read_cohorts` does.
         """
-        said = as_bits(reports, "reports")
-        if said.ndim != 2 or said.shape[1] != bloom.bits:
-            raise OutOfRange(f"reports must have the shape (clients, {bloom.bits})", came=said.shape, where="Tally.of")
-        groups = bloom.read_cohorts(cohorts, len(said))
+        bits = as_bits(reports, "reports")
+        if bits.ndim != 2 or bits.shape[1] != bloom.bits:
+            raise OutOfRange(f"reports must have the shape (clients, {bloom.bits})", came=bits.shape, where="Tally.of")
+        groups = bloom.read_cohorts(cohorts, len(bits))
         clients = np.bincount(groups, minlength=bloom.cohorts)
         ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
         order = np.argsort(groups, kind="stable")
         for cohort, rows in enumerate(np.split(order, np.cumsum(clients)[:-1])):
-            ones[cohort] = np.count_nonzero(said[rows], axis=0)
+            ones[cohort] = np.count_nonzero(bits[rows], axis=0)
         return cls(ones, clients)
 
     def __add__(self, other: "Tally") -> "Tally":
@@ -191,15 +191,17 @@ class Tally(Shown):
         Args:
             response: from true bit to report: for a report of a memoised response ``memo.then(report)``.
         """
-        zero, one = float(response.zero), float(response.one)
-        estimates: NDArray[np.float64] = (self.ones - zero * self.clients[:, None]) / (one - zero)
+        zero_chance, one_chance = float(response.zero), float(response.one)
+        estimates: NDArray[np.float64] = (self.ones - zero_chance * self.clients[:, None]) / (one_chance - zero_chance)
         return estimates
 
     @checked
     def variances(self, response: BitResponse) -> NDArray[np.float64]:
         """The variances of these estimates by the response alone, at the estimated numbers of ones."""
-        zero, one = float(response.zero), float(response.one)
+        zero_chance, one_chance = float(response.zero), float(response.one)
         clients = self.clients[:, None].astype(np.float64)
         true = np.clip(self.true_ones(response), 0, clients)
-        drawn: NDArray[np.float64] = true * one * (1 - one) + (clients - true) * zero * (1 - zero)
-        return drawn / (one - zero) ** 2
+        drawn: NDArray[np.float64] = true * one_chance * (1 - one_chance) + (clients - true) * zero_chance * (
+            1 - zero_chance
+        )
+        return drawn / (one_chance - zero_chance) ** 2

@@ -131,15 +131,15 @@ def attack(
 
 
 def attack_beside(
-    found: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object = None, loss: object = None
+    mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object = None, loss: object = None
 ) -> Attack:
     """The attack on an optimal mechanism with those on the usual mechanisms of its type beside it."""
-    asked = {"prior": prior, "loss": loss}
+    knowledge = {"prior": prior, "loss": loss}
     others = tuple(
-        attack(channel @ bayes_remap(channel, consumer), consumer, mechanism=name, **asked)
+        attack(channel @ bayes_remap(channel, consumer), consumer, mechanism=name, **knowledge)
         for name, channel in usual_mechanisms(ptype, floats=ptype.space.size**3 > _MOST_EXACT).items()
     )
-    return replace(attack(found, consumer, mechanism="optimal", **asked), others=others)
+    return replace(attack(mechanism, consumer, mechanism="optimal", **knowledge), others=others)
 
 
 @checked

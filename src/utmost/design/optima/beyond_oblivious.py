@@ -159,8 +159,10 @@ def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[Cou
         (1, 0, 1): lean,
     }
     second: dict[tuple[int, ...], Fraction] = {(d[1], d[0], d[2]): weight for d, weight in first.items()}
-    one, two = (Consumer([prior.get(d, Fraction(0)) for d in query.databases], loss) for prior in (first, second))
-    return query, one, two
+    first_consumer, second_consumer = (
+        Consumer([prior.get(d, Fraction(0)) for d in query.databases], loss) for prior in (first, second)
+    )
+    return query, first_consumer, second_consumer
 
 
 def _mean(rows: Array) -> Array:

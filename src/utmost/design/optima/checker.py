@@ -165,9 +165,9 @@ class Multipliers(Shown, Rebuilt):
 
     def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
         """The sums of factor times multiplier that meet at each secret and action: at the low secret, or the high."""
-        found = np.zeros(shape, dtype=self.value.dtype)
-        np.add.at(found, (self.high if at_high else self.low, self.action), factors * self.value)
-        return found
+        sums = np.zeros(shape, dtype=self.value.dtype)
+        np.add.at(sums, (self.high if at_high else self.low, self.action), factors * self.value)
+        return sums
 
     def most(self, shape: tuple[int, int]) -> int:
         """How many multipliers meet at most at one secret and action."""

@@ -68,10 +68,10 @@ def _scores(rows: LossRows, faded: Callable[[Array], Array], scale: Any) -> Iter
     """scale * S_y; ``faded`` multiplies by alpha. Every sqrt(n)-th U is kept, the stretches between are repeated."""
     n = rows.secrets - 1
     stride = max(1, math.isqrt(n))
-    kept = _kept(rows, faded, scale, stride)
+    restarts = _kept(rows, faded, scale, stride)
     left = 0 * rows.row(0)
     for start in range(0, n + 1, stride):
-        right = _stretch(rows, faded, scale, kept.pop(), range(start, min(start + stride, n + 1)))
+        right = _stretch(rows, faded, scale, restarts.pop(), range(start, min(start + stride, n + 1)))
         for y in range(start, min(start + stride, n + 1)):
             left = faded(left) + scale * rows.row(y)
             yield left + right.pop()
@@ -80,12 +80,12 @@ def _scores(rows: LossRows, faded: Callable[[Array], Array], scale: Any) -> Iter
 def _kept(rows: LossRows, faded: Callable[[Array], Array], scale: Any, stride: int) -> list[Array]:
     """U at the last y of each stretch, the leftmost stretch last."""
     n = rows.secrets - 1
-    up, kept = 0 * rows.row(n), []
+    up, restarts = 0 * rows.row(n), []
     for y in range(n, -1, -1):
         if y == n or (y + 1) % stride == 0:
-            kept.append(up)
+            restarts.append(up)
         up = faded(up + scale * rows.row(y))
-    return kept
+    return restarts
 
 
 def _stretch(rows: LossRows, faded: Callable[[Array], Array], scale: Any, last: Array, where: range) -> list[Array]:

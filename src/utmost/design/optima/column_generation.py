@@ -154,7 +154,7 @@ class _Search:
     room: float  # 1 - alpha along the shortest edge
     best: _Bound | None = None
     shares: Shares | None = None
-    kept: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
+    best_rays: tuple[Floats, Floats] | None = None  # rays and their costs, of the least upper bound
     fruitless: int = 0
     idle: bool = False  # the last round found no ray that was not there
     early: int = _EARLY
@@ -243,10 +243,10 @@ class _Search:
         self.shares = central_shares(self.rays, self.spent, self.forest.weights, wanted, exactness)
         # What the sums are off is made up for by a column that says nothing.
         made_up = 2 * self.shares.off / self.room * self.blind
-        found = float(self.spent @ self.shares.shares) + made_up
-        if self.kept is None or found < self.upper:
-            self.kept = self.rays, self.spent
-        self.upper = min(self.upper, found)
+        total_cost = float(self.spent @ self.shares.shares) + made_up
+        if self.best_rays is None or total_cost < self.upper:
+            self.best_rays = self.rays, self.spent
+        self.upper = min(self.upper, total_cost)
 
     def _price(self, rounds: int) -> None:
         """Find each action's best ray at smoothed prices, and what the trees prove."""
@@ -292,7 +292,7 @@ class _Search:
 
     def columns(self) -> Floats:
         """(n, k): the best channel that the rays at hand make."""
-        weights, (rays, spent) = self.forest.weights, self.kept or (self.rays, self.spent)
+        weights, (rays, spent) = self.forest.weights, self.best_rays or (self.rays, self.spent)
         near = central_shares(rays, spent, weights, 1e-2 * self.gap + 0.1 * _NOTHING)
         shares = exact_sums(rays, weights, near.shares)
         channel = np.zeros((len(rays), len(self.costs)))
@@ -308,8 +308,8 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: f
     factors = plain_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
     proof = bound.trees.multipliers(search.costs - prices, factors)
     scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)
-    mu, kept = feasible_dual(ptype, consumer, prices * scale, scaled)
-    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=kept)
+    mu, multipliers = feasible_dual(ptype, consumer, prices * scale, scaled)
+    return Certificate(ptype, consumer, mu, matrix=roomy_matrix(ptype, search.columns()), multipliers=multipliers)
 
 
 def _scaled(rays: Floats, weights: Floats) -> Floats:

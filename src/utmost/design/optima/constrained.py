@@ -112,7 +112,7 @@ def _above(larger: Entry, smaller: Entry) -> Row:
 def _symmetry(n: int) -> Iterator[Row]:
     last = n - 1
     pairs = (((x, r), (last - x, last - r)) for x in range(n) for r in range(n))
-    return (Row(((one, 1), (other, -1)), is_equal=True) for one, other in pairs if one < other)
+    return (Row(((entry, 1), (mirrored, -1)), is_equal=True) for entry, mirrored in pairs if entry < mirrored)
 
 
 def _outward(x: int, n: int) -> Iterator[tuple[int, int]]:

@@ -105,9 +105,9 @@ class Forest:
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
         better = table.min(axis=1) < own - _BETTER * abs(own)
-        taken, given = which[better], best[better]
+        takers, donors = which[better], best[better]
         for part in (self.parents, self.kinds, self.roots, self.rays):
-            part[taken] = part[given]
+            part[takers] = part[donors]
 
     def adopt(self, others: "Forest", rays: Floats, which: Places) -> None:
         """Begin at trees of another forest on these places: for each action the one in ``which``, with their rays."""

@@ -55,8 +55,8 @@ def designs_in_turn(
     >>> [found.certificate.verify() for found in designs_in_turn([(ptype, consumer) for consumer in both])]
     [True, True]
     """
-    for (one, _), (other, _) in pairwise(problems):
-        if one.space is not other.space and not one.space.same_as(other.space):
+    for (first, _), (second, _) in pairwise(problems):
+        if first.space is not second.space and not first.space.same_as(second.space):
             raise OutOfRange("designs in turn must be on one space", came="another")
     optimums: list[Optimum] = []
     before: tuple[Found, ...] = ()
@@ -168,16 +168,18 @@ def loss_curve(
     if len(levels) == 0:
         raise OutOfRange("a curve needs a level", came="none")
     at = sorted({level_per(level, unit=space.unit) for level in levels})
-    found: dict[int, Optimum] = {}
+    optimums: dict[int, Optimum] = {}
     left: dict[int, Found] = {}
     for number, (place, around) in enumerate(_halving(len(at)), 1):
         starts = [left[other] for other in sorted(around, key=lambda other: abs(other - place)) if other in left]
-        found[place], kept = _begun(PrivacyType(space, at[place]), consumer, gap, starts, _numbered(progress, number))
-        if kept is not None:
-            left[place] = kept
-            if not kept.is_whole:
+        optimums[place], rays_left = _begun(
+            PrivacyType(space, at[place]), consumer, gap, starts, _numbered(progress, number)
+        )
+        if rays_left is not None:
+            left[place] = rays_left
+            if not rays_left.is_whole:
                 break
-    return LossCurve(tuple(found[place] for place in sorted(found)))
+    return LossCurve(tuple(optimums[place] for place in sorted(optimums)))
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -181,12 +181,12 @@ def _by_remap(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...]) 
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
     """The program in remaps, in the numbers of G and the loss."""
     n, k = loss.shape
-    one = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
-    rows, columns, values = [np.repeat(np.arange(n), k)], [np.arange(n * k)], [one]
+    units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
+    rows, columns, values = [np.repeat(np.arange(n), k)], [np.arange(n * k)], [units]
     for place, i in enumerate(secrets):
         rows.append(np.full(n * k + 1, n + place))
         columns.append(np.arange(n * k + 1))
-        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), one[:1]))
+        values.append(np.append(-np.outer(G[i], loss[i]).ravel(), units[:1]))
     return _least_top(n * k, rows, columns, values, n, len(secrets))
 
 
@@ -222,9 +222,9 @@ def _least_top(
     base: LinearProgram | None = None,
 ) -> LinearProgram:
     """minimise the last of size + 1 variables, a free one; ``sums`` rows equal 1 (or are base's), ``tops`` are >= 0."""
-    one, zero = [Fraction(1)] * sums, [Fraction(0)] * tops
-    lower = objects([*(base.lower.tolist() if base else one), *zero])
-    upper = objects([*(base.upper.tolist() if base else one), *[math.inf] * tops])
+    units, zeros = [Fraction(1)] * sums, [Fraction(0)] * tops
+    lower = objects([*(base.lower.tolist() if base else units), *zeros])
+    upper = objects([*(base.upper.tolist() if base else units), *[math.inf] * tops])
     cost = objects([*[Fraction(0)] * size, Fraction(1)])
     least = objects([*[Fraction(0)] * size, -math.inf])
     i, j, coefficients = (np.concatenate(part) for part in (rows, columns, values))

@@ -122,14 +122,14 @@ def feasible_dual(
     ptype: PrivacyType, consumer: Consumer, dual: Array, multipliers: Array | Multipliers
 ) -> tuple[Array, Array | Multipliers]:
     """The dual with negative multipliers raised to 0, and mu lowered until it is certainly feasible."""
-    kept = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
+    nonnegative = multipliers if isinstance(multipliers, Multipliers) else np.maximum(multipliers, 0.0)
     mu = np.array(dual)
     for _ in range(20):
-        slack = edge_slacks(ptype, consumer, mu, kept, exactly=False).min(axis=1)
+        slack = edge_slacks(ptype, consumer, mu, nonnegative, exactly=False).min(axis=1)
         if (slack >= 0).all():
             break
         mu = np.where(slack >= 0, mu, mu + 2 * slack - 2.0**-52 * abs(mu))
-    return mu, kept
+    return mu, nonnegative
 
 
 def _breaks(ptype: PrivacyType, matrix: Array) -> tuple[list[Fraction], Fraction]:
@@ -151,9 +151,9 @@ def _corrected(matrix: Array, breaks: list[Fraction], largest: Fraction) -> tupl
     return np.asarray((1 - theta) * matrix + theta * share), theta
 
 
-def _distance(one: Array, other: Array) -> Fraction:
+def _distance(first: Array, second: Array) -> Fraction:
     """The largest total variation distance of two rows."""
-    return Fraction(max(abs(one - other).sum(axis=1))) / 2
+    return Fraction(max(abs(first - second).sum(axis=1))) / 2
 
 
 def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tuple[Array, tuple[Labels, Labels]]:

@@ -186,9 +186,9 @@ def least_noise(
     True
     """
     program = _program(cost, sensitivity, level(epsilon, alpha), window, outputs, settled, has_tails=True)
-    found = _solved(program)
-    noise = PeriodicNoise(program.probabilities(found.primal), period=program.sensitivity, ratio=program.ratio)
-    return LeastNoise(noise, found.value)
+    solution = _solved(program)
+    noise = PeriodicNoise(program.probabilities(solution.primal), period=program.sensitivity, ratio=program.ratio)
+    return LeastNoise(noise, solution.value)
 
 
 def noise_bound(

@@ -159,9 +159,9 @@ class Optimum(Shown, Rebuilt):
         >>> str(told.prior_vulnerability), str(told.vulnerability), [other.mechanism for other in told.others]
         ('1/4', '1/2', ['geometric noise', 'exponential mechanism'])
         """
-        kept = self.certificate
-        channel = self.channel if kept.matrix is None else stochastic(kept.matrix)
-        return attack_beside(channel, kept.ptype, kept.consumer, prior=prior, loss=loss)
+        certificate = self.certificate
+        channel = self.channel if certificate.matrix is None else stochastic(certificate.matrix)
+        return attack_beside(channel, certificate.ptype, certificate.consumer, prior=prior, loss=loss)
 
     def draw(
         self,
@@ -187,18 +187,18 @@ class Optimum(Shown, Rebuilt):
 
     def _drawing(self) -> Any:
         """The mechanism with the names of secrets and answers."""
-        kept, labels = self.certificate, self.certificate.ptype.space.labels
-        answers = labels if kept.consumer.actions == len(labels) else None
-        return provided("drawing")(_drawn_from(kept), labels, answers, kept.remap)
+        certificate, labels = self.certificate, self.certificate.ptype.space.labels
+        answers = labels if certificate.consumer.actions == len(labels) else None
+        return provided("drawing")(_drawn_from(certificate), labels, answers, certificate.remap)
 
 
 @lru_cache(maxsize=8)
-def _drawn_from(kept: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
+def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
     """The mechanism whose outcomes, remapped where there is a remap, are the answers; one object for each design."""
-    if kept.remap is not None:
-        return GeometricMatrix(kept.ptype.space.size, kept.ptype.level)
-    assert kept.matrix is not None, "a design has a remap or a matrix"
-    return stochastic(kept.matrix)
+    if certificate.remap is not None:
+        return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
+    assert certificate.matrix is not None, "a design has a remap or a matrix"
+    return stochastic(certificate.matrix)
 
 
 @checked
@@ -252,15 +252,15 @@ def optimal_mechanism(
     if method not in get_args(Method):
         raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
     rational = consumer.is_exact and ptype.level.is_rational
-    asked = read_constraints(constraints, ptype.space, consumer.actions)
-    if asked and method not in ("auto", "program"):
+    read_conditions = read_constraints(constraints, ptype.space, consumer.actions)
+    if read_conditions and method not in ("auto", "program"):
         raise OutOfRange("constraints need the program", came=f"method {method!r}")
     if exactly and method == "columns":
         raise OutOfRange("column generation comes near the optimum, not exactly there", came="exactly=True")
     if exactly and not rational:
         raise Unsupported("an exact design needs a rational prior, loss and alpha", came=str(ptype.level))
-    if asked:
-        return Optimum(constrained_certificate(ptype, consumer, asked), "program with constraints")
+    if read_conditions:
+        return Optimum(constrained_certificate(ptype, consumer, read_conditions), "program with constraints")
     is_line = isinstance(ptype.space.metric, LineMetric)
     theorem = theorem_for(consumer) if is_line and method in ("auto", "theorem") else None
     if method == "theorem" and theorem is None:
@@ -312,13 +312,13 @@ def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certifica
     shape = (consumer.secrets, consumer.actions)
     dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
     rational = exactly and consumer.is_exact and _has_rational_factors(ptype)
-    found = solution.primal.reshape(shape)
-    matrix = found if exactly else private_matrix(ptype, found)
+    entries = solution.primal.reshape(shape)
+    matrix = entries if exactly else private_matrix(ptype, entries)
     if rational:
         is_line = isinstance(ptype.space.metric, LineMetric)
         return Certificate(ptype, consumer, dual, matrix=matrix, multipliers=None if is_line else multipliers)
-    mu, kept = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
-    return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=kept)
+    mu, nonnegative = feasible_dual(ptype, consumer, dual.astype(np.float64), multipliers.astype(np.float64))
+    return Certificate(ptype, consumer, mu, matrix=matrix, multipliers=nonnegative)
 
 
 def _has_rational_factors(ptype: PrivacyType) -> bool:

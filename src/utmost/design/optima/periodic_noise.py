@@ -235,10 +235,10 @@ class PeriodicNoise:
         Raises:
             PromiseBroken: with the ratio that breaks it.
         """
-        promised, found = level(epsilon, alpha), self.worst_ratio(sensitivity)
-        allowed = found / (1 - exact(tolerance, "tolerance"))
+        promised, worst = level(epsilon, alpha), self.worst_ratio(sensitivity)
+        allowed = worst / (1 - exact(tolerance, "tolerance"))
         if allowed <= 0 or (allowed < 1 and Level.of_alpha(allowed) > promised):
-            raise PromiseBroken(f"likelihood ratios must be at least {promised.alpha}", came=found, where="noise")
+            raise PromiseBroken(f"likelihood ratios must be at least {promised.alpha}", came=worst, where="noise")
 
     def expected_costs(self, cost: Cost, settled: int | None = None) -> Array:
         """(T,) the expected cost L(noise) for each row; on the reals L(k) is the mean cost over cell k.

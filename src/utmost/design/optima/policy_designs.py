@@ -95,17 +95,17 @@ def policy_mechanism(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
 
 def _by_parts(ptype: PolicyType, consumer: Consumer) -> PolicyOptimum:
     rows: list[Any] = [None] * consumer.secrets
-    found = []
+    optimums = []
     for part, kind in zip(ptype.policy.parts, ptype.parts, strict=True):
         best = optimal_mechanism(kind, _of_part(part, consumer)[1])
-        found.append(best)
+        optimums.append(best)
         proved = best.certificate.matrix  # exactly private, where the channel of an inexact consumer is rounded
         matrix = best.channel.matrix if proved is None else proved
         for row, members in zip(matrix, part.classes, strict=True):
             for x in members:
                 rows[x] = row
-    lower, loss = _together(ptype, consumer, tuple(found))
-    return PolicyOptimum(ptype, consumer, Channel(np.stack(rows)), loss, lower, tuple(found))
+    lower, loss = _together(ptype, consumer, tuple(optimums))
+    return PolicyOptimum(ptype, consumer, Channel(np.stack(rows)), loss, lower, tuple(optimums))
 
 
 def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...]) -> tuple[Any, Any]:
@@ -127,10 +127,10 @@ def _together(ptype: PolicyType, consumer: Consumer, parts: tuple[Optimum, ...])
     return (low, high) if exactly else (round_down(max(low, Fraction(0))), round_up(high))
 
 
-def _consumers(found: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
+def _consumers(optimum: PolicyOptimum) -> list[tuple[PrivacyType, Consumer]]:
     """The type and the consumer of each part."""
-    parts = zip(found.ptype.parts, found.ptype.policy.parts, strict=True)
-    return [(kind, _of_part(part, found.consumer)[1]) for kind, part in parts]
+    parts = zip(optimum.ptype.parts, optimum.ptype.policy.parts, strict=True)
+    return [(kind, _of_part(part, optimum.consumer)[1]) for kind, part in parts]
 
 
 def _is_of(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
@@ -139,7 +139,7 @@ def _is_of(best: Optimum, own: tuple[PrivacyType, Consumer]) -> bool:
     proof = best.certificate
     is_alike = proof.ptype.level == kind.level and proof.ptype.space.same_as(kind.space)
     same = [(proof.consumer.prior, consumer.prior), (proof.consumer.loss, consumer.loss)]
-    return is_alike and all(np.array_equal(one, other) for one, other in same) and proof.verify()
+    return is_alike and all(np.array_equal(stated, own_values) for stated, own_values in same) and proof.verify()
 
 
 def _of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
@@ -181,15 +181,15 @@ def _solved(consumer: Consumer, bounds: list[Bound]) -> LinearSolution:
     factors = objects([-factor for _, _, factor in bounds]).repeat(k)
     rows = np.arange(count * k)
     columns = [(side[:, None] * k + actions).ravel() for side in (zs, xs)]
-    one, zero = Fraction(1), Fraction(0)
+    unit, nothing = Fraction(1), Fraction(0)
     cost: Array = as_rationals(consumer.prior)[:, None].repeat(k, axis=1) * as_rationals(consumer.loss)
     return solve_exactly(
         LinearProgram.of_triplets(
             cost.ravel(),
             np.concatenate([rows, rows, count * k + np.repeat(np.arange(n), k)]),
             np.concatenate([*columns, np.arange(n * k)]),
-            np.concatenate([objects([one] * (count * k)), factors, objects([one] * (n * k))]),
-            objects([*[zero] * (count * k), *[one] * n]),
-            objects([*[np.inf] * (count * k), *[one] * n]),
+            np.concatenate([objects([unit] * (count * k)), factors, objects([unit] * (n * k))]),
+            objects([*[nothing] * (count * k), *[unit] * n]),
+            objects([*[np.inf] * (count * k), *[unit] * n]),
         )
     )

@@ -43,12 +43,12 @@ class SharedOptimum(Shown):
     @property
     def regret(self) -> Any:
         """The least total loss of one channel, less the sum of the optima: never negative."""
-        return self.together.loss - sum(found.loss for found in self.alone)
+        return self.together.loss - sum(optimum.loss for optimum in self.alone)
 
     @property
     def exists(self) -> bool:
         """Whether one channel is optimal for all: decided by the proven bounds, so exact consumers get a proof."""
-        return bool(self.together.lower <= sum(found.loss for found in self.alone))
+        return bool(self.together.lower <= sum(optimum.loss for optimum in self.alone))
 
 
 @checked

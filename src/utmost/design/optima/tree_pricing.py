@@ -344,10 +344,10 @@ def price_trees(
     pivots = 0
     for e in range(len(which)):
         w = which[e]
-        ratios[w], proven[w], made, roots[w] = price_tree(
+        ratios[w], proven[w], steps, roots[w] = price_tree(
             prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack
         )
-        pivots += made
+        pivots += steps
     return pivots
 
 

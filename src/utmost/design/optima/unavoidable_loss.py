@@ -166,11 +166,11 @@ def gradual_loss(
     0.31
     """
     D, periods = exact_integer(sensitivity, "sensitivity"), exact_integer(reach, "reach")
-    one, two = level(strict), level(loose)
+    strict_level, loose_level = level(strict), level(loose)
     if D < 1 or periods < 1:
         raise OutOfRange("sensitivity and reach must be at least 1", came=(sensitivity, reach))
-    if not one < two:
-        raise OutOfRange(f"the second level must be looser than {one}", came=two)
+    if not strict_level < loose_level:
+        raise OutOfRange(f"the second level must be looser than {strict_level}", came=loose_level)
     if not isinstance(cost, Moment) or cost.order not in (1, 2):
         raise Unsupported("the joint program takes the absolute or the squared cost", came=cost)
     if 8 * periods**2 * D**3 > _MOST_ROWS:
@@ -178,11 +178,11 @@ def gradual_loss(
         raise Unsupported(
             f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )
-    forms = PairForms(D, math.exp(-one.epsilon_float), math.exp(-two.epsilon_float), periods * D)
+    forms = PairForms(D, math.exp(-strict_level.epsilon_float), math.exp(-loose_level.epsilon_float), periods * D)
     rows = _privacy(forms)
     lower = [0.0] * len(rows)
     costs = _costs(forms, int(cost.order))
-    for which, at, form in zip(("strict", "loose"), (one, two), costs, strict=True):
+    for which, at, form in zip(("strict", "loose"), (strict_level, loose_level), costs, strict=True):
         least = float(DiscreteStaircase(at, D, cost).expected_cost(cost))
         rows.append(combined((form, -1 / least), ({forms.size: 1.0}, 0.0 if keep == which else 1.0)))
         lower.append(-1.0 - (_SLACK if keep == which else 0.0))

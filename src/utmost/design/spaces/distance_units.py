@@ -74,10 +74,10 @@ def distance_in(distance: Number, unit: str | None) -> Fraction:
     >>> distance_in("1/2 km", "m"), distance_in(3, "min"), distance_in("90 s", "min")
     (Fraction(500, 1), Fraction(3, 1), Fraction(3, 2))
     """
-    found = _DISTANCE.fullmatch(distance) if isinstance(distance, str) else None
-    if isinstance(distance, str) and (found is None or not distance.strip()):
+    parts = _DISTANCE.fullmatch(distance) if isinstance(distance, str) else None
+    if isinstance(distance, str) and (parts is None or not distance.strip()):
         raise OutOfRange("a distance is written as a number and its unit, such as 200 m", came=distance)
-    number, own = found.groups() if found is not None else (distance, None)
+    number, own = parts.groups() if parts is not None else (distance, None)
     try:
         length = Fraction(1) if number is None else exact(number, "the distance")
     except NotANumber as error:
@@ -127,18 +127,18 @@ def level_per(
         if per is not None:
             raise NotALevel("a level is for one distance", came="two")
         epsilon, _, per = (part.strip() for part in re.split(r"\b(per)\b", epsilon, maxsplit=1))
-    found = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
-    at = level(epsilon, alpha) if found is None else found
+    logarithm = _logarithm(epsilon) if isinstance(epsilon, str) and alpha is None else None
+    at = level(epsilon, alpha) if logarithm is None else logarithm
     return at if per is None else at.scaled(1 / distance_in(per, unit))
 
 
 def _logarithm(text: str) -> Level | None:
     """The level whose epsilon is a multiple of a logarithm, or None for other text."""
-    found = _LOGARITHM.fullmatch(text)
-    if found is None:
+    parts = _LOGARITHM.fullmatch(text)
+    if parts is None:
         return None
     try:
-        factor, argument = exact(found[1] or 1, "epsilon"), exact(found[2], "epsilon")
+        factor, argument = exact(parts[1] or 1, "epsilon"), exact(parts[2], "epsilon")
     except NotANumber as error:
         raise NotALevel(error.required, came=error.came) from None
     if argument <= 1 or factor <= 0:

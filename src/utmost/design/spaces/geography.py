@@ -53,9 +53,9 @@ class Geography(Shown, Rebuilt):
 
     def part(self, rows: Sequence[int]) -> "Geography":
         """The same for some of the places, in this order."""
-        kept = None if self.positions is None else tuple(self.positions[k] for k in rows)
+        positions = None if self.positions is None else tuple(self.positions[k] for k in rows)
         table = None if self.table is None else _rows(self.table, rows)
-        return Geography(self.unit, self.way, kept, self.in_degrees, table, self.crs)
+        return Geography(self.unit, self.way, positions, self.in_degrees, table, self.crs)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -128,12 +128,12 @@ class Places(Space):
         middle = here - here.mean(axis=0)
         size = float(np.sqrt((middle * middle).sum(axis=1).max()))
         farthest = max(10 * size, self._least_reach) if reach is None else self._reach(reach)
-        found = np.empty(len(there), dtype=np.intp)
+        nearest_rows = np.empty(len(there), dtype=np.intp)
         step = max(1, (1 << 20) // len(here))
         for start in range(0, len(there), step):
             gaps = there[start : start + step, None, :] - here[None, :, :]
             squares = (gaps * gaps).sum(axis=2)
-            found[start : start + step] = squares.argmin(axis=1)
+            nearest_rows[start : start + step] = squares.argmin(axis=1)
             if (squares.min(axis=1) > farthest * farthest).any():
                 raise BadTable(
                     "every position must lie within reach of the map",
@@ -143,7 +143,7 @@ class Places(Space):
                 )
         labels = np.empty(self.size, dtype=object)
         labels[:] = self.labels
-        return labels[found[0]] if north.ndim == 0 else labels[found].reshape(north.shape)
+        return labels[nearest_rows[0]] if north.ndim == 0 else labels[nearest_rows].reshape(north.shape)
 
     def locate(self, labels: Any) -> Any:
         """Answers as places again: the rows of the table that these labels came in, repeated as asked.
@@ -162,11 +162,11 @@ class Places(Space):
         [(60.39, 5.32)]
         """
         number = {label: k for k, label in enumerate(self.labels)}
-        asked = [labels] if _is_label(labels, number) else list(labels)
-        for at, label in enumerate(asked):
+        listed = [labels] if _is_label(labels, number) else list(labels)
+        for at, label in enumerate(listed):
             if label not in number:
                 raise OutOfRange("an answer must be one of the places", came="another", where=f"answer {at}")
-        rows = [number[label] for label in asked]
+        rows = [number[label] for label in listed]
         if self.geography.table is not None:
             return _rows(self.geography.table, rows)
         return [tuple(pair) for pair in self.coordinates[rows].tolist()]
@@ -186,9 +186,9 @@ class Places(Space):
 
     def restrict(self, secrets: Sequence[int]) -> "Places":
         """The same distances and positions for some of the places, in the order given."""
-        kept = Space.restrict(self, secrets)
-        assert isinstance(kept.metric, TableMetric)
-        return Places(kept.metric, tuple(kept.labels), self.geography.part([int(k) for k in secrets]))
+        restricted = Space.restrict(self, secrets)
+        assert isinstance(restricted.metric, TableMetric)
+        return Places(restricted.metric, tuple(restricted.labels), self.geography.part([int(k) for k in secrets]))
 
     def _read(self, latitude: Any, longitude: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         if longitude is None:
@@ -309,8 +309,8 @@ def places(
         way = way or _way_of(surveyed)
         steps = _surveyed_steps(surveyed, way, step, counted)
     degrees = way == "great-circle" if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
-    kept = None if surveyed.positions is None else tuple(surveyed.positions)
-    return _space(surveyed, steps, step, Geography(counted, way, kept, degrees, surveyed.table, surveyed.crs))
+    positions = None if surveyed.positions is None else tuple(surveyed.positions)
+    return _space(surveyed, steps, step, Geography(counted, way, positions, degrees, surveyed.table, surveyed.crs))
 
 
 def _way(table: Any, metric: Any) -> Way | None:
@@ -324,8 +324,8 @@ def _way(table: Any, metric: Any) -> Way | None:
         raise OutOfRange("cells are counted between H3 cells", came=type(table).__name__, where="places")
     if cells and metric == "metres":
         raise OutOfRange("cells lie on the earth", came=metric, where="places")
-    found: Way | None = metric
-    return found or ("roads" if network else "cells" if cells else None)
+    stated: Way | None = metric
+    return stated or ("roads" if network else "cells" if cells else None)
 
 
 def _way_of(surveyed: Survey) -> Way:

@@ -78,11 +78,11 @@ def _edges_of(network: Any, weight: str | None) -> list[tuple[Hashable, Hashable
     """The edges of a graph of networkx with their lengths, which are 1 where nobody named them and they are missing."""
     if weight is None:
         return list(network.edges(data="weight", default=1))
-    found = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
-    for u, v, length in found:
+    edges = [edge for edge in network.edges(data=weight) if edge[0] != edge[1]]
+    for u, v, length in edges:
         if length is None:
             raise NotAMetric(f"every edge must have the attribute {weight!r}", came=f"none from {u!r} to {v!r}")
-    return found
+    return edges
 
 
 def edge_list(edges: Any) -> list[Any]:

@@ -78,10 +78,10 @@ def restricted_loss(loss: object, secrets: Sequence[int]) -> Array:
     [Fraction(4, 1), Fraction(5, 1)]
     """
     table = loss_matrix(loss)
-    kept = np.asarray(secrets)
-    if kept.dtype.kind not in "iu" or kept.ndim != 1 or kept.size == 0 or kept.min() < 0 or kept.max() >= len(table):
+    rows = np.asarray(secrets)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= len(table):
         raise OutOfRange(f"secrets must be numbers in 0..{len(table) - 1}, at least one", came=quoted(secrets))
-    return frozen(table[kept])
+    return frozen(table[rows])
 
 
 @checked

@@ -289,11 +289,11 @@ def loss_named(name: str) -> Loss:
     if kind in _PLAIN and not colon:
         return _PLAIN[kind]
     make, count = _WITH_NUMBERS.get(kind, (absolute, 0))
-    given = [number.strip() for number in numbers.split(",")]
-    if count != len(given) or not colon:
+    read_numbers = [number.strip() for number in numbers.split(",")]
+    if count != len(read_numbers) or not colon:
         raise OutOfRange(f"a loss by name must be one of {LOSS_NAMES}", came=name)
     try:
-        loss: Loss = make(*given)
+        loss: Loss = make(*read_numbers)
     except (NotALoss, NotANumber) as error:
         raise OutOfRange(error.required, came=error.came, where=f"loss {name}", remedy=error.remedy) from None
     return loss

@@ -67,8 +67,8 @@ def survey_of(table: Any, name: str, latitude: str, longitude: str, *, in_metres
         return _of_pairs(table)
     adapter = provided("table_adapters").adapter_of(table)
     names = adapter.names(table)
-    asked = {"name": name, "latitude": latitude, "longitude": longitude}
-    name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in asked.items())
+    columns = {"name": name, "latitude": latitude, "longitude": longitude}
+    name, latitude, longitude = (_column(what, column, names, also[what]) for what, column in columns.items())
     labels, north, east = (_plain(adapter.column(table, column)) for column in (name, latitude, longitude))
     return Survey(labels, _positions(labels, zip(north, east, strict=True)), table)
 
@@ -134,9 +134,9 @@ def cell_steps(cells: Sequence[Any]) -> list[list[int]]:
     texts = [cell if isinstance(cell, str) else h3.int_to_str(cell) for cell in cells]
     table = [[0] * len(texts) for _ in texts]
     try:
-        for x, one in enumerate(texts):
-            for y, other in enumerate(texts[:x]):
-                table[x][y] = table[y][x] = h3.grid_distance(one, other)
+        for x, cell in enumerate(texts):
+            for y, before in enumerate(texts[:x]):
+                table[x][y] = table[y][x] = h3.grid_distance(cell, before)
     except h3.H3BaseException:
         raise NotAMetric(
             "H3 must know how many cells are between any two",
@@ -163,9 +163,9 @@ def survey_of_network(network: Any, places: Sequence[Hashable], latitude: str, l
     """The nodes of a road network; with the positions that they carry, by these attributes or as y and x."""
     crs = getattr(network, "graph", {}).get("crs")
     for north, east in ((latitude, longitude), ("y", "x")):
-        given = [network.nodes[node] for node in places]
-        if all(north in facts and east in facts for facts in given):
-            pairs = [(facts[north], facts[east]) for facts in given]
+        attributes = [network.nodes[node] for node in places]
+        if all(north in facts and east in facts for facts in attributes):
+            pairs = [(facts[north], facts[east]) for facts in attributes]
             in_degrees, metres = _system(crs, projected_is_known=False)
             degrees = True if (north, east) == (latitude, longitude) and crs is None else in_degrees
             return Survey(places, _positions(places, pairs), None, crs, degrees, metres)

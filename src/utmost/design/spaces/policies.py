@@ -92,8 +92,8 @@ class Policy(Shown, Rebuilt):
                 raise NotAMetric("an edge must be two of the secrets and perhaps a length", where=f"edge {at + 1}")
             x, y = number[edge[0]], number[edge[1]]
             length = _number(edge[2]) if len(edge) == 3 else Fraction(1)
-            for one, other in ((x, y),) if directed else ((x, y), (y, x)):
-                table[one, other] = min(table[one, other], length)
+            for start, end in ((x, y),) if directed else ((x, y), (y, x)):
+                table[start, end] = min(table[start, end], length)
         return cls(table, list(secrets))
 
     @classmethod
@@ -180,13 +180,13 @@ class Policy(Shown, Rebuilt):
         """
         if not self.is_symmetric:
             raise Unsupported("only a symmetric policy is made of metric spaces", came="one that differs both ways")
-        classes, found = self.classes, []
+        classes, parts = self.classes, []
         for component in self.components:
             inside = tuple(some for some in classes if some[0] in component)
             first = [some[0] for some in inside]
             table = self.distances[np.ix_(first, first)]
-            found.append(PolicyPart(inside, Space(TableMetric(table.tolist()), [self.labels[x] for x in first])))
-        return tuple(found)
+            parts.append(PolicyPart(inside, Space(TableMetric(table.tolist()), [self.labels[x] for x in first])))
+        return tuple(parts)
 
 
 def _read(distances: object) -> Array:

@@ -131,8 +131,8 @@ def _by_ratios(ratios: list[Any], like: Any) -> Array:
     Ratios of these laws decrease, so the largest entry comes after the last ratio above 1, and no product overflows.
     """
     peak = sum(ratio > 1 for ratio in ratios)
-    one = like * 0 + 1
-    weights = [one] * (len(ratios) + 1)
+    unit = like * 0 + 1
+    weights = [unit] * (len(ratios) + 1)
     for k in range(peak, len(ratios)):
         weights[k + 1] = weights[k] * ratios[k]
     for k in range(peak - 1, -1, -1):

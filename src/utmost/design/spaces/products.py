@@ -134,8 +134,8 @@ def roots(squares: Array) -> Array:
 
 def _plus(a: Any, b: Any) -> Any:
     """Elementwise sums of lengths, as float64 where either is; a sum of surds that is rational becomes a Fraction."""
-    one, other = _one_kind(np.asarray(a), np.asarray(b))
-    total = np.asarray(one + other)
+    first, second = _one_kind(np.asarray(a), np.asarray(b))
+    total = np.asarray(first + second)
     return _simplified(total) if total.dtype == object else total[()]
 
 

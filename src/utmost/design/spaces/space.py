@@ -98,11 +98,11 @@ def has_intermediate(
     direct = values[pairs[:, 0], pairs[:, 1]]
     if strictly:
         return shortest < direct * (1 - tolerance) if values.dtype == np.float64 else shortest < direct
-    found: NDArray[np.bool_] = shortest <= direct
+    has_between: NDArray[np.bool_] = shortest <= direct
     if values.dtype == np.float64:
         ties = np.flatnonzero(shortest == direct)
-        found[ties] = _tied_sums(values, pairs[ties])
-    return found
+        has_between[ties] = _tied_sums(values, pairs[ties])
+    return has_between
 
 
 def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
@@ -124,10 +124,10 @@ def _tied_sums(values: Array, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Whether a float sum that equals d(x, y) was not rounded down to it: the error of a sum is a float, and exact."""
     answer = np.zeros(len(pairs), dtype=bool)
     for k, (x, y) in enumerate(pairs):
-        one, two = values[x], values[y]
-        total = one + two
-        part = total - one
-        error = (one - (total - part)) + (two - part)
+        first, second = values[x], values[y]
+        total = first + second
+        part = total - first
+        error = (first - (total - part)) + (second - part)
         tied = (total == values[x, y]) & (error <= 0)
         tied[[x, y]] = False
         answer[k] = tied.any()
@@ -364,13 +364,13 @@ class Space(Shown, Rebuilt):
         >>> counts(9).restrict([0, 4, 9]).distances.tolist()
         [[0, 4, 9], [4, 0, 5], [9, 5, 0]]
         """
-        kept = plain_array(secrets, "list of secrets")
-        if kept.dtype.kind not in "iu" or kept.ndim != 1 or len(set(kept.tolist())) != kept.size or kept.size == 0:
+        rows = plain_array(secrets, "list of secrets")
+        if rows.dtype.kind not in "iu" or rows.ndim != 1 or len(set(rows.tolist())) != rows.size or rows.size == 0:
             raise OutOfRange("a restriction needs a list of distinct secrets", came=secrets, where="restrict")
-        if kept.min() < 0 or kept.max() >= self.size:
+        if rows.min() < 0 or rows.max() >= self.size:
             raise OutOfRange(f"secrets must lie in 0..{self.size - 1}", came=secrets, where="restrict")
-        values = np.asarray(self.metric.lengths(kept[:, None], kept[None, :]))
-        return Space(TableMetric.trusted(values), [self.labels[x] for x in kept.tolist()])
+        values = np.asarray(self.metric.lengths(rows[:, None], rows[None, :]))
+        return Space(TableMetric.trusted(values), [self.labels[x] for x in rows.tolist()])
 
     @checked
     def same_as(self, other: "Space") -> bool:

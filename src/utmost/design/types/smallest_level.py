@@ -103,20 +103,20 @@ def _as_printed(epsilon: Interval) -> float:
     return value if exact(value) >= epsilon.upper else math.nextafter(value, math.inf)
 
 
-def _is_steeper(one: _Place, other: _Place) -> bool:
+def _is_steeper(first: _Place, second: _Place) -> bool:
     """Whether one needs a larger epsilon than the other: decided exactly, but for ties along different surds."""
-    if not one.smaller or not other.smaller:
-        return not one.smaller and bool(other.smaller)
-    if one.length == other.length:
-        return is_steeper(one.larger, one.smaller, other.larger, other.smaller)
-    mine, theirs = one.level, other.level
-    if mine is not None and theirs is not None:
-        return mine > theirs
+    if not first.smaller or not second.smaller:
+        return not first.smaller and bool(second.smaller)
+    if first.length == second.length:
+        return is_steeper(first.larger, first.smaller, second.larger, second.smaller)
+    first_level, second_level = first.level, second.level
+    if first_level is not None and second_level is not None:
+        return first_level > second_level
     for bits in (128, 512, 2048):  # a doubled way has an equal slope, which no number of bits decides: a tie
-        cross_one = log_interval(one.ratio, bits) * _interval(other.length, bits)
-        cross_other = log_interval(other.ratio, bits) * _interval(one.length, bits)
-        if cross_one.is_below(cross_other) or cross_other.is_below(cross_one):
-            return cross_other.is_below(cross_one)
+        first_cross = log_interval(first.ratio, bits) * _interval(second.length, bits)
+        second_cross = log_interval(second.ratio, bits) * _interval(first.length, bits)
+        if first_cross.is_below(second_cross) or second_cross.is_below(first_cross):
+            return second_cross.is_below(first_cross)
     return False
 
 
@@ -140,10 +140,10 @@ def kept_level(law: Law, shift: Number | None = None) -> Level:
     >>> [kept_level(law(epsilon=1, sensitivity=3), shift=4) for law in (DiscreteStaircase, Geometric)]
     [Level(epsilon=2), Level(epsilon=4/3)]
     """
-    kept = curve_of_law(law, curve_distance(law, shift)).kept
-    if kept is None:
+    strictest = curve_of_law(law, curve_distance(law, shift)).kept
+    if strictest is None:
         raise OutOfRange("the shift must not be 0: there every level is kept", came=shift, where="kept_level")
-    return kept
+    return strictest
 
 
 @checked
@@ -171,26 +171,26 @@ def check_promise(
     utmost.errors.PromiseBroken: check_promise: the law must keep epsilon=1; got epsilon=4/3. ...
     """
     promised = law.level if epsilon is None and alpha is None else level(epsilon, alpha)
-    kept = kept_level(law, shift)
-    if promised < kept:
+    strictest = kept_level(law, shift)
+    if promised < strictest:
         raise PromiseBroken(
-            f"the law must keep {promised}", came=str(kept), where="check_promise", remedy="Use more noise."
+            f"the law must keep {promised}", came=str(strictest), where="check_promise", remedy="Use more noise."
         )
-    if kept < promised:
+    if strictest < promised:
         raise PromiseBroken(
-            f"the law must attain {promised}", came=str(kept), where="check_promise", remedy="Use less noise."
+            f"the law must attain {promised}", came=str(strictest), where="check_promise", remedy="Use less noise."
         )
     if isinstance(law, IntegerLaw):
-        _check_probabilities(law, int(curve_distance(law, shift)), kept)
+        _check_probabilities(law, int(curve_distance(law, shift)), strictest)
 
 
-def _check_probabilities(law: IntegerLaw, shift: int, kept: Level) -> None:
+def _check_probabilities(law: IntegerLaw, shift: int, strictest: Level) -> None:
     """P(X = y) alpha = P(X = y + shift) at the last y of the first step, by the law's own probabilities."""
     y = law.profile.step - 1
-    if kept.is_rational and law.profile.level.is_rational:
-        attained = law.pmf(y) * kept.alpha_fraction() == law.pmf(y + shift)
+    if strictest.is_rational and law.profile.level.is_rational:
+        attained = law.pmf(y) * strictest.alpha_fraction() == law.pmf(y + shift)
     else:
-        near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), kept.alpha_interval()
+        near, far, alpha = law.pmf_interval(y), law.pmf_interval(y + shift), strictest.alpha_interval()
         attained = not (near * alpha).is_below(far) and not far.is_below(near * alpha)
     if not attained:
         raise PromiseBroken(f"the probabilities at {y} and {y + shift} must be alpha apart", came=law, where="pmf")

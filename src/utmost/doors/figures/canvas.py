@@ -99,7 +99,7 @@ def _runs(layers: list[list[int]]) -> list[tuple[str, int]]:
     """One row of dots: of the curves that meet in a character, all dots are shown, in the colour of the first."""
     cells = []
     for dots in zip(*layers, strict=True):
-        owner = next((number for number, found in enumerate(dots) if found), -1)
+        owner = next((number for number, is_lit in enumerate(dots) if is_lit), -1)
         cells.append((chr(_BRAILLE + int(np.bitwise_or.reduce(dots))), owner))
     return cells
 

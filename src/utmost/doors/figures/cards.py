@@ -64,12 +64,12 @@ def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list
     bar = {name: names.index(f"{name}_radius") for name in names if f"{name}_radius" in names}
     if "estimate" in names and "radius" in names:
         bar["estimate"] = names.index("radius")
-    kept = [k for k in range(len(names)) if k not in bar.values()]
+    shown = [k for k in range(len(names)) if k not in bar.values()]
     joined = [
-        [f"{markup.text(row[k])} ± {markup.text(row[bar[names[k]]])}" if names[k] in bar else row[k] for k in kept]
+        [f"{markup.text(row[k])} ± {markup.text(row[bar[names[k]]])}" if names[k] in bar else row[k] for k in shown]
         for row in rows
     ]
-    return [names[k] for k in kept], joined
+    return [names[k] for k in shown], joined
 
 
 def table_part(table: Any) -> list[str]:
@@ -111,12 +111,12 @@ def _channel(channel: Any) -> tuple[str, list[str]]:
 
 
 def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[str, list[str]]:
-    marks, said = constraints_of(matrix)
+    marks, tight_at = constraints_of(matrix)
     parts = [markup.heat_map(matrix, rows, columns, marks)]
     if marks is not None:
         parts.append(
             markup.sentence(
-                f"Between neighbouring rows, at {said}: ↓ the lower entry is alpha times the upper, ↑ the upper is "
+                f"Between neighbouring rows, at {tight_at}: ↓ the lower entry is alpha times the upper, ↑ the upper is "
                 "alpha times the lower, · neither, 0 both are zero."
             )
         )
@@ -173,13 +173,17 @@ def _capacity(capacity: Any) -> tuple[str, list[str]]:
 
 
 def _order(verdict: Any) -> tuple[str, list[str]]:
-    said = "yes" if verdict else "no"
+    verdict_text = "yes" if verdict else "no"
     sizes = (
         f"{verdict.better.shape[0]} x {verdict.better.shape[1]} and {verdict.worse.shape[0]} x {verdict.worse.shape[1]}"
     )
     proof = {"RefinementVerdict": ("a remap", "a consumer who prefers the worse one")}.get(type(verdict).__name__)
-    facts = [("holds", said), ("channels", sizes), ("proof", None if proof is None else proof[0 if verdict else 1])]
-    parts = [markup.heat_map(one.matrix, one.secrets, one.outcomes) for one in (verdict.better, verdict.worse)]
+    facts = [
+        ("holds", verdict_text),
+        ("channels", sizes),
+        ("proof", None if proof is None else proof[0 if verdict else 1]),
+    ]
+    parts = [markup.heat_map(shown.matrix, shown.secrets, shown.outcomes) for shown in (verdict.better, verdict.worse)]
     return "", [markup.facts_table(facts), *parts]
 
 
@@ -245,8 +249,8 @@ def _clean(release: Any) -> tuple[str, list[str]]:
 
 
 def _losslessness(verdict: Any) -> tuple[str, list[str]]:
-    said = "plus independent noise" if verdict else f"not plus independent noise: {type(verdict.obstacle).__name__}"
-    return "", [markup.facts_table([("one law is the other", said)])]
+    relation = "plus independent noise" if verdict else f"not plus independent noise: {type(verdict.obstacle).__name__}"
+    return "", [markup.facts_table([("one law is the other", relation)])]
 
 
 def _workload(release: Any) -> tuple[str, list[str]]:
@@ -275,18 +279,20 @@ def _trust(release: Any) -> tuple[str, list[str]]:
 
 def _ledger(ledger: Any) -> tuple[str, list[str]]:
     rows = [
-        [one.name, one.version, one.dataset, one.rows, ", ".join(map(str, one.levels))]
-        for one in islice(ledger.releases, _MOST_ROWS)
+        [release.name, release.version, release.dataset, release.rows, ", ".join(map(str, release.levels))]
+        for release in islice(ledger.releases, _MOST_ROWS)
     ]
     summary, parts = _status(ledger.status())
     return summary, [*parts, markup.rows_table(["release", "version", "dataset", "rows", "levels"], rows)]
 
 
 def _status(status: Any) -> tuple[str, list[str]]:
-    rows = [[one.dataset, one.spent, one.limit, one.remaining] for one in islice(status.datasets, _MOST_ROWS)]
+    rows = [
+        [budget.dataset, budget.spent, budget.limit, budget.remaining] for budget in islice(status.datasets, _MOST_ROWS)
+    ]
     budgets = [[name, *("none" if x is None else str(x) for x in facts)] for name, *facts in rows]
-    said = f"{status.releases} releases, {status.events} events, {'sealed' if status.sealed else 'not sealed'}"
-    return said, [markup.rows_table(["dataset", "spent", "limit", "left"], budgets)]
+    summary = f"{status.releases} releases, {status.events} events, {'sealed' if status.sealed else 'not sealed'}"
+    return summary, [markup.rows_table(["dataset", "spent", "limit", "left"], budgets)]
 
 
 def _space(space: Any) -> tuple[str, list[str]]:
@@ -303,18 +309,18 @@ def _strategy(chosen: Any) -> tuple[str, list[str]]:
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
 
 
-def _decomposition(found: Any) -> tuple[str, list[str]]:
-    return f"a mixture of {len(found.weights)} kernels", [markup.bars([float(share) for share in found.weights])]
+def _decomposition(mixture: Any) -> tuple[str, list[str]]:
+    return f"a mixture of {len(mixture.weights)} kernels", [markup.bars([float(share) for share in mixture.weights])]
 
 
-def _keys(found: Any) -> tuple[str, list[str]]:
+def _keys(keys: Any) -> tuple[str, list[str]]:
     """Keys that were named; they and their noisy counts are public."""
-    header = ["key", "noisy count"] if hasattr(found, "noisy") else ["key"]
-    columns = [found.keys, found.noisy] if hasattr(found, "noisy") else [found.keys]
+    header = ["key", "noisy count"] if hasattr(keys, "noisy") else ["key"]
+    columns = [keys.keys, keys.noisy] if hasattr(keys, "noisy") else [keys.keys]
     rows = [[str(row[0]), *row[1:]] for row in islice(zip(*columns, strict=True), _MOST_ROWS)]
-    more = [markup.sentence(f"{len(found.keys)} keys, of which {len(rows)} are shown")]
-    parts = [markup.sentence(found.statement), markup.rows_table(header, rows)]
-    return f"{len(found.keys)} keys", parts + (more if len(found.keys) > len(rows) else [])
+    more = [markup.sentence(f"{len(keys.keys)} keys, of which {len(rows)} are shown")]
+    parts = [markup.sentence(keys.statement), markup.rows_table(header, rows)]
+    return f"{len(keys.keys)} keys", parts + (more if len(keys.keys) > len(rows) else [])
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
@@ -330,10 +336,10 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
 
 def _released(table: Any) -> tuple[str, list[str]]:
     """A released table as its reader has it, or one of answers."""
-    said = table.said if isinstance(table.said, dict) else table.said(None)
+    statement = table.said if isinstance(table.said, dict) else table.said(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
-    return f"{length} rows", [markup.sentence(said["guarantee"]), markup.rows_table(header, joined)]
+    return f"{length} rows", [markup.sentence(statement["guarantee"]), markup.rows_table(header, joined)]
 
 
 CARDS: dict[str, Card] = {

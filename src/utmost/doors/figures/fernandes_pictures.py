@@ -153,10 +153,12 @@ def figure_8() -> Any:
     """The kernel of Figure 8 and its hyper, as matrices whose darkness is the probability."""
     figure, (left, right) = page(8.2, 5.6, nrows=1, ncols=2)
     kernel = kernel_along(PrivacyType(hamming(3), alpha=HALF), PATH).restrict(FIGURE_8_ROWS)
-    found = hyper(kernel, priors.uniform(8))
+    posterior_hyper = hyper(kernel, priors.uniform(8))
     names = [f"{x:03b}" for x in FIGURE_8_ROWS]
     _draw_matrix(left, kernel.matrix, names, [f"y{k + 1}" for k in range(4)], "The kernel K")
-    _draw_matrix(right, found.posteriors, names, [str(w) for w in found.weights], "Its hyper, weights on top")
+    _draw_matrix(
+        right, posterior_hyper.posteriors, names, [str(w) for w in posterior_hyper.weights], "Its hyper, weights on top"
+    )
     figure.suptitle("Figure 8: a kernel that is the geometric mechanism along the path (in orange)", fontsize=12)
     return figure
 

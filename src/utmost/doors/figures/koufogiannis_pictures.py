@@ -119,8 +119,8 @@ def _geometric(axes: Any, law: Relaxing, z: int) -> None:
     axes.bar([z], [stay], width=0.72, bottom=smooth[ys == z], color=RED)
     axes.set(xlabel="looser noise $V_2$", ylabel="probability", ylim=(0, 1.12 * float(pmf.max())))
     axes.set_title(f"On the integers, given $V_1$ = {z}", fontsize=10)
-    kept = float(law.keep(z))
-    axes.annotate(f"the response\nstays: {kept:.3f}", (z + 0.5, kept), fontsize=8.5, color=INK, va="center")
+    stays = float(law.keep(z))
+    axes.annotate(f"the response\nstays: {stays:.3f}", (z + 0.5, stays), fontsize=8.5, color=INK, va="center")
     bare(axes)
 
 
@@ -174,11 +174,11 @@ def social_graph(file: BinaryIO, kind: str, edges: Edges, owner: str, title: str
     is_large = len(places) > 50
     size = 80 if is_large else 190
     figure, axes = page(9.0, 6.6)
-    for one, other in edges:
-        (x1, y1), (x2, y2) = places[one], places[other]
+    for start, friend in edges:
+        (x1, y1), (x2, y2) = places[start], places[friend]
         axes.plot([x1, x2], [y1, y2], color=PALE, linewidth=0.7, zorder=1)
     for each, colour in zip(different, BY_TRUST[1:], strict=False):
-        members = [member for member, found in levels.items() if found == each]
+        members = [member for member, own_level in levels.items() if own_level == each]
         xs, ys = zip(*(places[member] for member in members), strict=True)
         label = f"ε = {each.epsilon}: {len(members)} members"
         axes.scatter(xs, ys, s=size, color=colour, edgecolor="#7d95a6", linewidth=0.7, zorder=2, label=label)
@@ -225,7 +225,7 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
     seen = {each: release.at(each) for each in different}
     rng = np.random.default_rng(seed)  # only where in a column a dot is drawn
     for place, each in enumerate(different):
-        count = sum(found == each for found in levels.values())
+        count = sum(own_level == each for own_level in levels.values())
         fresh = value + sample(Geometric(each), count, randomness=SeededRandomness(f"{seed} {place}"))
         spread = place + rng.uniform(-0.26, 0.26, count)
         axes.plot(
@@ -234,7 +234,9 @@ def _views(axes: Any, levels: dict[Any, Level], value: int, seed: int) -> None:
         note = None if place else "one path for all"
         axes.plot([place - 0.34, place + 0.34], [seen[each]] * 2, color=BLUE, linewidth=3, label=note)
     axes.axhline(value, color=RED, linewidth=1, linestyle="--", label=f"the value, {value}")
-    names = [f"ε = {each.epsilon}\n{sum(found == each for found in levels.values())} members" for each in different]
+    names = [
+        f"ε = {each.epsilon}\n{sum(own_level == each for own_level in levels.values())} members" for each in different
+    ]
     axes.set_xticks(range(len(different)), names, fontsize=8.5)
     axes.set(ylabel="response")
     axes.set_title("What each member sees", loc="left", fontsize=10)

@@ -42,8 +42,8 @@ def labelled_map(
     north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
     stretch = 1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0
     figure, panels = page(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
-    for axes, (title, given) in zip(panels[0], maps.items(), strict=True):
-        _draw(axes, np.asarray(given, dtype=np.float64), (north, east), labels, marked)
+    for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
+        _draw(axes, np.asarray(shares, dtype=np.float64), (north, east), labels, marked)
         axes.set_title(title, fontsize=10, color=INK)
         axes.set_aspect(stretch)
     if caption:

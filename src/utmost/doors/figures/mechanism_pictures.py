@@ -55,18 +55,18 @@ def worked_pattern(file: BinaryIO, kind: str) -> None:
 
 def conflicting(file: BinaryIO, kind: str) -> None:
     """Ghosh, Figure 4: what the first of two users who cannot be served together wants, database by database."""
-    query, one, _ = conflicting_users(Fraction(1, 100))
-    X = optimal_mechanism(PrivacyType(query.space, alpha="1/2"), one).channel
+    query, first_user, _ = conflicting_users(Fraction(1, 100))
+    X = optimal_mechanism(PrivacyType(query.space, alpha="1/2"), first_user).channel
     named = ["{" + ", ".join(str(k + 1) for k, v in enumerate(d) if v) + "}" for d in query.databases]
-    kept = [k for k, d in enumerate(query.databases) if d in FIGURE_5]
-    cells = X.matrix[kept][:, 1:3]
+    counting_rows = [k for k, d in enumerate(query.databases) if d in FIGURE_5]
+    cells = X.matrix[counting_rows][:, 1:3]
     canvas, axes = page(4.4, 3.6)
     axes.imshow(cells.astype(float), cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
     for (row, column), cell in np.ndenumerate(cells):
         colour = "white" if float(cell) > 0.6 else INK
         axes.annotate(str(cell), (column, row), ha="center", va="center", fontsize=10, color=colour)
     axes.set_xticks([0, 1], ["1", "2"])
-    axes.set_yticks(range(len(kept)), [named[k] for k in kept])
+    axes.set_yticks(range(len(counting_rows)), [named[k] for k in counting_rows])
     axes.set(xlabel="response", ylabel="rows that count")
     axes.set_title("x1: the first user's optimum", loc="left", fontsize=10)
     axes.tick_params(length=0)

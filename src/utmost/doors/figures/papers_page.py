@@ -21,7 +21,7 @@ Pictures = Mapping[str, Mapping[str, bytes]]
 """The pictures of each paper as SVG, by the names of their files: "figure_1"."""
 
 
-def papers_page(papers: Sequence[Paper], found: Found, pictures: Pictures, *, at_length: bool = False) -> str:
+def papers_page(papers: Sequence[Paper], comparisons: Found, pictures: Pictures, *, at_length: bool = False) -> str:
     """The whole report as one HTML document, which asks no other file or host for anything.
 
     Args:
@@ -43,11 +43,11 @@ def papers_page(papers: Sequence[Paper], found: Found, pictures: Pictures, *, at
         f"Nothing here is typed in: the page is what <code>utmost reproduce</code> found.{long}</p></header>",
         _contents(papers),
         '<main><section id="summary"><h2>Summary</h2>',
-        _summary(papers, found),
+        _summary(papers, comparisons),
         _legend(),
-        _missing(papers, found),
+        _missing(papers, comparisons),
         "</section>",
-        *(_paper(paper, found[paper.name], pictures.get(paper.name, {})) for paper in papers),
+        *(_paper(paper, comparisons[paper.name], pictures.get(paper.name, {})) for paper in papers),
         "</main>",
     ]
     return (
@@ -69,13 +69,13 @@ def _named(paper: Paper) -> str:
     return f"{paper.name.capitalize()} {paper.year}"
 
 
-def _summary(papers: Iterable[Paper], found: Found) -> str:
-    shown = [verdict for verdict in VERDICTS if verdict != DIFFERS or _differs(found)]
+def _summary(papers: Iterable[Paper], comparisons: Found) -> str:
+    shown = [verdict for verdict in VERDICTS if verdict != DIFFERS or _differs(comparisons)]
     head = ["paper", "numbered results", "comparisons", *shown, "say nothing testable", "without a row"]
     rows = []
     for paper in papers:
-        verdicts, missing = paper.verdicts(found[paper.name]), paper.missing(found[paper.name])
-        counts = [len(paper.results), len(found[paper.name]), *(verdicts[name] for name in shown)]
+        verdicts, missing = paper.verdicts(comparisons[paper.name]), paper.missing(comparisons[paper.name])
+        counts = [len(paper.results), len(comparisons[paper.name]), *(verdicts[name] for name in shown)]
         numbers = [*counts, len(paper.untestable), len(missing)]
         rows.append([f'<a href="#{paper.name}">{_named(paper)}</a>', *map(str, numbers)])
     totals = [sum(int(row[k]) for row in rows) for k in range(1, len(head))]
@@ -83,8 +83,8 @@ def _summary(papers: Iterable[Paper], found: Found) -> str:
     return _table("numbers", [escape(name) for name in head], rows)
 
 
-def _differs(found: Found) -> bool:
-    return any(row.verdict == DIFFERS for rows in found.values() for row in rows)
+def _differs(comparisons: Found) -> bool:
+    return any(row.verdict == DIFFERS for rows in comparisons.values() for row in rows)
 
 
 def _legend() -> str:
@@ -92,9 +92,11 @@ def _legend() -> str:
     return f'<dl class="legend">{"".join(parts)}</dl>'
 
 
-def _missing(papers: Iterable[Paper], found: Found) -> str:
+def _missing(papers: Iterable[Paper], comparisons: Found) -> str:
     """What has no row, which should be nothing, and what can have none."""
-    rows = [[_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(found[paper.name])]
+    rows = [
+        [_named(paper), escape(name), "no row"] for paper in papers for name in paper.missing(comparisons[paper.name])
+    ]
     text = f"Without a row: {len(rows)} numbered results." if rows else "Without a row: nothing."
     listed = _table("plain", ["paper", "result", ""], rows) if rows else ""
     silent = [
@@ -107,7 +109,7 @@ def _missing(papers: Iterable[Paper], found: Found) -> str:
     return f'<h3 id="missing">What is missing</h3><p>{text}</p>{listed}{_table("plain", heads, silent)}'
 
 
-def _paper(paper: Paper, found: Sequence[Comparison], pictures: Mapping[str, bytes]) -> str:
+def _paper(paper: Paper, comparisons: Sequence[Comparison], pictures: Mapping[str, bytes]) -> str:
     command = f"<code>utmost reproduce {paper.name}</code>"
     parts = [
         f'<section id="{paper.name}"><h2>{_named(paper)}</h2>',
@@ -116,10 +118,10 @@ def _paper(paper: Paper, found: Sequence[Comparison], pictures: Mapping[str, byt
     ]
     shown: set[str] = set()
     for name in paper.results:
-        parts.append(_result(paper, name, found))
+        parts.append(_result(paper, name, comparisons))
         parts += [_picture(file, svg) for file, svg in pictures.items() if _figure_of(file) == name]
-        shown |= {row.place for row in paper.rows_of(name, found)}
-    rest = [row for row in found if row.place not in shown]
+        shown |= {row.place for row in paper.rows_of(name, comparisons)}
+    rest = [row for row in comparisons if row.place not in shown]
     if rest:
         parts.append(f'<h3 id="{paper.name}-other">Equations and sections</h3>{_comparisons(paper, rest, placed=True)}')
     return "\n".join([*parts, "</section>"])
@@ -129,14 +131,14 @@ def _tested(paper: Paper) -> str:
     return next(name for name in paper.results if name not in paper.untestable)
 
 
-def _result(paper: Paper, name: str, found: Sequence[Comparison]) -> str:
+def _result(paper: Paper, name: str, comparisons: Sequence[Comparison]) -> str:
     title = f'<h3 id="{paper.name}-{_anchor(name)}">{escape(name)}</h3>'
     if name in paper.untestable:
         return f'{title}<p class="silent">Says nothing testable: {escape(paper.untestable[name])}.</p>'
     if name in paper.again:
         other = paper.again[name]
         return f'{title}<p class="silent">See <a href="#{paper.name}-{_anchor(other)}">{escape(other)}</a>.</p>'
-    rows = paper.rows_of(name, found)
+    rows = paper.rows_of(name, comparisons)
     return title + (_comparisons(paper, rows) if rows else '<p class="silent">No row.</p>')
 
 

@@ -92,9 +92,12 @@ def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
         ys = law.pdf(xs) if law.numbers == "reals" else law.pmf(np.rint(xs))
         axes.plot(xs, ys, color=BLUE, linewidth=1.6)
         axes.fill_between(xs, ys, where=abs(xs) <= near, color=BLUE, alpha=0.2)
-    said = "probability" if law.numbers == "integers" else "density"
+    height = "probability" if law.numbers == "integers" else "density"
     axes.set(
-        xlabel="noise", ylabel=said, ylim=(0, None), title=f"{law!r}: {float(_share(confidence)):.4g} within {near:.6g}"
+        xlabel="noise",
+        ylabel=height,
+        ylim=(0, None),
+        title=f"{law!r}: {float(_share(confidence)):.4g} within {near:.6g}",
     )
     axes.title.set_fontsize(10)
     bare(axes)
@@ -142,11 +145,11 @@ def _matrix(matrix: Any, rows: Any, columns: Any, numbers: bool | None, x: str, 
 
 def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
     figure = _matrix(channel.matrix, channel.secrets, channel.outcomes, numbers, "outcome", "secret")
-    marks, said = constraints_of(channel.matrix)
+    marks, tight_at = constraints_of(channel.matrix)
     if marks is not None:
         for (row, column), mark in np.ndenumerate(marks):
             figure.axes[0].annotate(_ARROWS[str(mark)], (column, row + 0.5), ha="center", va="center", color=RED)
-        figure.axes[0].set_title(f"tight between neighbouring rows at {said}", loc="left", fontsize=10)
+        figure.axes[0].set_title(f"tight between neighbouring rows at {tight_at}", loc="left", fontsize=10)
     return figure
 
 
@@ -182,22 +185,22 @@ def _universality(verdict: Any) -> Any:
     return _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
 
 
-def _words(said: str) -> Any:
+def _words(words: str) -> Any:
     figure, axes = _page(4.8, 1.2)
-    axes.annotate(said, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
+    axes.annotate(words, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
     axes.set_axis_off()
     return figure
 
 
 def _losslessness(verdict: Any) -> Any:
     """The noise that makes one law of the other, where both live on a lattice."""
-    found = verdict.difference
-    if not hasattr(found, "listed"):
+    noise = verdict.difference
+    if not hasattr(noise, "listed"):
         return _words("lossless" if verdict else f"not lossless: {type(verdict.obstacle).__name__}")
-    far = max(6, min(60, len(found.listed)))
-    xs = [k * found.unit for k in range(-far, far + 1)]
+    far = max(6, min(60, len(noise.listed)))
+    xs = [k * noise.unit for k in range(-far, far + 1)]
     figure, axes = _page(6.4, 3.2)
-    axes.bar([float(x) for x in xs], [float(found.pmf(x)) for x in xs], width=0.85 * float(found.unit), color=BLUE)
+    axes.bar([float(x) for x in xs], [float(noise.pmf(x)) for x in xs], width=0.85 * float(noise.unit), color=BLUE)
     axes.set(xlabel="the noise between the two laws", ylabel="probability", ylim=(0, None))
     bare(axes)
     return figure
@@ -295,12 +298,12 @@ def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
 def _levels(release: Any) -> Any:
     levels = release.levels
     named = (
-        {str(k): one for k, one in levels.items()}
+        {str(k): own_level for k, own_level in levels.items()}
         if isinstance(levels, dict)
         else {str(level): level for level in levels}
     )
     figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(named)))
-    axes.barh(list(named), [one.epsilon_float for one in named.values()], color=BLUE)
+    axes.barh(list(named), [own_level.epsilon_float for own_level in named.values()], color=BLUE)
     axes.set(xlabel="epsilon", title="levels answered" if named else "no level answered yet")
     bare(axes)
     return figure
@@ -311,10 +314,12 @@ def _ledger(ledger: Any) -> Any:
 
 
 def _status(status: Any) -> Any:
-    names = [one.dataset for one in status.datasets]
+    names = [dataset.dataset for dataset in status.datasets]
     figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(names)))
-    axes.barh(names, [float(one.spent) for one in status.datasets], color=BLUE, label="spent")
-    limits = [(k, one.limit.epsilon_float) for k, one in enumerate(status.datasets) if one.limit is not None]
+    axes.barh(names, [float(dataset.spent) for dataset in status.datasets], color=BLUE, label="spent")
+    limits = [
+        (k, dataset.limit.epsilon_float) for k, dataset in enumerate(status.datasets) if dataset.limit is not None
+    ]
     if limits:
         axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, label="limit")
     axes.set(xlabel="epsilon", xlim=(0, None))
@@ -334,12 +339,12 @@ def _strategy(chosen: Any) -> Any:
     return figure
 
 
-def _keys(found: Any, *, rows: int = 40) -> Any:
+def _keys(keys: Any, *, rows: int = 40) -> Any:
     """The noisy counts of the keys, the most frequent first, and the threshold above which they are."""
-    pairs = sorted(zip(found.noisy, map(str, found.keys), strict=True), reverse=True)[:rows]
+    pairs = sorted(zip(keys.noisy, map(str, keys.keys), strict=True), reverse=True)[:rows]
     figure, axes = _page(6.4, 1.2 + 0.25 * max(1, len(pairs)))
     axes.barh([name for _, name in pairs], [noisy for noisy, _ in pairs], color=BLUE)
-    axes.axvline(found.threshold, color=RED, linestyle="--", label=f"threshold {found.threshold}")
+    axes.axvline(keys.threshold, color=RED, linestyle="--", label=f"threshold {keys.threshold}")
     axes.set(xlabel="noisy count")
     axes.invert_yaxis()
     axes.legend(frameon=False)
@@ -347,14 +352,14 @@ def _keys(found: Any, *, rows: int = 40) -> Any:
     return figure
 
 
-def _released(found: Any, *, column: str | None = None, rows: int = 40) -> Any:
+def _released(table: Any, *, column: str | None = None, rows: int = 40) -> Any:
     """A released column with its error bars, as its reader has them."""
-    chosen = found.column(column or next(iter(found.cells)))
-    values = [float(cell) for cell in found.cells[chosen][:rows]]
-    listed = list(found.labels.values())
-    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(found.rows)]
-    title = f"{chosen}, {found.plan.level}"
-    return _with_bars(labels[:rows], values, [float(found.plan.radius)] * len(values), title)
+    chosen = table.column(column or next(iter(table.cells)))
+    values = [float(cell) for cell in table.cells[chosen][:rows]]
+    listed = list(table.labels.values())
+    labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(table.rows)]
+    title = f"{chosen}, {table.plan.level}"
+    return _with_bars(labels[:rows], values, [float(table.plan.radius)] * len(values), title)
 
 
 def _costs(costs: Any) -> Any:

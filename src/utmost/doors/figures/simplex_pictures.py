@@ -122,9 +122,9 @@ def hyper_figure(
     labels = [str(name) for name in _labels(channels, space, len(prior))]
     panels = []
     for k, (title, C) in enumerate(channels.items()):
-        found = hyper(C, prior)
+        posteriors = hyper(C, prior)
         cloud = PosteriorPoints(
-            found.posteriors, "posteriors", found.weights, COLOURS[1 + k % (len(COLOURS) - 1)], joined=True
+            posteriors.posteriors, "posteriors", posteriors.weights, COLOURS[1 + k % (len(COLOURS) - 1)], joined=True
         )
         panels.append(Panel(title, _region(C, prior, space), [cloud], prior))
     simplex_figure(panels, file, path, labels)

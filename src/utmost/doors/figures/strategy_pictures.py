@@ -40,9 +40,9 @@ def strategy_figure(choices: Alternatives, file: BinaryIO, path: Path, *, title:
     for row, part in zip(rows.tolist(), parts, strict=True):
         values = [deviation[part] for deviation in deviations.values()]
         axes.plot([min(values), max(values)], [row, row], color=PALE, linewidth=1, zorder=1)
-    for place, (name, found) in enumerate(deviations.items()):
+    for place, (name, by_part) in enumerate(deviations.items()):
         mark, shade = _MARKS[place % len(_MARKS)], _SHADES[place % len(_SHADES)]
-        axes.plot([found[part] for part in parts], rows, mark, color=shade, label=name, markersize=6, alpha=0.9)
+        axes.plot([by_part[part] for part in parts], rows, mark, color=shade, label=name, markersize=6, alpha=0.9)
     axes.set_xscale("log")
     axes.set_yticks(rows, labels=[part or "total" for part in parts])
     axes.set_ylim(-0.6, len(parts) - 0.4)
@@ -112,8 +112,8 @@ def _named_numbers(axes: Any, values: Sequence[float]) -> None:
     low, high = np.log10(min(values)), np.log10(max(values))
     powers = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
     ticks = [size * 10.0**power for power in powers for size in (1, 2, 5)]
-    kept = [tick for tick in ticks if 10**low / 1.6 <= tick <= 10**high * 1.6]
+    shown = [tick for tick in ticks if 10**low / 1.6 <= tick <= 10**high * 1.6]
     axes.set_xlim(10**low / 1.15, 10**high * 1.15)
-    axes.set_xticks(kept, labels=[f"{tick:g}" for tick in kept], minor=False)
+    axes.set_xticks(shown, labels=[f"{tick:g}" for tick in shown], minor=False)
     axes.set_xticks([], minor=True)
     axes.set_xlim(10**low / 1.15, 10**high * 1.15)

@@ -41,22 +41,22 @@ class Paper:
     untestable: Mapping[str, str]
     comparisons: Callable[[bool], Iterable[Comparison]]
 
-    def rows_of(self, result: str, found: Iterable[Comparison]) -> list[Comparison]:
+    def rows_of(self, result: str, comparisons: Iterable[Comparison]) -> list[Comparison]:
         """The comparisons that are of one numbered result.
 
         >>> [row.verdict for row in PAPERS["geng"].rows_of("Theorem 1", [Comparison("Theorem 3", "", "", "", "equal")])]
         ['equal']
         """
-        return [row for row in found if row.place == self._place(result)]
+        return [row for row in comparisons if row.place == self._place(result)]
 
-    def missing(self, found: Iterable[Comparison]) -> list[str]:
+    def missing(self, comparisons: Iterable[Comparison]) -> list[str]:
         """Numbered results that have neither a comparison nor a reason to have none."""
-        places = {row.place for row in found}
+        places = {row.place for row in comparisons}
         return [name for name in self.results if name not in self.untestable and self._place(name) not in places]
 
-    def verdicts(self, found: Iterable[Comparison]) -> Counter[str]:
+    def verdicts(self, comparisons: Iterable[Comparison]) -> Counter[str]:
         """How many comparisons there are of each verdict."""
-        return Counter(row.verdict for row in found)
+        return Counter(row.verdict for row in comparisons)
 
     def _place(self, result: str) -> str:
         return self.again.get(result, result)

@@ -107,10 +107,10 @@ def corollaries() -> Iterator[Comparison]:
     )
     yield _formula("Corollary 20", "multiplicative, on the line", "(N(1-alpha) + 2 alpha)/(1+alpha)", right, len(cases))
     flat = [PrivacyType(discrete(n), alpha=a) for n, a in cases]
-    found = [(capacity(ptype).value, capacity(ptype, kind="additive").value) for ptype in flat]
-    right = sum(x == n / (1 + (n - 1) * a) for (x, _), (n, a) in zip(found, cases, strict=True))
+    capacities = [(capacity(ptype).value, capacity(ptype, kind="additive").value) for ptype in flat]
+    right = sum(x == n / (1 + (n - 1) * a) for (x, _), (n, a) in zip(capacities, cases, strict=True))
     yield _formula("Corollary 22", "multiplicative, discrete", "n/(1 + (n-1) alpha)", right, len(cases))
-    right = sum(y == 1 - n / (1 + (n - 1) / a) for (_, y), (n, a) in zip(found, cases, strict=True))
+    right = sum(y == 1 - n / (1 + (n - 1) / a) for (_, y), (n, a) in zip(capacities, cases, strict=True))
     yield corrected(
         "Corollary 22",
         "additive, discrete",
@@ -137,12 +137,12 @@ def beyond(long: bool) -> Iterator[Comparison]:
     if long:
         yield extended("Table 7", "6 bits: vertices", 33_433_683_534, count_vertices(hamming(6)))
     levels = [level(alpha=HALF), level(epsilon=1), level(epsilon="1/2"), level(epsilon="1/10")]
-    found = [count_kernels(PrivacyType(counts(4), each)) for each in levels]
+    kernels_by_level = [count_kernels(PrivacyType(counts(4), each)) for each in levels]
     yield extended(
         "Table 4",
         "line of 5: kernels at eps = ln 2, 1, 1/2, 1/10",
         "187, 195, 218, 230",
-        ", ".join(map(str, found)),
+        ", ".join(map(str, kernels_by_level)),
         "unlike vertices, kernels depend on the level",
     )
     yield from _many_kernels(long)
@@ -153,13 +153,13 @@ def _many_kernels(long: bool) -> Iterator[Comparison]:
     if find_spec("numba") is not None:  # the pairs are millions
         from utmost.design.geometry.kernel_walk import PairCompletions
 
-        found = PairCompletions.of(_vertices(NINE)).count(SEVEN_VERTICES)
+        completed = PairCompletions.of(_vertices(NINE)).count(SEVEN_VERTICES)
         yield equal(
             "Table 6",
             "grid 2x2: kernels",
             True,
-            found > 10_000,
-            shown=(">10000", f"{found:,} alone contain the same seven vertices"),
+            completed > 10_000,
+            shown=(">10000", f"{completed:,} alone contain the same seven vertices"),
         )
     if long:
         guess = estimate_kernels(PrivacyType(NINE, alpha=HALF), 6_000, np.random.default_rng(5), confidence=0.999)
@@ -180,15 +180,17 @@ def row_of(row: TypeRow) -> Iterator[Comparison]:
     if row.kernels is not None:
         yield _count(place, row.name, "kernels", row.kernels, _kernels(row.space))
     ptype = PrivacyType(row.space, alpha=HALF)
-    found = (capacity(ptype), capacity(ptype, kind="additive"))
-    proved = all(capacity.certificate.verify() for capacity in found)
-    same = [round(float(printed), 2) == round(float(x), 2) for printed, x in zip(row.capacities, found, strict=True)]
+    capacities = (capacity(ptype), capacity(ptype, kind="additive"))
+    proved = all(capacity.certificate.verify() for capacity in capacities)
+    same = [
+        round(float(printed), 2) == round(float(x), 2) for printed, x in zip(row.capacities, capacities, strict=True)
+    ]
     yield equal(
         place,
         f"{row.name}: capacities",
         True,
         proved and all(same),
-        shown=(" and ".join(row.capacities), " and ".join(map(_exactly, found))),
+        shown=(" and ".join(row.capacities), " and ".join(map(_exactly, capacities))),
     )
 
 
@@ -197,11 +199,11 @@ def _exactly(capacity: Capacity) -> str:
     return f"{value} = {float(value):.4g}" if isinstance(value, Fraction) else f"{value:.12g}"
 
 
-def _count(place: str, name: str, what: str, printed: int, found: int) -> Comparison:
+def _count(place: str, name: str, what: str, printed: int, counted: int) -> Comparison:
     right = CORRECTED.get(f"{name}, {what}")
     if right is None:
-        return equal(place, f"{name}: {what}", printed, found)
-    return corrected(place, f"{name}: {what}", str(printed), right[0], found, right[1])
+        return equal(place, f"{name}: {what}", printed, counted)
+    return corrected(place, f"{name}: {what}", str(printed), right[0], counted, right[1])
 
 
 @cache

@@ -74,8 +74,8 @@ def hypers() -> Iterator[Comparison]:
     cases = members()
     averaged = [hyper(C, crooked_prior(space.size, k)) for space, C, k in cases]
     right = sum(
-        (found.prior == crooked_prior(space.size, k)).all()
-        for found, (space, _, k) in zip(averaged, cases, strict=True)
+        (averaged_hyper.prior == crooked_prior(space.size, k)).all()
+        for averaged_hyper, (space, _, k) in zip(averaged, cases, strict=True)
     )
     yield counted("Lemma 1", "the posteriors average to the prior", right, len(cases))
     right = sum(_keeps_by_posteriors(space, C, a) == _keeps(space, C, a) for space, C, _ in cases for a in ALPHAS)
@@ -204,8 +204,10 @@ def member_losses(n: int) -> list[Array]:
     return [losses.binary.matrix(n), losses.nib.matrix(n), losses.absolute.matrix(n), guess, last, flat]
 
 
-def _is_below(one: tuple[PrivacyType, Channel, list[Array]], other: tuple[PrivacyType, Channel, list[Array]]) -> bool:
-    return one[0] is other[0] and bool(refines(better=one[1], worse=other[1]))
+def _is_below(
+    smaller: tuple[PrivacyType, Channel, list[Array]], larger: tuple[PrivacyType, Channel, list[Array]]
+) -> bool:
+    return smaller[0] is larger[0] and bool(refines(better=smaller[1], worse=larger[1]))
 
 
 def _generated(
@@ -213,7 +215,7 @@ def _generated(
 ) -> Iterator[Comparison]:
     """(13) and (14): sums and multiples of members are members. Corollary 7: what is served, a kernel serves."""
     served = [(p, C, [ls[k] for k in range(len(ls)) if table[i, k]]) for i, (p, C, ls) in enumerate(chosen)]
-    sums = [(p, C, joint_loss(one, two)) for p, C, ls in served for one, two in combinations(ls, 2)]
+    sums = [(p, C, joint_loss(first, second)) for p, C, ls in served for first, second in combinations(ls, 2)]
     sums += [
         (p, C, scaled_loss([F(x + 1, 2) for x in range(p.space.size)], loss)) for p, C, ls in served for loss in ls
     ]
@@ -237,9 +239,9 @@ def type_capacities() -> Iterator[Comparison]:
     for p in types:
         for kind in KINDS:
             listed = max(capacity(kernel, kind=kind).value for kernel in kernels(p))
-            found = capacity(p, kind=kind)
-            reached = capacity(found.mechanism, kind=kind).value
-            right += listed == found.value == reached and found.certificate.verify()
+            computed = capacity(p, kind=kind)
+            reached = capacity(computed.mechanism, kind=kind).value
+            right += listed == computed.value == reached and computed.certificate.verify()
     yield counted("Theorem 14", "the capacity exists, and a kernel attains it", right, 2 * len(types))
     served = []
     for space in (counts(2), counts(3), counts(4)):
@@ -269,12 +271,12 @@ def _narrowed(C: Channel, kind: Kind) -> Channel:
 
 def _on_the_diagonal(p: PrivacyType, kind: Kind) -> bool:
     """Whether the mechanism that attains the capacity, as n x n, has it as its trace, and is private."""
-    found = capacity(p, kind=kind)
-    matrix = found.mechanism.matrix
+    largest = capacity(p, kind=kind)
+    matrix = largest.mechanism.matrix
     best = matrix.argmax(axis=0) if kind == "multiplicative" else matrix.argmin(axis=0)
     trace = sum((matrix[x, y] for y, x in enumerate(best.tolist())), F(0))
     value = trace if kind == "multiplicative" else 1 - trace
-    return bool(value == found.value and _keeps(p.space, Channel(matrix), p.level.alpha_fraction()))
+    return bool(value == largest.value and _keeps(p.space, Channel(matrix), p.level.alpha_fraction()))
 
 
 def appendix() -> Iterator[Comparison]:
@@ -333,8 +335,8 @@ def nib_on_every_line() -> Iterator[Comparison]:
         "above j for u, and up to j for v: so a remap of it attains the bound, and nobody loses less",
     )
     lines = [(n, a, k) for n in (2, 3, 4, 5, 9, 40, 200) for a in ALPHAS for k in (1, 2, 5)]
-    found = [least_nib_loss(PrivacyType(counts(n - 1), alpha=a), crooked_prior(n, k)) for n, a, k in lines]
-    proved = sum(best.verify() for best in found)
+    certificates = [least_nib_loss(PrivacyType(counts(n - 1), alpha=a), crooked_prior(n, k)) for n, a, k in lines]
+    proved = sum(best.verify() for best in certificates)
     text = f"optimal for {len(lines)} of {len(lines)} priors, up to 200 secrets, with both proofs"
     yield extended(
         "Section VI-A",
@@ -377,5 +379,5 @@ def _least_nib(n: int, a: Fraction, k: int) -> Fraction:
 def _least_by_program(n: int, a: Fraction, k: int) -> Fraction:
     least = LeastLoss.of(PrivacyType(counts(n - 1), alpha=a), losses.nib)
     prior = tuple(crooked_prior(n, k).tolist())
-    (_, found), *_ = least.at((prior,))
-    return found.value
+    (_, solution), *_ = least.at((prior,))
+    return solution.value

@@ -54,9 +54,9 @@ def figures_1_to_3() -> Iterator[Comparison]:
     rows = sorted(map(tuple, channel.matrix.T)) == sorted(map(tuple, geometric.matrix.T))
     yield extended("Figure 1", "what the channel is", "the geometric mechanism", _said(rows, "the geometric mechanism"))
     corners = vertices(PrivacyType(counts(2), alpha=HALF))
-    found = "; ".join(" ".join(map(str, v)) for v in corners)
+    corner_texts = "; ".join(" ".join(map(str, v)) for v in corners)
     known = "1/7 2/7 4/7; 1/4 1/2 1/4; 2/5 1/5 2/5; 4/7 2/7 1/7"
-    yield extended("Figure 2", "the corners of the region", known, found, "drawn, but not named in the paper")
+    yield extended("Figure 2", "the corners of the region", known, corner_texts, "drawn, but not named in the paper")
     middle = l_uncertainty(losses.nib).prior(priors.uniform(3))
     ends = [l_uncertainty(losses.nib).prior(prior) for prior in np.eye(3, dtype=int)]
     bent = middle > sum(ends) / 3
@@ -70,10 +70,10 @@ def figures_6_and_7() -> Iterator[Comparison]:
     plane = grid(3, 3)
     steps = [(abs(i // 3 - j // 3), abs(i % 3 - j % 3)) for i in range(9) for j in range(9)]
     known = [Surd.sqrt(a * a + b * b).simplified() for a, b in steps]
-    found = [plane.length(i, j) for i in range(9) for j in range(9)]
+    lengths = [plane.length(i, j) for i in range(9) for j in range(9)]
     apart = sorted({a * a + b * b for a, b in steps})
-    text = f"{len(found)} distances, roots of {', '.join(map(str, apart))}"
-    yield equal("Figure 6", "distances on the 2x2 grid", known, found, shown=("Euclidean", text))
+    text = f"{len(lengths)} distances, roots of {', '.join(map(str, apart))}"
+    yield equal("Figure 6", "distances on the 2x2 grid", known, lengths, shown=("Euclidean", text))
     cube = hamming(3)
     along = cube.restrict(PATH).distances.tolist()
     straight = along == counts(3).distances.tolist()
@@ -143,9 +143,9 @@ def claim(place: str, what: str, holds: bool) -> Comparison:
     return equal(place, what, True, holds, shown=("yes", "yes" if holds else "no"))
 
 
-def same_columns(one: Channel, two: Channel) -> bool:
+def same_columns(first: Channel, second: Channel) -> bool:
     """Whether two channels are the same up to the order of their outcomes."""
-    return sorted(map(tuple, one.matrix.T)) == sorted(map(tuple, two.matrix.T))
+    return sorted(map(tuple, first.matrix.T)) == sorted(map(tuple, second.matrix.T))
 
 
 def matrix_of(text: str) -> Channel:
@@ -160,8 +160,8 @@ def rows_text(matrix: Array) -> str:
 
 def hyper_text(channel: Channel) -> str:
     """The posteriors that the uniform prior leaves, and under each how likely it is."""
-    found = hyper(channel, priors.uniform(channel.shape[0]))
-    return rows_text(np.vstack([found.posteriors, found.weights[None, :]]))
+    posterior_hyper = hyper(channel, priors.uniform(channel.shape[0]))
+    return rows_text(np.vstack([posterior_hyper.posteriors, posterior_hyper.weights[None, :]]))
 
 
 def _said(holds: bool, text: str) -> str:

@@ -100,19 +100,19 @@ def _properties() -> Iterator[Comparison]:
         channels = [[list(column) for column in kernel.matrix.T] for kernel in listed]
         mixture = Channel(np.concatenate([kernel.matrix / len(listed) for kernel in listed], axis=1))
         mixtures += is_vertex_mechanism(ptype, mixture) and decompose(ptype, mixture).verify(mixture)
-        for one, two in permutations(range(len(listed)), 2):
+        for first, second in permutations(range(len(listed)), 2):
             pairs += 1
-            apart += not sets[one] < sets[two]
-            unrelated += not _refines(channels[one], channels[two])
+            apart += not sets[first] < sets[second]
+            unrelated += not _refines(channels[first], channels[second])
     yield counted("Property 1", "no kernel lies within another", apart, pairs)
     yield counted("Property 2", "vertex mechanisms are sums of kernels", mixtures, len(FEW))
     yield counted("Property 3", "no kernel refines another", unrelated, pairs)
 
 
-def _refines(one: list[list[Fraction]], two: list[list[Fraction]]) -> bool:
+def _refines(finer: list[list[Fraction]], coarser: list[list[Fraction]]) -> bool:
     """Whether two = one P for a channel P; the columns of one are independent, so there is one candidate."""
-    found = [solve_columns(one, column) for column in two]
-    return all(x is not None and min(x) >= 0 for x in found)
+    solutions = [solve_columns(finer, column) for column in coarser]
+    return all(x is not None and min(x) >= 0 for x in solutions)
 
 
 def _existence() -> Iterator[Comparison]:

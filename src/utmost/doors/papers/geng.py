@@ -143,13 +143,13 @@ def heuristic() -> Iterator[Comparison]:
         (costs.absolute, "E|X|", "0.333333", 1.606857),
         (costs.squared, "E X^2", "0.222222", 1.215050),
     ):
-        found = rounded(law.expected_cost(cost), 6)
+        cost_in_units = rounded(law.expected_cost(cost), 6)
         beside = rounded(Laplace(20, 1).expected_cost(cost), 3)
         yield extended(
             "Section V-B",
             f"heuristic {name} at eps = 20",
             limit,
-            found,
+            cost_in_units,
             f'in units of D; "reasonably good", and Laplace noise costs {beside}',
         )
         below, above = (_heuristic_gain(e, cost) > 1 for e in (least - 1e-5, least + 1e-5))
@@ -202,11 +202,11 @@ def _formula(
     place: str,
     what: str,
     printed: str,
-    found: Callable[[float], Any],
+    computed: Callable[[float], Any],
     formula: Callable[[float], float],
     digits: int = DIGITS,
 ) -> Comparison:
     """A printed formula against the library at every level, to so many digits."""
-    right = sum(rounded(found(e), digits) == rounded(formula(e), digits) for e in LEVELS)
+    right = sum(rounded(computed(e), digits) == rounded(formula(e), digits) for e in LEVELS)
     shown = f"the same to {digits} digits at {right} of {len(LEVELS)} levels"
     return equal(place, what, len(LEVELS), right, shown=(printed, shown))

@@ -111,12 +111,12 @@ def hypotheses() -> Iterator[Comparison]:
     """(10), (11) and (15): what a level says of the errors of a test."""
     points = [k / 40 for k in range(41)]
     cases = [(e, p, float(tradeoff(Laplace(e, 1), p))) for e, p in product((0.5, 1.0, 3.0), points)]
-    right = sum(abs(found - _laplace_errors(e, p)) < 1e-12 for e, p, found in cases)
+    right = sum(abs(missed - _laplace_errors(e, p)) < 1e-12 for e, p, missed in cases)
     yield _of("(15)", "errors of the second kind under Laplace noise", "(15)", right, len(cases), "to 1e-12")
     laws: list[Any] = [Geometric(1), Staircase(1), Laplace(1, 1), DiscreteStaircase(1, 4)]
     tests = [(p, float(tradeoff(law, p))) for law, p in product(laws, points)]
-    kept = sum(min(exp(1) * p + missed, p + exp(1) * missed) >= 1 - 1e-12 for p, missed in tests)
-    yield _of("(10), (11)", "e^eps P_FA + P_MD >= 1, and mirrored", "for every test", kept, len(tests), "")
+    holding = sum(min(exp(1) * p + missed, p + exp(1) * missed) >= 1 - 1e-12 for p, missed in tests)
+    yield _of("(10), (11)", "e^eps P_FA + P_MD >= 1, and mirrored", "for every test", holding, len(tests), "")
 
 
 def _laplace_errors(e: float, p: float) -> float:
@@ -141,9 +141,9 @@ def corollary_9() -> Iterator[Comparison]:
     yield equal("Corollary 9", "gamma at eps = 60", True, max(large) < 1e-5, shown=("tends to 0", shown))
 
 
-def _sum_of(one: float, two: float, four: float) -> costs.Cost:
+def _sum_of(weight_1: float, weight_2: float, weight_4: float) -> costs.Cost:
     def cost(x: Any) -> Any:
-        return one * abs(x) + two * x**2 + four * x**4
+        return weight_1 * abs(x) + weight_2 * x**2 + weight_4 * x**4
 
     return cost
 
@@ -162,8 +162,8 @@ def theorem_13() -> Iterator[Comparison]:
         ratio,
         "dividing by the sum of the weights can cost eps again; it does not where the sums agree",
     )
-    kept = smallest_epsilon(abstract_staircase(cost, alpha=a), discrete(2)).value <= level(alpha=a).epsilon_float
-    yield extended("Theorem 13", "run at eps/2 the level is kept", "yes", "yes" if kept else "no")
+    is_kept = smallest_epsilon(abstract_staircase(cost, alpha=a), discrete(2)).value <= level(alpha=a).epsilon_float
+    yield extended("Theorem 13", "run at eps/2 the level is kept", "yes", "yes" if is_kept else "no")
     turning = [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
     held = smallest_epsilon(abstract_staircase(turning, alpha=a, gamma=1), discrete(3)).value
     exact_level = abs(held - level(alpha=a).epsilon_float) < 1e-12

@@ -37,9 +37,9 @@ def crooked(D: int) -> list[PeriodicNoise]:
     """Laws that are neither even nor monotone: mixtures of two shifted staircases."""
     noises = []
     for (r, s), by in product(((1, D), (D, 1), (1, 1)), (1, D, 2 * D + 1)):
-        one, two = (DiscreteStaircase(alpha=ALPHA, sensitivity=D, step=step) for step in (r, s))
+        first, second = (DiscreteStaircase(alpha=ALPHA, sensitivity=D, step=step) for step in (r, s))
         reach = 4 * D + 2
-        pmf = [(2 * one.pmf(x) + one.pmf(x - by) + two.pmf(x + 1)) / 4 for x in range(-reach, reach + 1)]
+        pmf = [(2 * first.pmf(x) + first.pmf(x - by) + second.pmf(x + 1)) / 4 for x in range(-reach, reach + 1)]
         noises.append(PeriodicNoise([pmf], period=D, ratio=ALPHA))
     return noises
 
@@ -189,7 +189,7 @@ def decay_and_steps() -> Iterator[Comparison]:
     )
     for place, what, names in steps:
         least = [[_least_density(i, cost, name) for name in names] for i, cost in settings]
-        yield counted(place, what, sum(one == other for one, other in least), len(settings))
+        yield counted(place, what, sum(lower == upper for lower, upper in least), len(settings))
     periods = _falling_periods()
     right = sum(_is_cheaper(stretched(a), a) for a in periods)
     yield counted("Lemma 24", "a_0 raised and a_(i-1) lowered until their ratio is alpha", right, len(periods))
@@ -241,15 +241,15 @@ def stretched(period: Densities) -> Densities:
 
 def one_step(period: Densities) -> Densities:
     """Lemma 26: mass from the last density above alpha a_0 to the first below a_0, until there is one between."""
-    found, top, floor = list(period), period[0], ALPHA * period[0]
+    densities, top, floor = list(period), period[0], ALPHA * period[0]
     while True:
-        below = [k for k, a in enumerate(found) if a < top]
-        above = [k for k, a in enumerate(found) if a > floor]
+        below = [k for k, a in enumerate(densities) if a < top]
+        above = [k for k, a in enumerate(densities) if a > floor]
         if not below or not above or below[0] >= above[-1]:
-            return tuple(found)
-        moved = min(top - found[below[0]], found[above[-1]] - floor)
-        found[below[0]] += moved
-        found[above[-1]] -= moved
+            return tuple(densities)
+        moved = min(top - densities[below[0]], densities[above[-1]] - floor)
+        densities[below[0]] += moved
+        densities[above[-1]] -= moved
 
 
 def _least_density(i: int, cost: costs.Moment, within: LawClass | Literal["stepped"]) -> Fraction:
@@ -284,10 +284,10 @@ def on_the_integers() -> Iterator[Comparison]:
     right = sum(_is_improved(n, evened(n), D) for n, D in laws)
     yield counted("Lemma 29", "the mean of a law and its mirror image", right, len(laws))
     pairs = [(_least_of(D, cost, "even"), _least_of(D, cost, "decaying")) for D, cost in settings]
-    right = sum(one == other for one, other in pairs)
+    right = sum(first == second for first, second in pairs)
     yield counted("Lemma 30", "least cost of even laws, and of those that fall by alpha each D", right, len(pairs))
     least = [DiscreteStaircase(alpha=ALPHA, sensitivity=D, cost=cost).expected_cost(cost) for D, cost in settings]
-    right = sum(one == other for (_, one), other in zip(pairs, least, strict=True))
+    right = sum(first == second for (_, first), second in zip(pairs, least, strict=True))
     yield counted("Lemma 31", "and of those with one step in a period", right, len(settings))
 
 

@@ -244,11 +244,11 @@ def proposition_6_2() -> Iterator[Comparison]:
 def theorem_6_3() -> Iterator[Comparison]:
     """Two users with priors over databases whom no single mechanism serves."""
     tilt = F(1, 100)
-    query, one, two = conflicting_users(tilt)
+    query, first_user, second_user = conflicting_users(tilt)
     ptype = PrivacyType(query.space, alpha="1/2")
-    for name, user, exchanged in (("x1", one, False), ("x2", two, True)):
+    for name, user, exchanged in (("x1", first_user, False), ("x2", second_user, True)):
         yield _figure_4(name, optimal_mechanism(ptype, user).channel, query, exchanged)
-    unique = uniqueness(ptype, one).is_unique and uniqueness(ptype, two).is_unique
+    unique = uniqueness(ptype, first_user).is_unique and uniqueness(ptype, second_user).is_unique
     yield equal("Figure 4", "each is the only optimum", True, unique, shown=("unique", "unique" if unique else "not"))
     tilts = (F(0), F(1, 100), F(1, 9), F(1, 8), F(1, 5))
     losses_found = [optimal_mechanism(ptype, conflicting_users(t)[1]).loss for t in tilts]
@@ -263,19 +263,19 @@ def theorem_6_3() -> Iterator[Comparison]:
         "Theorem 6.3", "and delta = 1/2 for small, positive delta", known_half, rounded(half, 12), "any delta"
     )
     yield from _figure_5()
-    yield from _refutation(ptype, one, two, tilt)
+    yield from _refutation(ptype, first_user, second_user, tilt)
 
 
 def _figure_4(name: str, X: Channel, query: CountQuery, exchanged: bool) -> Comparison:
     rows = dict(zip(query.databases, X.matrix.tolist(), strict=True))
-    found = [" ".join(map(str, rows[(d[1], d[0], d[2]) if exchanged else d][1:3])) for d in FIGURE_4]
+    rows_shown = [" ".join(map(str, rows[(d[1], d[0], d[2]) if exchanged else d][1:3])) for d in FIGURE_4]
     printed = list(FIGURE_4.values())
     return equal(
         "Figure 4",
         f"{name}, four rows{', 1 and 2 exchanged' if exchanged else ''}",
         printed,
-        found,
-        shown=("\n".join(printed), "\n".join(found)),
+        rows_shown,
+        shown=("\n".join(printed), "\n".join(rows_shown)),
     )
 
 
@@ -306,8 +306,8 @@ def _figure_5() -> Iterator[Comparison]:
     )
 
 
-def _refutation(ptype: PrivacyType, one: Consumer, two: Consumer, tilt: Any) -> Iterator[Comparison]:
-    shared = shared_mechanism(ptype, [one, two])
+def _refutation(ptype: PrivacyType, first_user: Consumer, second_user: Consumer, tilt: Any) -> Iterator[Comparison]:
+    shared = shared_mechanism(ptype, [first_user, second_user])
     yield equal(
         "Theorem 6.3",
         "one mechanism optimal for both",
@@ -315,9 +315,9 @@ def _refutation(ptype: PrivacyType, one: Consumer, two: Consumer, tilt: Any) -> 
         shared.exists,
         shown=("none", "exists" if shared.exists else "none, randomised remaps included"),
     )
-    ray = sharing_refutation(ptype, [one, two])
-    optima = [found.loss for found in shared.alone]
-    proven = ray is not None and farkas_gap(sharing_program(ptype, [one, two], optima), ray) > 0
+    ray = sharing_refutation(ptype, [first_user, second_user])
+    optima = [optimum.loss for optimum in shared.alone]
+    proven = ray is not None and farkas_gap(sharing_program(ptype, [first_user, second_user], optima), ray) > 0
     yield extended(
         "Theorem 6.3", "exact certificate of infeasibility", True, proven, "Farkas multipliers, in rationals"
     )
@@ -331,10 +331,10 @@ def _two_ends(n: int) -> Consumer:
 
 
 def _for_all(
-    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], found: list[Any], law: Any
+    place: str, what: str, formula: str, cases: list[tuple[int, Any, Consumer]], values: list[Any], law: Any
 ) -> Comparison:
     """A formula against exact values at every n and alpha."""
-    right = sum(value == law(n, a) for (n, a, _), value in zip(cases, found, strict=True))
+    right = sum(value == law(n, a) for (n, a, _), value in zip(cases, values, strict=True))
     return equal(
         place, what, len(cases), right, shown=(formula, f"the same, exactly, in {right} of {len(cases)} cases")
     )

@@ -29,14 +29,14 @@ ALPHAS = (F(1, 3), F(1, 2), F(4, 5))
 
 def steps_of_the_proof() -> Iterator[Comparison]:
     """Lemmas 5.1 to 5.11 for users with strictly increasing losses and full priors, and Figure 1."""
-    found = strict_optima()
-    derived = sum(derivation(X, a).is_derivable for X, a in found)
-    yield _users("Figure 1", "each optimum is the geometric mechanism, then a remap", derived, len(found))
-    corners = sum(is_vertex(X, a) for X, a in found)
-    yield _users("Lemma 5.1", "the optimum found is a vertex of the program", corners, len(found))
-    patterns = [(X.matrix.shape[0], a, constraint_matrix(X, a)) for X, a in found]
+    optima = strict_optima()
+    derived = sum(derivation(X, a).is_derivable for X, a in optima)
+    yield _users("Figure 1", "each optimum is the geometric mechanism, then a remap", derived, len(optima))
+    corners = sum(is_vertex(X, a) for X, a in optima)
+    yield _users("Lemma 5.1", "the optimum found is a vertex of the program", corners, len(optima))
+    patterns = [(X.matrix.shape[0], a, constraint_matrix(X, a)) for X, a in optima]
     by_pattern = Counter((n, a, tuple(map(tuple, pattern))) for n, a, pattern in patterns)
-    by_matrix = Counter((X.matrix.shape[0], a, tuple(map(tuple, X.matrix))) for X, a in found)
+    by_matrix = Counter((X.matrix.shape[0], a, tuple(map(tuple, X.matrix))) for X, a in optima)
     yield equal(
         "Observation 5.3",
         "different vertices have different constraint matrices",
@@ -47,10 +47,10 @@ def steps_of_the_proof() -> Iterator[Comparison]:
     held = Counter(check.lemma for _, _, pattern in patterns for check in check_lemmas(pattern) if check.holds)
     for lemma in ("5.4", "5.5", "5.6", "5.7", "5.8", "5.9"):
         name = f"{'Corollary' if lemma == '5.7' else 'Lemma'} {lemma}"
-        yield _users(name, _SAYS[lemma], held[lemma], len(found))
+        yield _users(name, _SAYS[lemma], held[lemma], len(optima))
     yield _lemma_5_10()
-    rebuilt = sum(_is_rebuilt(X, a) for X, a in found)
-    yield _users("Lemma 5.11", "the remap built from the pattern gives the optimum", rebuilt, len(found))
+    rebuilt = sum(_is_rebuilt(X, a) for X, a in optima)
+    yield _users("Lemma 5.11", "the remap built from the pattern gives the optimum", rebuilt, len(optima))
 
 
 _SAYS = {
@@ -67,13 +67,13 @@ _SAYS = {
 def strict_optima() -> tuple[tuple[Channel, Fraction], ...]:
     """The optimal vertices of 72 users, from the program, which knows nothing of the geometric mechanism."""
     kinds = (losses.absolute, losses.squared)
-    found = []
+    optima = []
     for n, a, tilt, loss in product((1, 2, 3, 4), ALPHAS, (1, 2, 5), kinds):
         weights = [tilt ** (i % 3) + i for i in range(n + 1)]
         consumer = Consumer([F(w, sum(weights)) for w in weights], loss)
         optimum = optimal_mechanism(PrivacyType(counts(n), alpha=a), consumer, method="program")
-        found.append((optimum.channel, a))
-    return tuple(found)
+        optima.append((optimum.channel, a))
+    return tuple(optima)
 
 
 def is_vertex(X: Channel, a: Fraction) -> bool:
@@ -116,18 +116,20 @@ def _lemma_5_10() -> Comparison:
 
 def _is_rebuilt(X: Channel, a: Fraction) -> bool:
     G = geometric_channel(X.shape[0], alpha=a)
-    made = np.zeros(X.shape, dtype=object) + F(0)
+    remapped = np.zeros(X.shape, dtype=object) + F(0)
     for response, action in enumerate(remap_of_vertex(X, a).actions.tolist()):
-        made[:, action] += G.matrix[:, response]
-    return bool((made == X.matrix).all())
+        remapped[:, action] += G.matrix[:, response]
+    return bool((remapped == X.matrix).all())
 
 
 def lemma_6_4() -> Comparison:
     """A mechanism that serves both users may have four outcomes: what each user reads, 1 or 2."""
-    query, one, two = conflicting_users(F(1, 100))
-    shared = shared_mechanism(PrivacyType(query.space, alpha="1/2"), [one, two])
+    query, first_user, second_user = conflicting_users(F(1, 100))
+    shared = shared_mechanism(PrivacyType(query.space, alpha="1/2"), [first_user, second_user])
     used = {shared.actions[k] for k in range(len(shared.actions)) if any(shared.together.channel.matrix[:, k])}
-    narrow = shared_mechanism(PrivacyType(query.space, alpha="1/2"), [_reading_1_or_2(user) for user in (one, two)])
+    narrow = shared_mechanism(
+        PrivacyType(query.space, alpha="1/2"), [_reading_1_or_2(user) for user in (first_user, second_user)]
+    )
     same = narrow.together.loss == shared.together.loss and len(narrow.actions) == 4
     return equal(
         "Lemma 6.4",

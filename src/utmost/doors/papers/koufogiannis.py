@@ -58,8 +58,8 @@ def proposition_7() -> Iterator[Comparison]:
         "it holds for equal sums of e^(eps s); in general it keeps 2 eps, and tends to that with more outcomes",
     )
     repaired = exponential_mechanism([[0, 1, 1], [1, 0, 0]], alpha="1/2")
-    kept = smallest_epsilon(repaired, discrete(2)).value <= level(alpha=F(1, 2)).epsilon_float
-    yield extended("Proposition 7", "with half of eps the level is kept", "yes", "yes" if kept else "no")
+    is_kept = smallest_epsilon(repaired, discrete(2)).value <= level(alpha=F(1, 2)).epsilon_float
+    yield extended("Proposition 7", "with half of eps the level is kept", "yes", "yes" if is_kept else "no")
 
 
 def theorem_9() -> Iterator[Comparison]:
@@ -115,17 +115,17 @@ def theorem_10() -> Iterator[Comparison]:
         for e1, e2 in PAIRS
         for y in (-1.0, 0.0, 2.0)
     ]
-    right = sum(rounded(mine, DIGITS) == rounded(theirs, DIGITS) for mine, theirs in diagonal)
+    right = sum(rounded(by_library, DIGITS) == rounded(by_print, DIGITS) for by_library, by_print in diagonal)
     yield equal(
         "(20)", "density on the diagonal", len(diagonal), right, shown=("e1^2/(2 e2) e^(-e2|y|)", f"{right} of 9")
     )
-    found, known = _margin_21(), rounded(exp(-1) / 2, 6)
+    margin, known = _margin_21(), rounded(exp(-1) / 2, 6)
     yield corrected(
         "(21)",
         "its last line at x = 1, eps 1 and 2",
         f"as printed: {rounded(_printed_21(1.0, 1.0, 2.0), 6)}",
         known,
-        rounded(found, 6),
+        rounded(margin, 6),
         "its last term lacks the factor e^(e1 x); with it the margin is (e1/2) e^(-e1 x)",
     )
     twins = [

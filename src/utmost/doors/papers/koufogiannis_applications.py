@@ -49,7 +49,7 @@ def les_miserables() -> Edges:
 
 def _edges(name: str) -> Edges:
     text = (files("utmost.doors.papers") / name).read_text(encoding="utf-8")
-    return [(one, other) for one, other in list(csv.reader(text.splitlines()))[1:]]
+    return [(member, friend) for member, friend in list(csv.reader(text.splitlines()))[1:]]
 
 
 F = Fraction
@@ -73,7 +73,7 @@ def corollary_13() -> Iterator[Comparison]:
     )
     a1, a2 = F(1, 2), F(1, 4)
     clamped = _clamped_pair(a1, a2)
-    worst = max(max(p / q, q / p) for one, other in pairwise(clamped) for p, q in zip(one, other, strict=True))
+    worst = max(max(p / q, q / p) for row, next_row in pairwise(clamped) for p, q in zip(row, next_row, strict=True))
     yield equal(
         "Corollary 13", "a pair of clamped responses loses eps2", 1 / a2, worst, shown=("eps2", f"a factor {worst}")
     )

@@ -23,7 +23,7 @@ def rules() -> Iterator[Comparison]:
     channels = [make(4, alpha=a) for make in (geometric_channel, randomized_response) for a in (F(1, 3), F(3, 4))]
     ratios = [_worst(C) for C in channels]
     blends = [Channel(rows) for rows in ([[1, 0], ["1/3", "2/3"], [0, 1], ["1/2", "1/2"]], [["1/4"] * 4] * 4)]
-    right = sum(_worst(C @ P) >= kept for (C, kept), P in product(zip(channels, ratios, strict=True), blends))
+    right = sum(_worst(C @ P) >= ratio for (C, ratio), P in product(zip(channels, ratios, strict=True), blends))
     yield counted("Proposition 3", "what is done with a response keeps its level", right, 2 * len(channels))
     pairs = list(permutations(range(len(channels)), 2))
     right = sum(_worst(channels[i].parallel(channels[j])) >= ratios[i] * ratios[j] for i, j in pairs)
@@ -38,7 +38,7 @@ def rules() -> Iterator[Comparison]:
 def _worst(C: Channel) -> Fraction:
     """The least ratio of two chances of one outcome, for neighbours on the line."""
     rows = C.matrix.tolist()
-    pairs = [pair for one, two in pairwise(rows) for pair in zip(one, two, strict=True) if max(pair) > 0]
+    pairs = [pair for row, next_row in pairwise(rows) for pair in zip(row, next_row, strict=True) if max(pair) > 0]
     return min(Fraction(min(p, q)) / Fraction(max(p, q)) for p, q in pairs)
 
 
@@ -77,14 +77,14 @@ def figure_2() -> Iterator[Comparison]:
 def theorem_1() -> Iterator[Comparison]:
     """The whole chain: each part of it is private at its last level, each response as good as alone."""
     parts = [STRICT_TO_LOOSE[: j + 1] for j in range(len(STRICT_TO_LOOSE))]
-    found = [largest_ratio(part) for part in parts]
+    ratios = [largest_ratio(part) for part in parts]
     known = [1 / part[-1].alpha_fraction() for part in parts]
     yield equal(
         "Theorem 1A",
         "the first j responses lose eps_j, j = 1 to 4",
         known,
-        found,
-        shown=("eps_j", ", ".join(f"a factor {ratio}" for ratio in found)),
+        ratios,
+        shown=("eps_j", ", ".join(f"a factor {ratio}" for ratio in ratios)),
     )
     subsets = [part for k in range(1, 1 << 4) for part in [[at for i, at in enumerate(STRICT_TO_LOOSE) if k >> i & 1]]]
     right = sum(largest_ratio(part) == 1 / max(part).alpha_fraction() for part in subsets)
@@ -94,11 +94,11 @@ def theorem_1() -> Iterator[Comparison]:
         for strict, loose in pairwise(STRICT_TO_LOOSE)
     ]
     yield counted("Theorem 1A", "each response has the least variance of its level", sum(spreads), len(spreads))
-    one, two, three = STRICT_TO_LOOSE[:3]
+    strictest, middle, loosest = STRICT_TO_LOOSE[:3]
     places = list(product((-2, -1, 0, 1, 3), repeat=3))
     right = sum(
-        joint_pmf([x, y, z], [one, two, three]) * Geometric(two).pmf(y)
-        == joint_pmf([x, y], [one, two]) * joint_pmf([y, z], [two, three])
+        joint_pmf([x, y, z], [strictest, middle, loosest]) * Geometric(middle).pmf(y)
+        == joint_pmf([x, y], [strictest, middle]) * joint_pmf([y, z], [middle, loosest])
         for x, y, z in places
     )
     yield counted("Figure 4", "the next response needs the last one only", right, len(places))
@@ -153,10 +153,10 @@ def networks() -> Iterator[Comparison]:
     ):
         levels = levels_by_distance(edges, owner)
         known = {who: F(1, steps) for who, steps in _steps(edges, owner).items() if who != owner}
-        found = {who: F(at.epsilon) for who, at in levels.items() if at.epsilon is not None and who != owner}
+        epsilons = {who: F(at.epsilon) for who, at in levels.items() if at.epsilon is not None and who != owner}
         counted = Counter(known.values())
         text = ", ".join(f"{counted[e]} at {e}" for e in sorted(counted, reverse=True))
-        yield equal(place, f"levels by distance: {name}", known, found, shown=("eps = 1/d", text))
+        yield equal(place, f"levels by distance: {name}", known, epsilons, shown=("eps = 1/d", text))
     levels_of_club = sorted(set(levels_by_distance(karate_club(), "17").values()))
     ratio = largest_ratio([level(alpha=F(d, d + 1)) for d in (5, 4, 3, 2, 1)])
     yield equal(

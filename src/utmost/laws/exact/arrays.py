@@ -101,9 +101,9 @@ def check_numbers(value: object, name: str) -> None:
     """
     if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         return
-    found = plain_array(value, name)
-    numbers = found.dtype == object and all(isinstance(x, Real | Decimal) for x in found.flat)
-    if not (numbers or found.dtype.kind in "iuf") or not isinstance(value, np.ndarray | Real | Decimal):
+    array = plain_array(value, name)
+    numbers = array.dtype == object and all(isinstance(x, Real | Decimal) for x in array.flat)
+    if not (numbers or array.dtype.kind in "iuf") or not isinstance(value, np.ndarray | Real | Decimal):
         raise NotANumber(f"the {name} must be a number, or an array of numbers", came=type(value).__name__)
 
 
@@ -116,12 +116,12 @@ def indices(values: object, size: int, name: str) -> NDArray[Any]:
     >>> indices([2, 0], 3, "rows")
     array([2, 0])
     """
-    found = plain_array(values, name)
-    if found.size == 0 and found.dtype.kind in "iuf":
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() >= size)):
+    places = plain_array(values, name)
+    if places.size == 0 and places.dtype.kind in "iuf":
+        places = places.astype(np.int64)
+    if places.dtype.kind not in "iu" or (places.size and (places.min() < 0 or places.max() >= size)):
         raise OutOfRange(f"{name} must be integers in 0..{size - 1}", came="others")
-    return found
+    return places
 
 
 def is_exact(array: Array) -> bool:
@@ -166,14 +166,14 @@ def rationals(pairs: Iterable[tuple[Any, Any]], shape: int | tuple[int, ...] = -
     >>> rationals([(1, 2), (3, 1)]).tolist()
     [Fraction(1, 2), Fraction(3, 1)]
     """
-    made: dict[tuple[int, int], Fraction] = {}
-    found = []
+    fractions: dict[tuple[int, int], Fraction] = {}
+    entries = []
     for above, below in pairs:
         pair = int(above), int(below)
-        if pair not in made:
-            made[pair] = Fraction(*pair)
-        found.append(made[pair])
-    return objects(found, shape)
+        if pair not in fractions:
+            fractions[pair] = Fraction(*pair)
+        entries.append(fractions[pair])
+    return objects(entries, shape)
 
 
 def as_rationals(array: Array) -> Array:

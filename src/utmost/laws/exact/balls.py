@@ -106,17 +106,17 @@ class Balls:
 
     def log(self) -> "Balls":
         """The logarithm of numbers > 0: |log x - log m| <= |x - m| / min(x, m)."""
-        found = _log(self.middle)
+        logs = _log(self.middle)
         least = (self.middle - self.radius) * (1 - 4 * ROUNDING)
-        bound = (self.radius / least + LOG_ERROR * np.abs(found)) * _WIDER + TINY
-        return Balls(found, np.where(least > TINY, bound, math.inf))
+        bound = (self.radius / least + LOG_ERROR * np.abs(logs)) * _WIDER + TINY
+        return Balls(logs, np.where(least > TINY, bound, math.inf))
 
     def exp(self) -> "Balls":
         """The exponential of numbers from -700 to 0: |e^x - e^m| <= e^m (e^r - 1) <= e^m 2r for r <= 1."""
-        found = _exp(self.middle)
+        powers = _exp(self.middle)
         relative = (EXP_ERROR + EXP_SLOPE * np.abs(self.middle)) + 3 * self.radius
         known = (self.middle <= 0) & (self.middle > _LEAST_EXPONENT) & (self.radius <= 2.0**-4)
-        return Balls(found, np.where(known, found * relative * _WIDER + TINY, math.inf))
+        return Balls(powers, np.where(known, powers * relative * _WIDER + TINY, math.inf))
 
     def cos_pi(self) -> "Balls":
         """cos(pi x), for x from 0 to 2: its slope is at most pi."""

@@ -313,11 +313,11 @@ def settled(around: Callable[[int], Interval]) -> Interval:
     """
     bits = 128
     while bits < _BITS_OF_ANY_FLOAT:
-        found = around(bits)
-        near = _quotient(found.low, found.bits)
-        agree = near == _quotient(found.high, found.bits) and math.isfinite(near)
-        if agree and (found.low == found.high or not found.contains(Fraction(near))):
-            return found
+        interval = around(bits)
+        near = _quotient(interval.low, interval.bits)
+        agree = near == _quotient(interval.high, interval.bits) and math.isfinite(near)
+        if agree and (interval.low == interval.high or not interval.contains(Fraction(near))):
+            return interval
         bits *= 2
     return around(_BITS_OF_ANY_FLOAT)
 

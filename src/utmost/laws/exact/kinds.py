@@ -72,17 +72,17 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         nonlocal parameters
         if parameters is None:  # at the first call, when every name of the annotations is there
             parameters = _parameters(function)
-        given: list[Any] = list(arguments)
-        count = len(given)
+        read_arguments: list[Any] = list(arguments)
+        count = len(read_arguments)
         for place, name, exact_kinds, read, takes_all in parameters:
             if place < count:
                 for at in range(place, count) if takes_all else (place,):
-                    if type(given[at]) not in exact_kinds:
-                        given[at] = read(given[at], name)
+                    if type(read_arguments[at]) not in exact_kinds:
+                        read_arguments[at] = read(read_arguments[at], name)
             elif name in named and type(named[name]) not in exact_kinds:
                 named[name] = read(named[name], name)
         try:
-            return function(*given, **named)
+            return function(*read_arguments, **named)
         except MemoryError:
             name = function.__name__
             raise Unsupported(
@@ -124,7 +124,7 @@ class _Parameter(NamedTuple):
 def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     """The parameters that have a reader."""
     hints = typing.get_type_hints(function)
-    found = []
+    readable = []
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.kind is parameter.VAR_KEYWORD or parameter.name not in hints:
             continue
@@ -133,8 +133,8 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
         if read is not None:
             at = place if parameter.kind is not parameter.KEYWORD_ONLY else _NO_PLACE
             takes_all = parameter.kind is parameter.VAR_POSITIONAL
-            found.append(_Parameter(at, parameter.name, _exact_kinds(hint), read, takes_all))
-    return found
+            readable.append(_Parameter(at, parameter.name, _exact_kinds(hint), read, takes_all))
+    return readable
 
 
 def _exact_kinds(hint: Any) -> frozenset[type]:

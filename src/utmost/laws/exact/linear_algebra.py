@@ -46,11 +46,11 @@ def limbs(integers: Array) -> list[Floats]:
     >>> [limb.tolist() for limb in limbs(np.array([[-1, 1 << 21]]))]
     [[[1048575.0, 0.0]], [[-1.0, 2.0]]]
     """
-    rest, found, mask = integers, [], (1 << LIMB_BITS) - 1
+    rest, parts, mask = integers, [], (1 << LIMB_BITS) - 1
     while _largest(rest) > mask:
-        found.append((rest & mask).astype(np.float64))
+        parts.append((rest & mask).astype(np.float64))
         rest = rest >> LIMB_BITS
-    return [*found, rest.astype(np.float64)]
+    return [*parts, rest.astype(np.float64)]
 
 
 def _largest(integers: Array) -> int:
@@ -195,10 +195,10 @@ def solve_lifted(matrix: Array, right: Array) -> Array:
     if right.size == 0:
         return frozen(np.empty(right.shape, dtype=object))
     try:
-        found = _flint(matrix).solve(_flint(right), "dixon")
+        solution = _flint(matrix).solve(_flint(right), "dixon")
     except ZeroDivisionError:
         raise SolverFailed("a linear system must be nonsingular", came=f"{len(matrix)} dependent equations") from None
-    return frozen(rationals(((x.p, x.q) for x in found.entries()), right.shape))
+    return frozen(rationals(((x.p, x.q) for x in solution.entries()), right.shape))
 
 
 def _flint(matrix: Array) -> fmpq_mat:

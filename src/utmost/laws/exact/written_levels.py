@@ -65,10 +65,10 @@ def level_of_text(text: Any) -> Level:
     (Level(epsilon=1/2), Level(alpha=1/3^2))
     """
     try:
-        found = _LOG.fullmatch(str(text))
-        if found is None:
+        logarithm = _LOG.fullmatch(str(text))
+        if logarithm is None:
             return level(exact(text, "epsilon"))
-        return level(alpha=exact(found["base"], "alpha")).scaled(exact(found["power"] or 1))
+        return level(alpha=exact(logarithm["base"], "alpha")).scaled(exact(logarithm["power"] or 1))
     except (NotALevel, NotANumber):
         raise BadTable("the statement must hold its level as epsilon", came=text, where="epsilon") from None
 

@@ -190,7 +190,7 @@ class EuclideanTightening:
 
     def characteristic(self, t: ArrayLike) -> Any:
         """E exp(i t.W) at frequencies, shape (..., n): the quotient of those of the two noises."""
-        strict, loose = (EuclideanLaplace(one, self.dimensions) for one in (self.strict, self.loose))
+        strict, loose = (EuclideanLaplace(level, self.dimensions) for level in (self.strict, self.loose))
         return strict.characteristic(t) / loose.characteristic(t)
 
     @property
@@ -217,7 +217,7 @@ def joint_characteristic(frequencies: Sequence[ArrayLike], levels: Sequence[Leve
         came = f"{len(frequencies)} and {len(levels)}"
         raise OutOfRange("one frequency is needed for each of one or more levels", came=came)
     laws = [EuclideanLaplace(level, dimensions) for level in levels]
-    read = [law._points(one) for law, one in zip(laws, frequencies, strict=True)]
+    read = [law._points(frequency) for law, frequency in zip(laws, frequencies, strict=True)]
     order = sorted(range(len(levels)), key=lambda i: levels[i])
     value: Any = 1.0
     total: Any = 0.0

@@ -114,22 +114,22 @@ class LaplaceRelaxing:
 
     def density(self, y: ArrayLike, x: ArrayLike) -> Any:
         """The density of V_loose given V_strict = x, away from its atom at x."""
-        end, given = np.broadcast_arrays(_reals(y), _reals(x))
+        end, start = np.broadcast_arrays(_reals(y), _reals(x))
         e1, e2 = self.strict.epsilon_float, self.loose.epsilon_float
         height = self._gap * (1 + float(_ratio(self.strict, self.loose))) / 2
-        return plain(height * np.exp(e1 * (np.abs(given) - np.abs(end - given)) - e2 * np.abs(end)))
+        return plain(height * np.exp(e1 * (np.abs(start) - np.abs(end - start)) - e2 * np.abs(end)))
 
     def cdf(self, y: ArrayLike, x: ArrayLike) -> Any:
         """P(V_loose <= y | V_strict = x)."""
-        end, given = np.broadcast_arrays(_reals(y), _reals(x))
-        up = self._below(np.where(given < 0, -end, end), np.abs(given), at=given >= 0)
-        return plain(np.where(given < 0, 1 - up, up))
+        end, start = np.broadcast_arrays(_reals(y), _reals(x))
+        up = self._below(np.where(start < 0, -end, end), np.abs(start), at=start >= 0)
+        return plain(np.where(start < 0, 1 - up, up))
 
     def mean(self, x: ArrayLike) -> Any:
         """E[V_loose | V_strict = x]."""
-        given = _reals(x)
-        size, sign, gap = np.abs(given), np.where(given < 0, -1.0, 1.0), self._gap
-        stay, across, _, outward = self.pieces(given)
+        start = _reals(x)
+        size, sign, gap = np.abs(start), np.where(start < 0, -1.0, 1.0), self._gap
+        stay, across, _, outward = self.pieces(start)
         total = self.strict.epsilon_float + self.loose.epsilon_float
         balls = np.exp(-gap * size)
         inside = total / (2 * self.loose.epsilon_float) * (-np.expm1(-gap * size) / gap - size * balls)
@@ -194,20 +194,20 @@ class LaplaceBridge:
 
     def stay(self, w: ArrayLike) -> Any:
         """P(K = w): the response at ``at`` is the one at ``strict``; 1 at w = 0."""
-        given = _reals(w)
-        return plain(np.where(given == 0, 1.0, (1 - self.home) * self._relaxing.pieces(given).stay))
+        apart = _reals(w)
+        return plain(np.where(apart == 0, 1.0, (1 - self.home) * self._relaxing.pieces(apart).stay))
 
     def density(self, k: ArrayLike, w: ArrayLike) -> Any:
         """The density of K given w, away from its atoms at 0 and w; 0 for w = 0."""
-        end, given = np.broadcast_arrays(_reals(k), _reals(w))
-        return plain(np.where(given == 0, 0.0, (1 - self.home) * self._relaxing.density(end, given)))
+        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
+        return plain(np.where(apart == 0, 0.0, (1 - self.home) * self._relaxing.density(end, apart)))
 
     def cdf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K <= k | W = w)."""
-        end, given = np.broadcast_arrays(_reals(k), _reals(w))
+        end, apart = np.broadcast_arrays(_reals(k), _reals(w))
         passed = (end >= 0).astype(np.float64)
-        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, given)
-        return plain(np.where(given == 0, passed, moved))
+        moved = self.home * passed + (1 - self.home) * self._relaxing.cdf(end, apart)
+        return plain(np.where(apart == 0, passed, moved))
 
     @property
     def _relaxing(self) -> LaplaceRelaxing:
@@ -236,11 +236,11 @@ def laplace_expected_jumps(strict: Level, loose: Level) -> float:
     return float(2 * np.log(float(_ratio(loose, strict))))
 
 
-def _ratio(one: Level, other: Level) -> Fraction | float:
+def _ratio(first: Level, second: Level) -> Fraction | float:
     """epsilon over epsilon: rational where the two levels have the same base."""
-    if one.base == other.base:
-        return one.power / other.power
-    return one.epsilon_float / other.epsilon_float
+    if first.base == second.base:
+        return first.power / second.power
+    return first.epsilon_float / second.epsilon_float
 
 
 def _reals(x: ArrayLike) -> NDArray[np.float64]:

@@ -56,9 +56,9 @@ class Candidate:
         return len(self.values) // 2
 
 
-def polynomial_quotient(one: Series, two: Series) -> tuple[list[Fraction], int] | None:
+def polynomial_quotient(strict: Series, loose: Series) -> tuple[list[Fraction], int] | None:
     """N_1 / N_2 with its lowest exponent, where both are rational and the division leaves nothing."""
-    top, bottom = one.fractions, two.fractions
+    top, bottom = strict.fractions, loose.fractions
     if top is None or bottom is None or len(top) < len(bottom):
         return None
     rest, quotient = list(top), []
@@ -68,59 +68,59 @@ def polynomial_quotient(one: Series, two: Series) -> tuple[list[Fraction], int] 
         if factor:
             for k, value in enumerate(bottom):
                 rest[i + k] -= factor * value
-    return None if any(rest) else (quotient, one.start - two.start)
+    return None if any(rest) else (quotient, strict.start - loose.start)
 
 
-def exact_candidate(one: Series, two: Series, quotient: list[Fraction], start: int, bits: int) -> Candidate:
+def exact_candidate(strict: Series, loose: Series, quotient: list[Fraction], start: int, bits: int) -> Candidate:
     """W from N_1 / N_2: Fractions where both ratios are rational, else intervals."""
-    is_rational = all(s.level is None or s.level.is_rational for s in (one, two))
-    b1, b2 = (_ratio(s, bits, is_rational) for s in (one, two))
+    is_rational = all(s.level is None or s.level.is_rational for s in (strict, loose))
+    b1, b2 = (_ratio(s, bits, is_rational) for s in (strict, loose))
     core: dict[int, Any] = {}
     for i, value in enumerate(quotient):
         if value:
-            for shift, factor in ((0, 1 + b2 * b2), (two.period, -b2), (-two.period, -b2)):
+            for shift, factor in ((0, 1 + b2 * b2), (loose.period, -b2), (-loose.period, -b2)):
                 core[start + i + shift] = core.get(start + i + shift, 0) + factor * value
-    reach = max(map(abs, core)) + one.period
-    return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, one.period), True)
+    reach = max(map(abs, core)) + strict.period
+    return Candidate(_spread([core.get(i, 0 * b1) for i in range(-reach, reach + 1)], b1, strict.period), True)
 
 
-def near_candidates(one: Series, two: Series, reach: int, bits: int) -> Iterator[Candidate]:
+def near_candidates(strict: Series, loose: Series, reach: int, bits: int) -> Iterator[Candidate]:
     """W from a certified inverse of N_2 with coefficients up to ``reach``, for each lambda whose certificate holds.
 
     With lambda = 1 nothing is learnt beyond the coefficients listed.
     """
-    guess = inverse(two.core(bits), two.start, reach)
-    top, top_start = _numerator(one, two, bits)
+    guess = inverse(loose.core(bits), loose.start, reach)
+    top, top_start = _numerator(strict, loose, bits)
     spread = None
-    for is_flat in (True,) if one.level is None else (False, True):
-        weight = Fraction(1) if is_flat else _weight(one)
+    for is_flat in (True,) if strict.level is None else (False, True):
+        weight = Fraction(1) if is_flat else _weight(strict)
         defect = guess.defect(weight)
         if defect < 1:
-            spread = spread or _approximate(one, top, top_start, guess)
+            spread = spread or _approximate(strict, top, top_start, guess)
             error = _error(top, top_start, guess, weight, defect)
-            yield Candidate(_widened(one, spread, error, bits, is_flat), not is_flat)
+            yield Candidate(_widened(strict, spread, error, bits, is_flat), not is_flat)
 
 
-def _approximate(one: Series, top: list[Interval], top_start: int, guess: Inverse) -> list[Interval]:
+def _approximate(strict: Series, top: list[Interval], top_start: int, guess: Inverse) -> list[Interval]:
     """The coefficients of W with the near-inverse in the place of the inverse."""
     bits = guess.bits
     middles = convolve([(c.low + c.high) >> 1 for c in top], guess.values)
     first = top_start + guess.start
     half = max(-first, first + len(middles) - 1)
-    padded = [Interval(0, 0, bits)] * (2 * (half + one.period) + 1)
+    padded = [Interval(0, 0, bits)] * (2 * (half + strict.period) + 1)
     for i, value in enumerate(middles):
-        padded[first + i + half + one.period] = Interval(value >> bits, -(-value >> bits), bits)
-    return _spread(padded, one.ratio(bits), one.period)
+        padded[first + i + half + strict.period] = Interval(value >> bits, -(-value >> bits), bits)
+    return _spread(padded, strict.ratio(bits), strict.period)
 
 
-def _numerator(one: Series, two: Series, bits: int) -> tuple[list[Interval], int]:
+def _numerator(strict: Series, loose: Series, bits: int) -> tuple[list[Interval], int]:
     """N_1 (1 - b_2 z^D)(1 - b_2 z^-D) as intervals, and its lowest exponent."""
-    core, b, D = one.core(bits), two.ratio(bits), two.period
+    core, b, D = strict.core(bits), loose.ratio(bits), loose.period
     out = [Interval(0, 0, bits)] * (len(core) + 2 * D)
     for i, value in enumerate(core):
         for shift, factor in ((D, 1 + b * b), (0, -b), (2 * D, -b)):
             out[i + shift] = out[i + shift] + value * factor
-    return out, one.start - D
+    return out, strict.start - D
 
 
 def _error(top: list[Interval], start: int, guess: Inverse, weight: Fraction, defect: Fraction) -> Fraction:
@@ -142,22 +142,22 @@ def _spread(core: list[Any], b: Any, period: int) -> list[Any]:
     return [u + d for u, d in zip(up, down, strict=True)]
 
 
-def _widened(one: Series, values: list[Interval], error: Fraction, bits: int, is_flat: bool) -> list[Interval]:
+def _widened(strict: Series, values: list[Interval], error: Fraction, bits: int, is_flat: bool) -> list[Interval]:
     """Each coefficient widened by lambda^|i| times the error."""
     reach = len(values) // 2
     wide = -((-error.numerator << bits) // error.denominator)
     fall = 1 << bits
-    if not is_flat and one.level is not None:
-        fall = one.level.scaled(Fraction(1, one.period)).alpha_interval(bits).high
+    if not is_flat and strict.level is not None:
+        fall = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(bits).high
     errors = list(accumulate([fall] * reach, lambda e, f: -(-e * f >> bits), initial=wide))
     both = (errors[abs(i - reach)] for i in range(len(values)))
     return [Interval(value.low - by, value.high + by, bits) for value, by in zip(values, both, strict=True)]
 
 
-def _weight(one: Series) -> Fraction:
+def _weight(strict: Series) -> Fraction:
     """A rational not below 1/lambda = b_1^(-1/D_1), and hardly above."""
-    assert one.level is not None
-    low = one.level.scaled(Fraction(1, one.period)).alpha_interval(_WEIGHT_BITS + 64).lower
+    assert strict.level is not None
+    low = strict.level.scaled(Fraction(1, strict.period)).alpha_interval(_WEIGHT_BITS + 64).lower
     return Fraction(-(-(1 << _WEIGHT_BITS) * low.denominator // low.numerator), 1 << _WEIGHT_BITS)
 
 
@@ -294,39 +294,39 @@ class Losslessness(Shown):
         return self.difference is not None
 
 
-def lattice_losslessness(one: Series, two: Series) -> Losslessness:
+def lattice_losslessness(strict: Series, loose: Series) -> Losslessness:
     """Whether the one law is the other plus independent noise, for two rational functions of z.
 
     Raises:
         Unsupported: where the case is so near the boundary that the precision at hand does not decide it.
     """
-    if one == two:
+    if strict == loose:
         return Losslessness(Difference((Fraction(1),), None, 1), None)
-    if one.level is None and two.level is not None:
+    if strict.level is None and loose.level is not None:
         return Losslessness(None, BoundedSupport())
-    common = math.gcd(one.block, two.block)
-    one, two = one.over(common), two.over(common)
-    larger = _larger_characteristic(one, two)
+    common = math.gcd(strict.block, loose.block)
+    strict, loose = strict.over(common), loose.over(common)
+    larger = _larger_characteristic(strict, loose)
     if larger is not None:
         return Losslessness(None, larger)
-    stride = math.gcd(one.stride, two.stride) or 1
-    shifts = [law.exponents[0] % stride for law in (one, two)]
-    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((one, two), shifts, strict=True))
+    stride = math.gcd(strict.stride, loose.stride) or 1
+    shifts = [law.exponents[0] % stride for law in (strict, loose)]
+    first, second = (law.shifted(-by).thinned(stride) for law, by in zip((strict, loose), shifts, strict=True))
     verdict = _decision(first, second)
     return verdict if stride == 1 else _spread_out(verdict, stride, shifts[0] - shifts[1])
 
 
-def _decision(one: Series, two: Series) -> Losslessness:
+def _decision(strict: Series, loose: Series) -> Losslessness:
     """The verdict on two functions without a common block or stride."""
-    quotient = polynomial_quotient(one, two)
-    fall = 0.0 if one.level is None else one.level.epsilon_float / one.period
+    quotient = polynomial_quotient(strict, loose)
+    fall = 0.0 if strict.level is None else strict.level.epsilon_float / strict.period
     rough: Losslessness | None = None
     for attempt in range(_ATTEMPTS):
-        reach = 4 * max(8, len(one.plain), len(two.plain), one.period, two.period) << attempt
+        reach = 4 * max(8, len(strict.plain), len(loose.plain), strict.period, loose.period) << attempt
         bits = 128 + 64 * attempt + math.ceil(3 * reach * fall)
-        exact = [exact_candidate(one, two, *quotient, bits)] if quotient is not None else None
-        for candidate in exact or near_candidates(one, two, reach, bits):
-            verdict, is_sharp = _decided(one, two, candidate, bits)
+        exact = [exact_candidate(strict, loose, *quotient, bits)] if quotient is not None else None
+        for candidate in exact or near_candidates(strict, loose, reach, bits):
+            verdict, is_sharp = _decided(strict, loose, candidate, bits)
             if verdict is not None and is_sharp:
                 return verdict
             rough = rough if verdict is None else verdict
@@ -346,9 +346,9 @@ def _spread_out(verdict: Losslessness, stride: int, offset: int) -> Losslessness
     return verdict
 
 
-def _decided(one: Series, two: Series, candidate: Candidate, bits: int) -> tuple[Losslessness | None, bool]:
+def _decided(strict: Series, loose: Series, candidate: Candidate, bits: int) -> tuple[Losslessness | None, bool]:
     """The verdict, where the candidate's coefficients have certain signs; and whether its masses are known to 2^-40."""
-    scale = _scale(one, two, bits)
+    scale = _scale(strict, loose, bits)
     values = [value * scale for value in candidate.values]
     is_sharp = all(isinstance(value, Fraction) or (value.high - value.low) >> (bits - 40) == 0 for value in values)
     uppers = [value.high if isinstance(value, Interval) else value for value in values]
@@ -359,35 +359,35 @@ def _decided(one: Series, two: Series, candidate: Candidate, bits: int) -> tuple
     lowers = [value.low if isinstance(value, Interval) else value for value in values]
     if min(lowers) < 0 or not candidate.is_all:
         return None, False
-    return Losslessness(Difference(tuple(values), one.level, one.period), None), is_sharp
+    return Losslessness(Difference(tuple(values), strict.level, strict.period), None), is_sharp
 
 
-def _scale(one: Series, two: Series, bits: int) -> Interval | Fraction:
+def _scale(strict: Series, loose: Series, bits: int) -> Interval | Fraction:
     """s_1 / (s_2 (1 - b_1^2)), a Fraction where both ratios are rational."""
     ratios, scales = [], []
-    for law in (one, two):
+    for law in (strict, loose):
         if law.level is None or law.level.is_rational:
             b = Fraction(0) if law.level is None else law.level.alpha_fraction()
             ratios.append(b)
             scales.append((1 - b) ** 2 / (sum(law.plain) + b * sum(law.marked)))
     if len(scales) == 2:
         return scales[0] / scales[1] / (1 - ratios[0] ** 2)
-    b1 = one.ratio(bits)
-    return one.scale(bits) / two.scale(bits) / (1 - b1 * b1)
+    b1 = strict.ratio(bits)
+    return strict.scale(bits) / loose.scale(bits) / (1 - b1 * b1)
 
 
-def _larger_characteristic(one: Series, two: Series) -> LargerCharacteristic | None:
+def _larger_characteristic(strict: Series, loose: Series) -> LargerCharacteristic | None:
     """A point of the unit circle at which V_1 has certainly the larger characteristic function."""
-    size = 64 * max(64, len(one.plain), len(two.plain), one.period, two.period)
+    size = 64 * max(64, len(strict.plain), len(loose.plain), strict.period, loose.period)
     angles = np.linspace(0, math.pi, size, endpoint=False) + math.pi / (2 * size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.nan_to_num(np.abs(one.characteristic(angles)) / np.abs(two.characteristic(angles)))
+        ratios = np.nan_to_num(np.abs(strict.characteristic(angles)) / np.abs(loose.characteristic(angles)))
     place = int(np.argmax(ratios))
     if ratios[place] < 1 + 1e-9:
         return None
     t = Fraction(math.tan(angles[place] / 2)).limit_denominator(1 << 24)
     x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
-    quotient = one.squared_modulus(x, y, 512) / two.squared_modulus(x, y, 512)
+    quotient = strict.squared_modulus(x, y, 512) / loose.squared_modulus(x, y, 512)
     if quotient.lower <= 1:
         return None
     return LargerCharacteristic(x, y, round_down(Fraction(math.isqrt(quotient.low << 512), 1 << 512)))

@@ -122,13 +122,13 @@ def _from_staircase(strict: RealLaw, loose: Staircase) -> Losslessness:
     )
 
 
-def _same(one: Staircase, two: Staircase) -> bool:
+def _same(strict: Staircase, loose: Staircase) -> bool:
     """Whether two staircases are certainly one law."""
-    if (one.level, one.sensitivity) != (two.level, two.sensitivity):
+    if (strict.level, strict.sensitivity) != (loose.level, loose.sensitivity):
         return False
-    if one.exact_gamma is None or two.exact_gamma is None:
-        return one.exact_gamma is two.exact_gamma and one.cost == two.cost
-    return one.exact_gamma % 1 == two.exact_gamma % 1  # gamma = 0 is gamma = 1
+    if strict.exact_gamma is None or loose.exact_gamma is None:
+        return strict.exact_gamma is loose.exact_gamma and strict.cost == loose.cost
+    return strict.exact_gamma % 1 == loose.exact_gamma % 1  # gamma = 0 is gamma = 1
 
 
 def _is_irrational(strict: Staircase, loose: Staircase) -> bool:
@@ -182,30 +182,30 @@ def _unmatched_zero(strict: RealLaw, loose: Staircase, start: int, end: int) -> 
 
     Floats look for it, intervals decide.
     """
-    two = _Wave.of(loose)
-    one = _Wave.of(strict) if isinstance(strict, Staircase) else None
-    for t in _candidates(two, one, np.arange(start + 1, end + 1)):
-        bracket = _bracket(two, Fraction(t), 1 / loose.sensitivity)
-        if bracket is not None and (one is None or not one.around(_between(*bracket)).contains(0)):
+    loose_wave = _Wave.of(loose)
+    strict_wave = _Wave.of(strict) if isinstance(strict, Staircase) else None
+    for t in _candidates(loose_wave, strict_wave, np.arange(start + 1, end + 1)):
+        bracket = _bracket(loose_wave, Fraction(t), 1 / loose.sensitivity)
+        if bracket is not None and (strict_wave is None or not strict_wave.around(_between(*bracket)).contains(0)):
             return UnmatchedZero(*bracket)
-    first = _first_bracket(two, 1 / loose.sensitivity) if one is None else None  # too far out for floats
+    first = _first_bracket(loose_wave, 1 / loose.sensitivity) if strict_wave is None else None  # too far out for floats
     return None if first is None else UnmatchedZero(*first)
 
 
-def _candidates(two: _Wave, one: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
+def _candidates(loose: _Wave, strict: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
     """Zeros of V_2 in floats: first the first at which V_1 is clearly not zero, then those where it is farthest.
 
     With |psi| <= arcsin b, gamma D t + psi(D t) passes k pi where gamma D t is within arcsin b of it.
     """
-    near, b = nearest(two.near), nearest(two.ratio)
+    near, b = nearest(loose.near), nearest(loose.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01
     low, high = (np.pi * k - reach) / near, (np.pi * k + reach) / near
     before = np.where(k % 2 == 0, -1.0, 1.0)
     for _ in range(60):
         middle = (low + high) / 2
-        is_before = np.sign(two.floats(middle)) == before
+        is_before = np.sign(loose.floats(middle)) == before
         low, high = np.where(is_before, middle, low), np.where(is_before, high, middle)
-    sizes = np.ones(k.size) if one is None else np.abs(one.floats(high))
+    sizes = np.ones(k.size) if strict is None else np.abs(strict.floats(high))
     yield from high[sizes > _CLEAR][:1].tolist()
     yield from (float(high[i]) for i in np.argsort(-sizes)[:_TRIED] if sizes[i] > _TINY)
 

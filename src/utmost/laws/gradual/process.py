@@ -82,7 +82,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
     is_rational = all(level.is_rational for level in levels)
     axis = np.arange(-reach, reach + 1).astype(object if is_rational else np.int64)
     noise = np.meshgrid(*[axis] * len(levels), indexing="ij")
-    here, there = joint_pmf(noise, levels), joint_pmf([one + 1 for one in noise], levels)
+    here, there = joint_pmf(noise, levels), joint_pmf([values + 1 for values in noise], levels)
     ratios = np.ravel(here / there)
     largest: Fraction | float = max(*ratios, *(1 / ratios))
     return largest

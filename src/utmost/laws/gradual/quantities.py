@@ -116,18 +116,18 @@ class NumberKind:
             NotANumber: where a point is no integer.
             Unsupported: for an object array where an alpha is irrational.
         """
-        read = [Points.of(point) for point in points]
-        for one, point in zip(read, points, strict=True):
-            if not one.integral.all():
+        read_points = [Points.of(point) for point in points]
+        for read_point, point in zip(read_points, points, strict=True):
+            if not read_point.integral.all():
                 raise NotANumber("the noise must be made of integers", came=point)
-        exact = all(one.exact for one in read)
+        exact = all(point.exact for point in read_points)
         rational = all(level is None or level.is_rational for level in levels)
-        if exact and not rational and not all(one.scalar for one in read):
+        if exact and not rational and not all(point.scalar for point in read_points):
             raise Unsupported(
                 "exact probabilities need a rational alpha",
                 remedy='Give the level as alpha="1/2", say, or pass a numeric array.',
             )
-        return cls(exact and rational), list(np.broadcast_arrays(*(one.floors for one in read)))
+        return cls(exact and rational), list(np.broadcast_arrays(*(point.floors for point in read_points)))
 
     def number(self, quantity: Quantity) -> Any:
         """A quantity as a Fraction or a float."""

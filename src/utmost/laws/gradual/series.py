@@ -230,16 +230,16 @@ def inverse(core: list[Interval], start: int, reach: int) -> Inverse:
     return Inverse(values, -reach, bits, [abs(r) + slack for r in residue], start - reach)
 
 
-def convolve(one: list[int], other: list[int]) -> list[int]:
+def convolve(first: list[int], second: list[int]) -> list[int]:
     """The product of two polynomials with integer coefficients, by one product of two large integers.
 
     >>> convolve([1, -2, 3], [4, 5])
     [4, -3, 2, 15]
     """
-    size = max(map(abs, one)).bit_length() + max(map(abs, other)).bit_length()
-    width = (size + min(len(one), len(other)).bit_length() + 2 + 7) // 8
-    product = _packed(one, width) * _packed(other, width)
-    length = len(one) + len(other) - 1
+    size = max(map(abs, first)).bit_length() + max(map(abs, second)).bit_length()
+    width = (size + min(len(first), len(second)).bit_length() + 2 + 7) // 8
+    product = _packed(first, width) * _packed(second, width)
+    length = len(first) + len(second) - 1
     # Half of the largest digit, added to each, makes all digits positive.
     half = 1 << (8 * width - 1)
     shift = int.from_bytes(half.to_bytes(width, "little") * length, "little")

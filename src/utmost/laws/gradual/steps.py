@@ -184,8 +184,8 @@ class Bridge:
 
     def pmf(self, k: ArrayLike, w: ArrayLike) -> Any:
         """P(K = k | W = w), for integers that broadcast: fractions for rational alphas where asked for, else floats."""
-        kind, (end, given) = NumberKind.of((self.strict, self.at, self.loose), k, w)
-        ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
+        kind, (end, apart) = NumberKind.of((self.strict, self.at, self.loose), k, w)
+        ahead, size = end * np.where(apart < 0, -1, 1), np.abs(apart)
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, m, b: _rest(a, m, b) * (a - m) / a)
         density = kind.powers(self.fall, inward) * kind.powers(self.rise, np.abs(ahead - inward))
@@ -271,37 +271,37 @@ class Relaxing:
 
     def pieces(self, x: ArrayLike) -> Pieces:
         """Probabilities of the four pieces given V_strict = x, for integers x."""
-        kind, (given,) = self._number_kind(x)
-        return Pieces(*map(plain, self._pieces(kind, np.abs(given))))
+        kind, (start,) = self._number_kind(x)
+        return Pieces(*map(plain, self._pieces(kind, np.abs(start))))
 
     def pmf(self, y: ArrayLike, x: ArrayLike) -> Any:
         """P(V_loose = y | V_strict = x), for integers that broadcast: fractions for rational alphas where asked for."""
-        kind, (end, given) = self._number_kind(y, x)
-        ahead, size = end * np.where(given < 0, -1, 1), np.abs(given)
+        kind, (end, start) = self._number_kind(y, x)
+        ahead, size = end * np.where(start < 0, -1, 1), np.abs(start)
         inward = np.clip(ahead, 0, size)
         smooth = self._quantity(lambda a, b: (1 - a * b) * (a - b) / (a * (1 - b * b)))
         density = kind.powers(self._fall, inward) * kind.powers(self._rise, np.abs(ahead - inward))
-        return plain(kind.number(smooth) * density + kind.where(end == given, self._pieces(kind, size).stay))
+        return plain(kind.number(smooth) * density + kind.where(end == start, self._pieces(kind, size).stay))
 
     def keep(self, x: ArrayLike) -> Any:
         """P(V_loose = x | V_strict = x) = rho^m (1 - 2ab + b^2)/(1 - b^2): the response stays as it is."""
-        kind, (given,) = self._number_kind(x)
-        kept = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
-        return plain(kept * kind.powers(self._fall, np.abs(given)))
+        kind, (start,) = self._number_kind(x)
+        stay = kind.number(self._quantity(lambda a, b: (1 - 2 * a * b + b * b) / (1 - b * b)))
+        return plain(stay * kind.powers(self._fall, np.abs(start)))
 
     def mean(self, x: ArrayLike) -> Any:
         """E[V_loose | V_strict = x]; about a tenth of a millisecond for each x."""
-        kind, (given,) = self._number_kind(x)
-        means = [_sign(x) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(given).tolist()]
-        return plain(np.array(means, dtype=object if kind.exact else float).reshape(given.shape))
+        kind, (start,) = self._number_kind(x)
+        means = [_sign(x) * kind.number(self._quantity(partial(_mean, abs(x)))) for x in np.ravel(start).tolist()]
+        return plain(np.array(means, dtype=object if kind.exact else float).reshape(start.shape))
 
     def _pieces(self, kind: NumberKind, size: Any) -> Pieces:
-        kept = kind.powers(self._fall, size)
+        power = kind.powers(self._fall, size)
         stay = kind.number(self._quantity(lambda a, b: b * (1 - a * a) / (a * (1 - b * b))))
         across = kind.number(self._quantity(lambda a, b: b * (a - b) / (1 - b * b)))
         inward = kind.number(self._quantity(lambda a, b: (1 - a * b) / (1 - b * b)))
         outward = kind.number(self._quantity(lambda a, b: (a - b) / (a * (1 - b * b))))
-        return Pieces(stay * kept, across + 0 * kept, inward * (1 - kept), outward * kept)
+        return Pieces(stay * power, across + 0 * power, inward * (1 - power), outward * power)
 
     def _number_kind(self, *points: ArrayLike) -> tuple[NumberKind, list[Any]]:
         return NumberKind.of((self.strict, self.loose), *points)
@@ -321,10 +321,10 @@ class Relaxing:
 def _mean(m: int, a: Any, b: Any) -> Any:
     """E[V_to | V_start = m] for m >= 0, from the four pieces."""
     rho, q, d = b / a, a * b, a * (1 - b * b)
-    kept = rho**m
-    at_m = b * (1 - a * a) / d * kept + (a - b) / d * kept
-    tails = (a - b) / d * q / (1 - q) * (kept - 1)
-    inside = (1 - q) / d * a * a / (a - b) * (rho - kept * (m - (m - 1) * rho))
+    power = rho**m
+    at_m = b * (1 - a * a) / d * power + (a - b) / d * power
+    tails = (a - b) / d * q / (1 - q) * (power - 1)
+    inside = (1 - q) / d * a * a / (a - b) * (rho - power * (m - (m - 1) * rho))
     return at_m * m + tails + inside
 
 

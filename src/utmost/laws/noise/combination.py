@@ -290,14 +290,14 @@ def simultaneous_radii(
     miss = 1 - read_confidence(confidence)
     if not isinstance(combinations, Sequence) or isinstance(combinations, str | bytes):
         raise wrong_kind("combinations", "a sequence", combinations)
-    for found in combinations:
-        if not isinstance(found, Combination):
-            raise wrong_kind("every element of combinations", "a Combination", found)
+    for combination in combinations:
+        if not isinstance(combination, Combination):
+            raise wrong_kind("every element of combinations", "a Combination", combination)
     if not combinations:
         raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_radii")
     each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
     radii = {id(combination): combination for combination in combinations}
-    known = {key: found.radius_missed(each) for key, found in radii.items()}
+    known = {key: combination.radius_missed(each) for key, combination in radii.items()}
     return tuple(known[id(combination)] for combination in combinations)
 
 
@@ -310,18 +310,18 @@ def missed_by_each(miss: Fraction, m: int) -> Fraction:
 
 def _terms(coefficients: Any, levels: Any, counts: Any) -> Iterable[tuple[Fraction, Level, int]]:
     sizes = _read(_listed(coefficients, "coefficients"), _size)
-    given = levels if _is_list(levels) else repeat(levels, len(sizes))
-    many = counts if _is_list(counts) else repeat(counts, len(sizes))
-    found_levels = _read(_listed(given, "levels") if _is_list(given) else given, _level)
-    found_counts = _read(_listed(many, "counts") if _is_list(many) else many, _count)
-    for found, name in ((found_levels, "levels"), (found_counts, "counts")):
-        if len(found) != len(sizes):
+    listed_levels = levels if _is_list(levels) else repeat(levels, len(sizes))
+    listed_counts = counts if _is_list(counts) else repeat(counts, len(sizes))
+    read_levels = _read(_listed(listed_levels, "levels") if _is_list(listed_levels) else listed_levels, _level)
+    read_counts = _read(_listed(listed_counts, "counts") if _is_list(listed_counts) else listed_counts, _count)
+    for entries, name in ((read_levels, "levels"), (read_counts, "counts")):
+        if len(entries) != len(sizes):
             raise OutOfRange(
                 f"{name} must be one for all, or as many as the {len(sizes)} coefficients",
-                came=len(found),
+                came=len(entries),
                 where="Combination",
             )
-    return zip(sizes, found_levels, found_counts, strict=True)
+    return zip(sizes, read_levels, read_counts, strict=True)
 
 
 def _is_list(value: Any) -> bool:
@@ -343,16 +343,16 @@ _PLAIN = (int, float, str, Fraction, Decimal, Level)
 def _read(values: Iterable[Any], reader: Callable[[Any], Any]) -> list[Any]:
     """Each value, read; equal ones once."""
     known: dict[tuple[type, Any], Any] = {}
-    found = []
+    read = []
     for value in values:
         if type(value) not in _PLAIN:
-            found.append(reader(value))
+            read.append(reader(value))
             continue
         key = type(value), value
         if key not in known:
             known[key] = reader(value)
-        found.append(known[key])
-    return found
+        read.append(known[key])
+    return read
 
 
 def _coefficient(value: Any) -> Fraction:

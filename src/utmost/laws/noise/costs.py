@@ -89,14 +89,14 @@ class Tabled:
         """L(x): linear between two sizes, and that of the last beyond it; Fractions for integers and Fractions."""
         check_numbers(x, "error")
         if isinstance(x, np.ndarray | float | np.floating):
-            found = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
-            return found if isinstance(x, np.ndarray) else float(found)
+            costs = np.interp(np.abs(x), [float(s) for s in self.sizes], [float(c) for c in self.costs])
+            return costs if isinstance(x, np.ndarray) else float(costs)
         size = abs(Fraction(x))
         at = bisect_right(self.sizes, size)
         if at == len(self.sizes):
             return self.costs[-1]
-        (one, other), (low, high) = self.sizes[at - 1 : at + 1], self.costs[at - 1 : at + 1]
-        return low + (high - low) * (size - one) / (other - one)
+        (smaller, larger), (low, high) = self.sizes[at - 1 : at + 1], self.costs[at - 1 : at + 1]
+        return low + (high - low) * (size - smaller) / (larger - smaller)
 
     def __repr__(self) -> str:
         return "table:" + ",".join(f"{size}={cost}" for size, cost in zip(self.sizes, self.costs, strict=True))

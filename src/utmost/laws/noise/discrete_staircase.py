@@ -206,10 +206,10 @@ class DiscreteStaircase(IntegerLaw):
     def __repr__(self) -> str:
         return law_text(self, step=self.step)
 
-    def _step(self, given: Number | None) -> int:
-        if given is None:
+    def _step(self, chosen: Number | None) -> int:
+        if chosen is None:
             return optimal_step(self.level, self.sensitivity, self.cost)
-        step = positive_integer(given, "step", "DiscreteStaircase")
+        step = positive_integer(chosen, "step", "DiscreteStaircase")
         if step > self.sensitivity:
-            raise OutOfRange(f"step must lie in 1..{self.sensitivity}", came=given, where="DiscreteStaircase")
+            raise OutOfRange(f"step must lie in 1..{self.sensitivity}", came=chosen, where="DiscreteStaircase")
         return step

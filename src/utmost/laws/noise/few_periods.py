@@ -103,8 +103,8 @@ class FewPeriods:
 
     def _sign(self, g: float) -> int:
         """The sign of M(g) - V(g)."""
-        found = log_ratio(self._terms(g), self.epsilon)
-        return (found > 0) - (found < 0)
+        gain = log_ratio(self._terms(g), self.epsilon)
+        return (gain > 0) - (gain < 0)
 
     def _terms(self, g: float) -> Iterator[Term]:
         """phi_k at b^k and psi_k at b^(k+1)."""
@@ -150,8 +150,8 @@ class FewPeriods:
             first = last = low
 
         def values(shares: Floats) -> Floats:
-            found = self.cost(np.clip(low + shares * (high - low), first, last))
-            return found if here is None else abs(found - here)
+            costs = self.cost(np.clip(low + shares * (high - low), first, last))
+            return costs if here is None else abs(costs - here)
 
         scale = 0.0 if here is None else _NOISE * here
         return float(integral(values, [(0.0, 1.0)], scale=scale).value)

@@ -79,12 +79,12 @@ class IntegerPeriods:
         """
         low, high = self.bracket()
         coefficient = self._summed if self.period <= _EXACT else self._extrapolated
-        found = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
-        if found > 1:
-            least, before, after, most = (self._at(x) for x in (0, found - 1, found, self.period))
+        step = first_integer(low - 1, high, lambda r: self._gain(coefficient, r) >= 0)
+        if step > 1:
+            least, before, after, most = (self._at(x) for x in (0, step - 1, step, self.period))
             is_noise = before == least and is_unit(after - before, most)
-            check_digits(found, least, before, after, is_noise=is_noise)
-        return found
+            check_digits(step, least, before, after, is_noise=is_noise)
+        return step
 
     def bracket(self) -> tuple[int, int]:
         """Steps between which the least one with M >= V certainly lies."""
@@ -111,8 +111,8 @@ class IntegerPeriods:
 
         def terms() -> Iterator[Term]:
             for k, rest in self._powers():
-                found = coefficient(k, r)
-                yield k, log(found), log(-found), rest
+                weight = coefficient(k, r)
+                yield k, log(weight), log(-weight), rest
 
         return log_ratio(terms(), self.epsilon)
 

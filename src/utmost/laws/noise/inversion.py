@@ -121,10 +121,10 @@ class Groups:
             farthest: how large the angle was before it was rounded, (K,).
         """
         half_sinh = self.half_sinh[group]
-        found = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
+        logs = self.counts[group] * np.log1p((np.sin(half_angles) / half_sinh) ** 2)
         steepest = 1 / max(half_sinh * math.hypot(1.0, half_sinh), 1e-300)
         moved = np.where(farthest > 1, farthest * (4 * steepest * self.counts[group]), 0.0)
-        return found, _UNIT * (self.slack[group] * found + moved)
+        return logs, _UNIT * (self.slack[group] * logs + moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +193,8 @@ class OnIntegers:
         logs, moved = np.zeros(k.size), np.zeros(k.size)
         for group, residue in enumerate(groups.residues):
             angles = (residue % points * k % points).astype(np.float64) * (math.pi / points)
-            found, rounding = groups.log_characteristic(group, angles, np.zeros(k.size))
-            logs += found
+            group_logs, rounding = groups.log_characteristic(group, angles, np.zeros(k.size))
+            logs += group_logs
             moved += rounding
         phi = np.exp(-logs)
         return cls(2 / points * phi, np.expm1(moved) + _ULPS * _UNIT, points, chernoff)
@@ -241,8 +241,8 @@ class Smoothed:
         last = groups.frequency_beyond(1.001 * nodes * 2 * math.pi / period)
         nodes = min(nodes, math.ceil(last * period / (2 * math.pi)), most)
         t = np.arange(1, nodes + 1) * (2 * math.pi / period)
-        found, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
-        logs = (t * tau) ** 2 / 2 + found
+        group_logs, rounding = groups.log_characteristics(np.asarray(t, dtype=np.float64))
+        logs = (t * tau) ** 2 / 2 + group_logs
         moved = 4 * _UNIT * (t * tau) ** 2 + rounding
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))

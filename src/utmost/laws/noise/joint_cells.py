@@ -70,7 +70,7 @@ class JointCells(Shown):
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
         """P(X = x) for k integers: a Fraction where q is rational, else a float."""
-        largest = max(abs(exact_integer(one, "x")) for one in _of_length(x, self.cells))
+        largest = max(abs(exact_integer(number, "x")) for number in _of_length(x, self.cells))
         k = self.cells
         return self._number(lambda q, power: power(largest) * (1 - q) ** k / _odd(k, q))
 
@@ -256,7 +256,7 @@ class RotatedPair:
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
         """P(both noises are x): for multiples of 1/2, both or neither of them whole."""
-        first, second = (exact(one, "x") for one in _of_length(x, 2))
+        first, second = (exact(number, "x") for number in _of_length(x, 2))
         total, apart = first + second, first - second
         if total.denominator != 1 or apart.denominator != 1:
             return Fraction(0)

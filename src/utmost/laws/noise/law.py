@@ -43,12 +43,12 @@ _LARGEST_RATIO = 10**100
 
 def law_level(epsilon: Number | Level | None, alpha: Number | None, where: str) -> Level:
     """The level of a law: not so strict that its probabilities underflow, nor beyond what floats hold."""
-    given = level(epsilon, alpha)
-    if given.epsilon_float < _LEAST_EPSILON:
-        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(given), where=where)
-    if given.epsilon_float > _LARGEST_EPSILON:
+    strictness = level(epsilon, alpha)
+    if strictness.epsilon_float < _LEAST_EPSILON:
+        raise OutOfRange(f"epsilon must be at least {_LEAST_EPSILON}", came=str(strictness), where=where)
+    if strictness.epsilon_float > _LARGEST_EPSILON:
         raise OutOfRange(f"epsilon must be at most {_LARGEST_EPSILON}", came="more", where=where)
-    return given
+    return strictness
 
 
 def positive_integer(value: Number, name: str, where: str) -> int:
@@ -75,18 +75,18 @@ def law_text(law: Any, **parameters: Any) -> str:
     return f"{type(law).__name__}({level_argument(law.level)}, {', '.join(f'{k}={v}' for k, v in shown.items())})"
 
 
-def level_argument(given: Level) -> str:
+def level_argument(level: Level) -> str:
     """The level as the argument that gives it: epsilon=1, alpha='1/2'.
 
     >>> from utmost.laws.exact import level
     >>> level_argument(level(alpha="1/4")), level_argument(level(alpha="1/4").scaled("1/6"))
     ("alpha='1/4'", "epsilon=level(alpha='1/2').scaled('1/3')")
     """
-    if given.base is None:
-        return f"epsilon={_number_text(given.power)}"
-    if given.is_rational:
-        return f"alpha={_number_text(given.alpha_fraction())}"
-    return f"epsilon=level(alpha={_number_text(given.base)}).scaled({_number_text(given.power)})"
+    if level.base is None:
+        return f"epsilon={_number_text(level.power)}"
+    if level.is_rational:
+        return f"alpha={_number_text(level.alpha_fraction())}"
+    return f"epsilon=level(alpha={_number_text(level.base)}).scaled({_number_text(level.power)})"
 
 
 def _number_text(value: Any) -> str:

@@ -61,5 +61,5 @@ def is_lipschitz_private(law: Any, epsilon: Number | Level | None = None, *, alp
     >>> is_lipschitz_private(Geometric(1, 5), "1/5"), is_lipschitz_private(Geometric(1, 5), "1/6")
     (True, False)
     """
-    least, asked = lipschitz_level(law), level(epsilon, alpha)
-    return least is not None and not asked < least
+    least, claimed = lipschitz_level(law), level(epsilon, alpha)
+    return least is not None and not claimed < least

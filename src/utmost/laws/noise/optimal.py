@@ -118,10 +118,10 @@ def gain(law: Law, over: Law | Literal["laplace", "geometric"] = "laplace", cost
         raise OutOfRange(
             "the expected cost must be positive", came=least, where="gain", remedy="Take a smaller epsilon."
         )
-    found = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
-    if found == math.inf:
+    ratio = nearest(Fraction(other.expected_cost(chosen)) / Fraction(least))
+    if ratio == math.inf:
         raise OutOfRange("the gain must be at most the largest float", came="more", where="gain")
-    return found
+    return ratio
 
 
 def _integral(sensitivity: Number, where: str) -> int:

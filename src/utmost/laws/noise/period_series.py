@@ -46,12 +46,12 @@ def log_ratio(terms: Iterable[Term], epsilon: float) -> float:
     """
     first: int | None = None
     counted = against = -math.inf
-    for k, one, other, rest in terms:
-        if first is None and max(one, other) > -math.inf:
+    for k, for_it, against_it, rest in terms:
+        if first is None and max(for_it, against_it) > -math.inf:
             first = k
         fallen = (k - first) * epsilon if first is not None else 0.0
-        counted = float(np.logaddexp(counted, one - fallen))
-        against = float(np.logaddexp(against, other - fallen))
+        counted = float(np.logaddexp(counted, for_it - fallen))
+        against = float(np.logaddexp(against, against_it - fallen))
         if rest - fallen <= max(counted, against) + NEGLIGIBLE:
             break
     return 0.0 if counted == against else counted - against

@@ -68,10 +68,10 @@ class RepeatedSum(Shown):
         """The least r that is certified to have P(|S| > r) <= miss."""
         if self.count == 1:
             return self.law.radius(1 - miss)
-        found = [self._by_chernoff(miss), self.count * self.law.radius(1 - miss / self.count)]
+        radii = [self._by_chernoff(miss), self.count * self.law.radius(1 - miss / self.count)]
         if self.count <= _MOST_COPIES:
-            found += self._by_bins(miss)
-        return min(found)
+            radii += self._by_bins(miss)
+        return min(radii)
 
     def _by_bins(self, miss: Fraction) -> list[int]:
         """The least radius by the sums of the bins; none where so little is missed that the bins do not say it."""
@@ -108,8 +108,8 @@ class RepeatedSum(Shown):
     def _kept(self) -> list[int]:
         """At most 2^96 P(|S'| <= k) for the sum S' in bins, k = 0, 1, ..."""
         most = math.ceil((_OF_ONE + _OF_ALL * math.sqrt(self.count)) * self._deviation / self._bin) + 1
-        one = self._one(math.ceil(_OF_ONE * self._deviation / self._bin) + 1)
-        weights = _power(one, self.count, most)
+        copy_weights = self._one(math.ceil(_OF_ONE * self._deviation / self._bin) + 1)
+        weights = _power(copy_weights, self.count, most)
         middle = len(weights) // 2
         sums, total = [], 0
         for k in range(middle + 1):
@@ -121,9 +121,9 @@ class RepeatedSum(Shown):
         """The probabilities of the bins of one copy, from -most to most, rounded down."""
         half = self._bin // 2
         tails = [self._tail(k * self._bin - half) for k in range(1, most + 2)]
-        found = [(1 << _BITS) - 2 * tails[0][1]]
-        found += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
-        return found[:0:-1] + found
+        halves = [(1 << _BITS) - 2 * tails[0][1]]
+        halves += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
+        return halves[:0:-1] + halves
 
     def _tail(self, first: int) -> tuple[int, int]:
         """2^96 P(X >= first), rounded down and rounded up."""
@@ -135,32 +135,32 @@ class RepeatedSum(Shown):
         shape = self.law.profile
         steepest = shape.level.epsilon_float / shape.period
         log_miss = math.log(miss.numerator) - math.log(miss.denominator) - 1e-9
-        found = math.inf
+        least = math.inf
         for k in range(1, _SLOPES):
             s = steepest * (k / _SLOPES) ** 2
             log_moment = _log_moment(shape, s)
-            found = min(found, (self.count * log_moment + math.log(2) - log_miss) / s)
-        return math.ceil(Fraction(round_up(Fraction(found))) * (1 + Fraction(1, 10**9)))
+            least = min(least, (self.count * log_moment + math.log(2) - log_miss) / s)
+        return math.ceil(Fraction(round_up(Fraction(least))) * (1 + Fraction(1, 10**9)))
 
 
-def _power(one: list[int], count: int, most: int) -> list[int]:
+def _power(weights: list[int], count: int, most: int) -> list[int]:
     """The weights of the sum of so many copies, from -most to most at the farthest; never too large."""
-    found: list[int] | None = None
-    square = one
+    product: list[int] | None = None
+    square = weights
     while True:
         if count & 1:
-            found = square if found is None else _times(found, square, most)
+            product = square if product is None else _times(product, square, most)
         count >>= 1
         if not count:
-            assert found is not None, "a count is at least 1"
-            return found
+            assert product is not None, "a count is at least 1"
+            return product
         square = _times(square, square, most)
 
 
-def _times(one: list[int], other: list[int], most: int) -> list[int]:
+def _times(first: list[int], second: list[int], most: int) -> list[int]:
     """The product of two polynomials whose middles are their zeros, cut off and rounded down."""
-    whole: Any = (fmpz_poly(one) * fmpz_poly(other)).coeffs()
-    length = len(one) + len(other) - 1
+    whole: Any = (fmpz_poly(first) * fmpz_poly(second)).coeffs()
+    length = len(first) + len(second) - 1
     coefficients = [int(c) >> _BITS for c in whole] + [0] * (length - len(whole))
     spare = max(0, length // 2 - most)
     return coefficients[spare : length - spare]

@@ -394,10 +394,10 @@ def _read_gamma(gamma: Number) -> float:
     return nearest(value)
 
 
-def _rational_gamma(level: Level, cost: Cost, found: float) -> Fraction | None:
+def _rational_gamma(level: Level, cost: Cost, chosen: float) -> Fraction | None:
     """The gamma that was chosen for a cost, where it is rational; a function's is the float that was found."""
     if not (isinstance(cost, Moment) and cost.is_integer):
-        return Fraction(found)
+        return Fraction(chosen)
     half = level.scaled(Fraction(1, 2))
     if cost == absolute and half.is_rational:
         return half.alpha_fraction() / (1 + half.alpha_fraction())

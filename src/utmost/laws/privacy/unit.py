@@ -231,9 +231,9 @@ def read_unit(
     >>> read_unit(Unit(1, 2)) == read_unit(None, 1, 2)
     True
     """
-    given = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
+    numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
-        named = [f"{name}=" for name, value in given.items() if value is not None]
+        named = [f"{name}=" for name, value in numbers.items() if value is not None]
         if not isinstance(unit, Unit):
             raise wrong_kind("unit", "a Unit", unit)
         if named:
@@ -243,7 +243,7 @@ def read_unit(
             )
         # What is promised beside the numbers is of use to the strategies of sums alone.
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount)
-    missing = [f"{name}=" for name in needs if given[name] is None]
+    missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
         raise OutOfRange(

@@ -52,12 +52,12 @@ class FieldTableau(Tableau):
             rows[i, :m], rows[i, -1] = matrix[i] * sign, right[i] * sign
             rows[i, m + i] = 1
         cost = np.array([0] * m + [1] * k, dtype=object)
-        found = cls(rows, tuple(range(m, m + k)), rows)._descend(cost, m + k)
-        if any(found.rows[i, -1] != 0 for i, j in enumerate(found.basis) if j >= m):
+        best = cls(rows, tuple(range(m, m + k)), rows)._descend(cost, m + k)
+        if any(best.rows[i, -1] != 0 for i, j in enumerate(best.basis) if j >= m):
             raise Infeasible("the equations must have a nonnegative solution", came=f"{k} rows, {m} columns")
         first = rows.copy()
         first[:, m : m + k] *= np.array(signs, dtype=object)  # so that duals have the right sign
-        return replace(found, first=first)._without_artificial(m)._renewed()
+        return replace(best, first=first)._without_artificial(m)._renewed()
 
     def minimise(self, cost: Array) -> "tuple[Solution, FieldTableau]":
         """The least cost, and the basis that attains it: a good start for a similar cost.
@@ -67,15 +67,15 @@ class FieldTableau(Tableau):
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
-        found = self._descend(padded, m)
-        found = found if found.basis == self.basis else found._renewed()
+        best = self._descend(padded, m)
+        best = best if best.basis == self.basis else best._renewed()
         x: list[Any] = [0] * m
-        for row, j in enumerate(found.basis):
+        for row, j in enumerate(best.basis):
             if j < m:
-                x[j] = found.rows[row, -1]
-        reduced = found._reduced(padded)
+                x[j] = best.rows[row, -1]
+        reduced = best._reduced(padded)
         dual = tuple(_number(-r) for r in reduced[m : m + k])
-        return Solution(_number(-reduced[-1]), tuple(map(_number, x)), dual), found
+        return Solution(_number(-reduced[-1]), tuple(map(_number, x)), dual), best
 
     def _reduced(self, cost: Array) -> Array:
         """The reduced costs of all columns, and minus the cost of the basis."""

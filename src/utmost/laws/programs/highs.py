@@ -172,12 +172,12 @@ def _basis(start: Basis) -> Any:
 
 
 def _solution(highs: Any) -> LinearSolution:
-    found, basis = highs.getSolution(), highs.getBasis()
+    solution, basis = highs.getSolution(), highs.getBasis()
     return LinearSolution(
         value=float(highs.getInfo().objective_function_value),
-        primal=np.array(found.col_value, dtype=np.float64),
-        duals=np.array(found.row_dual, dtype=np.float64),
-        reduced_costs=np.array(found.col_dual, dtype=np.float64),
+        primal=np.array(solution.col_value, dtype=np.float64),
+        duals=np.array(solution.row_dual, dtype=np.float64),
+        reduced_costs=np.array(solution.col_dual, dtype=np.float64),
         basis=Basis(_codes(basis.col_status), _codes(basis.row_status)),
     )
 

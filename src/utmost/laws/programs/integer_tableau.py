@@ -41,11 +41,11 @@ class IntegerTableau(Tableau):
         rows[:, m : m + k] = np.eye(k, dtype=np.int64).astype(object)
         start = cls(rows, tuple(range(m, m + k)), 1)
         cost = np.array([0] * m + [1] * k, dtype=object)
-        found = start._descend(cost, m + k)
-        if any(found.rows[i, -1] for i, j in enumerate(found.basis) if j >= m):
+        best = start._descend(cost, m + k)
+        if any(best.rows[i, -1] for i, j in enumerate(best.basis) if j >= m):
             raise Infeasible("the equations must have a nonnegative solution", came=f"{k} rows, {m} columns")
-        found.rows[:, m : m + k] *= signs  # columns of the identity again, so that duals have the right sign
-        return found._without_artificial(m)
+        best.rows[:, m : m + k] *= signs  # columns of the identity again, so that duals have the right sign
+        return best._without_artificial(m)
 
     def minimise(self, cost: Array) -> "tuple[Solution, IntegerTableau]":
         """The least cost, and the basis that attains it: a good start for a similar cost.
@@ -58,14 +58,14 @@ class IntegerTableau(Tableau):
         """
         k, m = len(self.basis), len(cost)
         padded = np.concatenate([cost.astype(object), np.zeros(k, dtype=object)])
-        found = self._descend(padded, m)
+        best = self._descend(padded, m)
         x = [Fraction(0)] * m
-        for row, j in enumerate(found.basis):
+        for row, j in enumerate(best.basis):
             if j < m:
-                x[j] = Fraction(int(found.rows[row, -1]), found.denominator)
-        reduced = found._reduced(padded)
-        dual = tuple(Fraction(-int(r), found.denominator) for r in reduced[m : m + k])
-        return Solution(Fraction(-int(reduced[-1]), found.denominator), tuple(x), dual), found
+                x[j] = Fraction(int(best.rows[row, -1]), best.denominator)
+        reduced = best._reduced(padded)
+        dual = tuple(Fraction(-int(r), best.denominator) for r in reduced[m : m + k])
+        return Solution(Fraction(-int(reduced[-1]), best.denominator), tuple(x), dual), best
 
     def _reduced(self, cost: Array) -> Array:
         """The reduced costs of all columns, and minus the cost of the basis, over the denominator."""

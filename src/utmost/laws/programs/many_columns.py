@@ -85,14 +85,14 @@ class _Differences:
 
     @property
     def sums(self) -> Floats:
-        found = np.zeros(len(self.weights))
-        found[self.left_out] = 1.0
-        return found
+        sums = np.zeros(len(self.weights))
+        sums[self.left_out] = 1.0
+        return sums
 
     def of_columns(self, columns: Floats) -> Floats:
-        found = (columns - 1) / self.units[:, None]
-        found[self.left_out] = 1.0
-        return found
+        differences = (columns - 1) / self.units[:, None]
+        differences[self.left_out] = 1.0
+        return differences
 
     def prices(self, y: Floats) -> Floats:
         own = y / self.units
@@ -184,9 +184,9 @@ class _Normal:
 
     def solve(self, right: Floats) -> Floats:
         """The least residual on the way: where rows depend on each other, further steps lead astray."""
-        found = self._roughly(right)
-        left = right - self.A @ (self.d * (self.A.T @ found))
-        best, least = found, float(np.linalg.norm(left * self.scale))
+        solution = self._roughly(right)
+        left = right - self.A @ (self.d * (self.A.T @ solution))
+        best, least = solution, float(np.linalg.norm(left * self.scale))
         goal = 1e-13 * float(np.linalg.norm(right * self.scale))
         z = self._roughly(left)
         along, size = z, float(left @ z)
@@ -195,11 +195,11 @@ class _Normal:
             bend = float(along @ image)
             if least <= goal or not (size > 0 and bend > 0):
                 break
-            found = found + size / bend * along
+            solution = solution + size / bend * along
             left = left - size / bend * image
             off = float(np.linalg.norm(left * self.scale))
             if off < least:
-                best, least = found, off
+                best, least = solution, off
             z = self._roughly(left)
             size, before = float(left @ z), size
             along = z + (size / before) * along

@@ -316,13 +316,13 @@ def _one(law: Law, randomness: Randomness) -> int | float:
     its identity; the entry keeps the law alive, so that no other one is given that identity.
     """
     ahead = randomness.ahead
-    found = ahead.get(id(law))
-    if found is None:
+    waiting = ahead.get(id(law))
+    if waiting is None:
         if len(ahead) >= _KEPT:
             ahead.clear()
         lattice, exponent = on_grid(law)
-        found = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
-    _, exponent, pending = found
+        waiting = ahead[id(law)] = law, exponent, ahead.setdefault(lattice.profile, [])
+    _, exponent, pending = waiting
     while True:
         try:
             noise: int = pending.pop()

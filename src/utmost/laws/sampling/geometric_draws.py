@@ -86,8 +86,8 @@ def marked(ratio: Real, marks: Sequence[Real], values: int) -> Cuts:
         below = [Interval.of(0, inner), *accumulate(mark(inner) for mark in marks[:-1])]
         powers = _powers(a, values + 1)
         masses = [power * (1 - a) if q < values else power for q, power in enumerate(powers)]
-        found = [1 - power + mass * share for power, mass in zip(powers, masses, strict=True) for share in below]
-        return found[1:]
+        thresholds = [1 - power + mass * share for power, mass in zip(powers, masses, strict=True) for share in below]
+        return thresholds[1:]
 
     return cuts
 

@@ -139,7 +139,7 @@ Bounds = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Walk:
     """What a path is asked for: a level, and the steps of a grid, both as seen from the anchor.
 
     Attributes:
@@ -154,7 +154,7 @@ class _Asked:
     step: Level
 
     @classmethod
-    def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Asked":
+    def of(cls, level: Level, anchor: Level, grid: Fraction) -> "_Walk":
         stage = _START if level == anchor else _LOOSER if anchor < level else _STRICTER
         return cls(stage, level, anchor, anchor.scaled(grid))
 
@@ -210,30 +210,34 @@ class HiddenPaths:
 
         Cost: about a microsecond a point at the anchor, and as much for each of the (n + 1) |log(e/e0)| events.
         """
-        asked = _Asked.of(level, self.anchor, points.grid)
-        found: Any = np.empty((points.count, self.dimensions), np.int64)
+        walk = _Walk.of(level, self.anchor, points.grid)
+        cells_of_points: Any = np.empty((points.count, self.dimensions), np.int64)
         for start in range(0, points.count, _CHUNK):
             stop = min(start + _CHUNK, points.count)
-            cells, sure = self.float_cells(points, asked, start, stop)
-            found[start:stop] = cells
+            cells, sure = self.float_cells(points, walk, start, stop)
+            cells_of_points[start:stop] = cells
             for place in (start + np.flatnonzero(~sure)).tolist():
-                exactly = self.exact_cell(points, asked, place)
-                if found.dtype != object and any(abs(cell) >> 62 for cell in exactly):
-                    found = found.astype(object)
-                found[place] = exactly
-        return found if found.dtype != object else narrowed(found.reshape(-1)).reshape(found.shape)
+                exactly = self.exact_cell(points, walk, place)
+                if cells_of_points.dtype != object and any(abs(cell) >> 62 for cell in exactly):
+                    cells_of_points = cells_of_points.astype(object)
+                cells_of_points[place] = exactly
+        return (
+            cells_of_points
+            if cells_of_points.dtype != object
+            else narrowed(cells_of_points.reshape(-1)).reshape(cells_of_points.shape)
+        )
 
-    def asked(self, points: "GridPoints", level: Level) -> _Asked:
+    def asked(self, points: "GridPoints", level: Level) -> _Walk:
         """A question for `float_cells` and `exact_cell`."""
-        return _Asked.of(level, self.anchor, points.grid)
+        return _Walk.of(level, self.anchor, points.grid)
 
     def float_cells(
-        self, points: "GridPoints", asked: _Asked, start: int, stop: int
+        self, points: "GridPoints", walk: _Walk, start: int, stop: int
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The cells of some points by floats with bounds, and which of them are certain."""
         with np.errstate(all="ignore"):
-            noise, sure = self._float_noise(asked, np.arange(start, stop, dtype=np.uint64))
-            steps = Balls.between(*asked.steps(_FIRST_BITS))
+            noise, sure = self._float_noise(walk, np.arange(start, stop, dtype=np.uint64))
+            steps = Balls.between(*walk.steps(_FIRST_BITS))
             half = Balls.of(0.5)
             cells = np.empty((stop - start, self.dimensions), np.int64)
             for axis, (whole, part) in enumerate(points.parts(start, stop)):
@@ -244,25 +248,25 @@ class HiddenPaths:
                 )
         return cells, sure
 
-    def exact_cell(self, points: "GridPoints", asked: _Asked, place: int) -> list[int]:
+    def exact_cell(self, points: "GridPoints", walk: _Walk, place: int) -> list[int]:
         """The cell of one point by intervals, from as many bits as it takes."""
         x = [number / points.grid for number in points.exactly(place)]
         bits = _FIRST_BITS
-        while (found := self._exact_rest(asked, place, [one % 1 for one in x], bits)) is None:
+        while (rests := self._exact_rest(walk, place, [number % 1 for number in x], bits)) is None:
             bits *= 2
-        return [int(one // 1) + rest for one, rest in zip(x, found, strict=True)]
+        return [int(number // 1) + rest for number, rest in zip(x, rests, strict=True)]
 
-    def _exact_rest(self, asked: _Asked, place: int, parts: list[Fraction], bits: int) -> list[int] | None:
+    def _exact_rest(self, walk: _Walk, place: int, parts: list[Fraction], bits: int) -> list[int] | None:
         """The floors, where bits suffice."""
-        goal, steps = asked.goal(bits + _GUARD_BITS), asked.steps(bits + _GUARD_BITS)
+        goal, steps = walk.goal(bits + _GUARD_BITS), walk.steps(bits + _GUARD_BITS)
         with working_precision(bits + _GUARD_BITS):
-            noise = self._exact_noise(asked.stage, place, ball_between(*goal), bits)
+            noise = self._exact_noise(walk.stage, place, ball_between(*goal), bits)
             if noise is None:
                 return None
             unit, half = ball_between(*steps), arb((1, -1))
             floors = [
-                (ball_between(part, part) + one * unit + half).floor().unique_fmpz()
-                for part, one in zip(parts, noise, strict=True)
+                (ball_between(part, part) + step * unit + half).floor().unique_fmpz()
+                for part, step in zip(parts, noise, strict=True)
             ]
         return None if any(floor is None for floor in floors) else [int(floor) for floor in floors]
 
@@ -286,14 +290,14 @@ class HiddenPaths:
             event += 1
         return place
 
-    def _float_noise(self, asked: _Asked, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
+    def _float_noise(self, walk: _Walk, points: NDArray[np.uint64]) -> tuple[list[Balls], NDArray[np.bool_]]:
         """V in units of 1/e0 for many points, and where no event was taken on the wrong side of the level."""
-        n, stage = self.dimensions, asked.stage
+        n, stage = self.dimensions, walk.stage
         clock, place = _started(_named(self.bits, _START, 0, points), n)
         sure = np.ones(points.size, np.bool_)
         if stage == _START:
             return place, sure
-        goal = Balls.between(*asked.goal(_FIRST_BITS))
+        goal = Balls.between(*walk.goal(_FIRST_BITS))
         walkers = _Walkers(np.arange(points.size), Balls.of(np.ones(points.size)), clock, place)
         event = 0
         while walkers.where.size:
@@ -313,9 +317,9 @@ class HiddenPaths:
                 else _tightened(here, walkers.v, walkers.clock, walkers.place)
             )
             walkers = walkers.at(*moved)
-            for axis, one in enumerate(walkers.place):
-                place[axis].middle[walkers.where] = one.middle
-                place[axis].radius[walkers.where] = one.radius
+            for axis, moved_axis in enumerate(walkers.place):
+                place[axis].middle[walkers.where] = moved_axis.middle
+                place[axis].radius[walkers.where] = moved_axis.radius
             event += 1
         return place, sure
 
@@ -339,7 +343,9 @@ class _Walkers:
 
     def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_Walkers":
         """Those that go on, with v at their event."""
-        return _Walkers(self.where[keep], v.part(keep), self.clock.part(keep), [one.part(keep) for one in self.place])
+        return _Walkers(
+            self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.place]
+        )
 
     def at(self, clock: Balls, place: list[Balls]) -> "_Walkers":
         """The same ones after the event."""
@@ -369,7 +375,8 @@ class GridPoints:
         """The coordinates of one point."""
         start = place * self.dimensions
         return [
-            Fraction(*map(int, one.as_integer_ratio())) for one in self.flat[start : start + self.dimensions].tolist()
+            Fraction(*map(int, number.as_integer_ratio()))
+            for number in self.flat[start : start + self.dimensions].tolist()
         ]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.float64], Balls]]:

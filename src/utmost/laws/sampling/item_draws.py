@@ -83,9 +83,9 @@ class Inversion:
         at = np.flatnonzero(index == _UNSURE)
         if at.size:
             close = first[at].astype(np.int64)
-            found = self._indices(close)
-            index[at] = found
-            for place in at[self._near(close, found)].tolist():
+            close_indices = self._indices(close)
+            index[at] = close_indices
+            for place in at[self._near(close, close_indices)].tolist():
                 exact = self._decided(words, slot, place if some is None else int(some[place]), int(first[place]))
                 if exact > _WIDEST:
                     index = index.astype(object)
@@ -147,11 +147,11 @@ def geometric_cuts(ratio: Real) -> Cuts:
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 2 * bits.bit_length() + 8
         a = ratio(inner)
-        power, found = a, [1 - a]
+        power, thresholds = a, [1 - a]
         while power.high >> (inner - bits):  # until a^j < 2^-bits
             power = power * a
-            found.append(1 - power)
-        return [*found[:-1], Interval(found[-1].low, max(found[-1].high, 1 << inner), inner)]
+            thresholds.append(1 - power)
+        return [*thresholds[:-1], Interval(thresholds[-1].low, max(thresholds[-1].high, 1 << inner), inner)]
 
     return cuts
 
@@ -202,14 +202,14 @@ def item_tightening(transition: Tightening, words: OwnWords) -> Integers:
     return narrowed(moved)
 
 
-def item_bridge(transition: Bridge, given: Integers, words: OwnWords) -> Integers:
+def item_bridge(transition: Bridge, apart: Integers, words: OwnWords) -> Integers:
     """K of the bridge, or of the relaxing law, given W for each item.
 
     Slot 0 gives the row of the table of `Bridge`; slot 1 says whether K = 0 at once where W = 0; G ~ Geom(m/a) and
     J ~ Geom(am) follow. What a row of the table does not look at is not drawn.
     """
     marks, idle, fall, rise = _bridged(transition, words.word_bits)
-    mark, size = marks.drawn(words, 0), np.abs(given)
+    mark, size = marks.drawn(words, 0), np.abs(apart)
     if idle is not None:
         at_zero = np.flatnonzero(size == 0)
         mark[at_zero[idle.drawn(words, 1, at_zero) == 0]] = _HOME
@@ -219,11 +219,11 @@ def item_bridge(transition: Bridge, given: Integers, words: OwnWords) -> Integer
     leaping = within[reached & (mark[within] == _LEAP)]
     beyond = np.flatnonzero(mark == _ACROSS)
     outward = rise.drawn(words, 2 + fall.slots, np.concatenate([leaping, beyond]))
-    ahead = np.zeros(given.size, object if object in (given.dtype, inward.dtype, outward.dtype) else np.int64)
+    ahead = np.zeros(apart.size, object if object in (apart.dtype, inward.dtype, outward.dtype) else np.int64)
     ahead[within] = np.minimum(inward, size[within])
     ahead[leaping] = add(ahead[leaping], outward[: leaping.size])
     ahead[beyond] = ~outward[leaping.size :]
-    return narrowed(np.where(given < 0, -ahead, ahead))
+    return narrowed(np.where(apart < 0, -ahead, ahead))
 
 
 def item_uniform(bound: int, words: OwnWords) -> Integers:
@@ -252,7 +252,7 @@ def _sums(*pieces: Real) -> Cuts:
     def cuts(bits: int) -> list[Interval]:
         inner = bits + 8
         sums = accumulate(piece(inner) for piece in pieces)
-        return [Interval(max(one.low, 0), min(max(one.high, 0), 1 << inner), inner) for one in sums]
+        return [Interval(max(total.low, 0), min(max(total.high, 0), 1 << inner), inner) for total in sums]
 
     return cuts
 

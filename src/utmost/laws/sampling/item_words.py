@@ -130,17 +130,17 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
     Raises:
         NotANumber, OutOfRange: for anything else.
     """
-    found = plain_array(values, name)
-    is_right = found.dtype.kind in "iu" or found.size == 0
+    array = plain_array(values, name)
+    is_right = array.dtype.kind in "iu" or array.size == 0
     if (
         not is_right
-        or found.ndim != len(shape)
-        or any(m not in (-1, n) for m, n in zip(shape, found.shape, strict=True))
+        or array.ndim != len(shape)
+        or any(m not in (-1, n) for m, n in zip(shape, array.shape, strict=True))
     ):
-        raise OutOfRange(f"the {name} must be integers of 64 bits, {len(shape)} dimensions", came=str(found.shape))
-    if found.dtype == np.uint64 and int(found.max(initial=0)) >= 1 << 63:
+        raise OutOfRange(f"the {name} must be integers of 64 bits, {len(shape)} dimensions", came=str(array.shape))
+    if array.dtype == np.uint64 and int(array.max(initial=0)) >= 1 << 63:
         raise OutOfRange(f"the {name} must be integers of 64 bits", came="larger ones")
-    return found.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def check_secret(secret: object, where: str) -> None:
@@ -175,8 +175,8 @@ def item_tags(secret: bytes, columns: Sequence[Identifiers]) -> Tags:
     """
     check_secret(secret, "item_tags")
     check_columns(columns)
-    one = derived_secret(secret, "tag")
-    tags = [_tags(one, column) for column in columns]
+    tag_key = derived_secret(secret, "tag")
+    tags = [_tags(tag_key, column) for column in columns]
     return tags[0] if len(tags) == 1 else compound_tags(secret, tags)
 
 
@@ -370,39 +370,43 @@ def _mac(cipher: BlockCipher, words: NDArray[Any]) -> Tags:
 
 def _object_row(values: Any) -> NDArray[Any]:
     try:
-        found = list(values)
+        items = list(values)
     except Exception:  # whatever the iteration of what came raises
         raise _no_identifier(type(values).__name__) from None
-    row = np.empty(len(found), object)
-    row[:] = found
+    row = np.empty(len(items), object)
+    row[:] = items
     return row
 
 
-def _of_objects(found: list[Any]) -> Identifiers:
+def _of_objects(identifiers: list[Any]) -> Identifiers:
     """Identifiers of one Python type."""
-    if set(map(type, found)) == {str}:
-        return _of_texts(found)
-    for row, one in enumerate(found):
-        if one is None or (isinstance(one, float) and one != one) or type(one).__name__ in ("NAType", "NaTType"):
+    if set(map(type, identifiers)) == {str}:
+        return _of_texts(identifiers)
+    for row, identifier in enumerate(identifiers):
+        if (
+            identifier is None
+            or (isinstance(identifier, float) and identifier != identifier)
+            or type(identifier).__name__ in ("NAType", "NaTType")
+        ):
             raise BadTable("every item needs an identifier", came="nothing", where=f"row {row + 1}")
-    kinds = {_kind(one) for one in found}
+    kinds = {_kind(identifier) for identifier in identifiers}
     if len(kinds) > 1 or None in kinds:
-        came = next((type(one).__name__ for one in found if _kind(one) is None), "a mixture")
+        came = next((type(identifier).__name__ for identifier in identifiers if _kind(identifier) is None), "a mixture")
         raise _no_identifier(came)
     kind = kinds.pop() if kinds else "integers"
     if kind == "text":
-        return _of_texts(found)
+        return _of_texts(identifiers)
     if kind == "bytes":
-        return _joined("bytes", [bytes(one) for one in found])
-    return Identifiers("integers", _kept(narrowed(objects(map(int, found)))), None)
+        return _joined("bytes", [bytes(identifier) for identifier in identifiers])
+    return Identifiers("integers", _kept(narrowed(objects(map(int, identifiers)))), None)
 
 
-def _kind(one: Any) -> str | None:
-    if isinstance(one, str):
+def _kind(identifier: Any) -> str | None:
+    if isinstance(identifier, str):
         return "text"
-    if isinstance(one, bytes):
+    if isinstance(identifier, bytes):
         return "bytes"
-    return "integers" if isinstance(one, int | np.integer) and not isinstance(one, bool) else None
+    return "integers" if isinstance(identifier, int | np.integer) and not isinstance(identifier, bool) else None
 
 
 def _of_texts(texts: list[str]) -> Identifiers:

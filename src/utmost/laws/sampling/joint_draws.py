@@ -73,7 +73,7 @@ def _drawn(cells: int, rows: int, index: Categorical, geometric: ManyMarked, ran
     n = n + index.draw(rows, randomness).astype(np.int64)
     reach = np.repeat(n, cells)
     if wide:
-        whole = objects(one_below(2 * int(one) + 1, randomness.word) - int(one) for one in reach)
+        whole = objects(one_below(2 * int(count) + 1, randomness.word) - int(count) for count in reach)
         return narrowed(whole).reshape(rows, cells)
     places: Integers = uniform_below((2 * reach + 1).astype(np.uint64), randomness).view(np.int64)
     places -= reach

@@ -39,18 +39,18 @@ def tightening_noise(transition: Tightening, count: int, *, randomness: Randomne
     return joined((sampler.draw(size, randomness) for size in sizes), count)
 
 
-def bridge_noise(transition: Bridge, given: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
-    """For each W in ``given`` (a row of integers) an independent draw of K given W.
+def bridge_noise(transition: Bridge, apart: Integers, *, randomness: Randomness, method: Method | None) -> Integers:
+    """For each W in ``apart`` (a row of integers) an independent draw of K given W.
 
     The variables drawn are the same whatever W is: a mark, G and J of the transition's table. Only where W = 0, and the
     loose level is finite, is one more coin tossed; there W is the difference of two responses, and no secret.
 
     Cost: two geometric draws and a few passes; under 60 ns each by table for 10^7.
     """
-    if given.dtype != object:
-        given = given.astype(object if given.size and int(given.min()) == -(1 << 63) else np.int64, copy=False)
-    sampler = _bridge(transition, plan_for(method, given.size))
-    return joined(_parts(sampler, given, randomness), given.size)
+    if apart.dtype != object:
+        apart = apart.astype(object if apart.size and int(apart.min()) == -(1 << 63) else np.int64, copy=False)
+    sampler = _bridge(transition, plan_for(method, apart.size))
+    return joined(_parts(sampler, apart, randomness), apart.size)
 
 
 class _ManyTightening:
@@ -84,10 +84,10 @@ class _ManyBridge:
             lambda bits: [1 - idle(bits)], word_bits=plan.word_bits, lookup=plan.lookup
         )
 
-    def draw(self, given: Integers, randomness: Randomness) -> Integers:
-        inward, mark = self._marked.draw(given.size, randomness)
-        outward, _ = self._rise.draw(given.size, randomness)
-        size, inward, outward = _narrow(np.abs(given), inward, outward)
+    def draw(self, apart: Integers, randomness: Randomness) -> Integers:
+        inward, mark = self._marked.draw(apart.size, randomness)
+        outward, _ = self._rise.draw(apart.size, randomness)
+        size, inward, outward = _narrow(np.abs(apart), inward, outward)
         leaps = (mark == _LEAP) & (inward >= size)
         ahead = np.minimum(inward, size)
         ahead += outward * leaps
@@ -97,7 +97,7 @@ class _ManyBridge:
             at_zero = np.flatnonzero(size == 0)
             idle = self._idle.draw(at_zero.size, randomness).view(np.bool_)
             ahead[at_zero[idle]] = 0
-        return np.where(given < 0, -ahead, ahead)
+        return np.where(apart < 0, -ahead, ahead)
 
 
 def _narrow(*parts: Integers) -> list[Integers]:
@@ -117,9 +117,9 @@ def _probability(piece: Real) -> Real:
     return within
 
 
-def _parts(sampler: _ManyBridge, given: Integers, randomness: Randomness) -> Iterator[Integers]:
-    for start in range(0, given.size, CHUNK):
-        yield sampler.draw(given[start : start + CHUNK], randomness)
+def _parts(sampler: _ManyBridge, apart: Integers, randomness: Randomness) -> Iterator[Integers]:
+    for start in range(0, apart.size, CHUNK):
+        yield sampler.draw(apart[start : start + CHUNK], randomness)
 
 
 @lru_cache(maxsize=_KEPT)

@@ -78,11 +78,11 @@ class _Columns:
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
         own = {named(name): name for name in table}
-        made = {}
+        columns_as_known = {}
         for name in in_order(list(own), after):
             known = own.get(name, name)
-            made[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
-        return made
+            columns_as_known[known] = _like(columns[name], table.get(known)) if name in columns else table[known]
+        return columns_as_known
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
         return {name: column for name, column in table.items() if named(name) not in names}
@@ -171,8 +171,8 @@ def engine_door(table: Any, module: str = "engine_release") -> Any:
     """
     if type(table).__module__.partition(".")[0] not in _ENGINES:
         return None
-    found = provided("engines").is_engine_frame(table)
-    return provided(module) if found else None
+    is_engine = provided("engines").is_engine_frame(table)
+    return provided(module) if is_engine else None
 
 
 def published_names(table: Any) -> list[str]:

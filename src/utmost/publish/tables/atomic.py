@@ -57,11 +57,11 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
     except BaseException:
         for path in (*named, *aside.values()):
             path.unlink(missing_ok=True)
-        for path, kept in before.items():
-            os.replace(kept, path)
+        for path, saved in before.items():
+            os.replace(saved, path)
         raise
-    for kept in before.values():
-        kept.unlink(missing_ok=True)
+    for saved in before.values():
+        saved.unlink(missing_ok=True)
     for directory in {path.parent for path in writers}:
         force(directory)
 

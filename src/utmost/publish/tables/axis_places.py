@@ -153,12 +153,12 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 
 
 def _least_float(edge: Fraction) -> float:
-    found = float(edge)
-    while exact(found) >= edge:
-        found = float(np.nextafter(found, -np.inf))
-    while exact(found) < edge:
-        found = float(np.nextafter(found, np.inf))
-    return found
+    nearest = float(edge)
+    while exact(nearest) >= edge:
+        nearest = float(np.nextafter(nearest, -np.inf))
+    while exact(nearest) < edge:
+        nearest = float(np.nextafter(nearest, np.inf))
+    return nearest
 
 
 def reader_of(axis: Axis) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:

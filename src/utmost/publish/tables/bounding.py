@@ -38,9 +38,9 @@ class Pairs:
     cells: NDArray[np.int64]
     sums: NDArray[Any]
 
-    def where(self, kept: NDArray[np.bool_]) -> "Pairs":
+    def where(self, chosen: NDArray[np.bool_]) -> "Pairs":
         """The pairs that are kept."""
-        return Pairs(self.persons[kept], self.cells[kept], self.sums[kept])
+        return Pairs(self.persons[chosen], self.cells[chosen], self.sums[chosen])
 
     def clipped(self, low: int, high: int) -> "Pairs":
         """The pairs with their sums moved into [low, high]; those whose sum is then 0 change nothing and are left."""
@@ -150,9 +150,9 @@ def least_hashed(
         marks[some] = pair_marks(secret, who, sizes[first:last], cell_tags(secret, cells[some]))
         if progress is not None:
             progress(end, len(rows))
-    kept = ~many
-    kept[rows] = least_in_runs(marks, starts, sizes, most)
-    return kept
+    chosen = ~many
+    chosen[rows] = least_in_runs(marks, starts, sizes, most)
+    return chosen
 
 
 def least_in_runs(
@@ -168,7 +168,7 @@ def least_in_runs(
     >>> least_in_runs(marks, np.array([0, 3]), np.array([3, 3]), 2).tolist()
     [False, True, True, True, True, False]
     """
-    kept = np.zeros(len(marks), dtype=np.bool_)
+    is_least = np.zeros(len(marks), dtype=np.bool_)
     order = np.argsort(sizes, kind="stable")
     ends = np.flatnonzero(np.r_[sizes[order][1:] != sizes[order][:-1], True]) + 1 if len(order) else order
     for runs in np.split(order, ends[:-1]):  # runs of one length are the rows of a matrix
@@ -181,8 +181,8 @@ def least_in_runs(
         if np.count_nonzero(chosen) > most * len(runs):
             below, equal = rows < edge, rows == edge
             chosen = below | (equal & (equal.cumsum(axis=1) <= most - below.sum(axis=1)[:, None]))
-        kept[at] = chosen
-    return kept
+        is_least[at] = chosen
+    return is_least
 
 
 def identified(names: Sequence[str], codes: NDArray[np.int64]) -> Identifiers:

@@ -62,14 +62,14 @@ def read(path: Path | str) -> CsvTable:
             with more or fewer cells than the header.
     """
     path = TextFile.of(path if isinstance(path, Path) else Path(path))
-    found = records(path)
-    _, header = next(found, (1, []))
+    lines = records(path)
+    _, header = next(lines, (1, []))
     _check_header(header, path)
     try:
         rows = sum(block.rows for block in read_blocks(path, len(header), delimiter_of(path)))
         return CsvTable(path, tuple(header), rows, in_blocks=True)
     except Unlike:
-        return CsvTable(path, tuple(header), _rows_counted(found, len(header), path))
+        return CsvTable(path, tuple(header), _rows_counted(lines, len(header), path))
 
 
 def write(table: CsvTable, file: BinaryIO, *, delimiter: str = ",") -> None:
@@ -160,9 +160,9 @@ class _CsvAdapter:
         return [record[at] for record in _body(table)]
 
     def place(self, table: CsvTable, row: int) -> str:
-        found = records(table.path)
-        next(found, None)
-        line = next((line for at, (line, _) in enumerate(found) if at == row), 0)
+        lines = records(table.path)
+        next(lines, None)
+        line = next((line for at, (line, _) in enumerate(lines) if at == row), 0)
         return f"{table.path.name}, {_place(row, line)}"
 
     def with_columns(self, table: CsvTable, columns: Mapping[str, Column], after: Mapping[str, str]) -> CsvTable:
@@ -212,9 +212,9 @@ def _body(table: CsvTable) -> Iterator[list[str]]:
             yield from block.records()
         return
     count = 0
-    found = records(table.path)
-    next(found, None)
-    for _, record in found:
+    lines = records(table.path)
+    next(lines, None)
+    for _, record in lines:
         count += 1
         if count <= table.rows:
             yield record
@@ -318,10 +318,10 @@ def records(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise BadTable("a CSV file must be well formed", came=str(error), where=f"{path}, line {start}") from None
 
 
-def _rows_counted(found: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
+def _rows_counted(lines: Iterator[tuple[int, list[str]]], width: int, path: Path) -> int:
     """How many records there are behind the header, each as wide as it."""
     rows = 0
-    for line, record in found:
+    for line, record in lines:
         rows += 1
         if len(record) != width:
             raise BadTable(
@@ -358,8 +358,8 @@ def numbers_of(texts: Iterable[str]) -> list[Any]:
 
 def delimiter_of(path: Path) -> str:
     """What separates the cells of a file with this name."""
-    said = path.separator if isinstance(path, TextFile) else None
-    return said or ("\t" if path.suffix == ".tsv" else ",")
+    stated = path.separator if isinstance(path, TextFile) else None
+    return stated or ("\t" if path.suffix == ".tsv" else ",")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

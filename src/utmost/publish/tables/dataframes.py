@@ -84,10 +84,10 @@ class _DataframeAdapter:
         if find_spec("narwhals") is None and not hasattr(table, "columns"):
             return False
         nw = _narwhals()
-        found = through_narwhals(table, pass_through=True)
-        if isinstance(found, nw.LazyFrame):
+        frame = through_narwhals(table, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
             raise BadTable("a table must be in memory", came="a lazy dataframe", remedy="Call its collect() first.")
-        return isinstance(found, nw.DataFrame)
+        return isinstance(frame, nw.DataFrame)
 
     def names(self, table: Any) -> list[str]:
         _check_index(table)
@@ -127,8 +127,8 @@ class _DataframeAdapter:
             for name, column in columns.items()
         ]
         # narwhals' from_dict takes Polars' series through Arrow, which has no integers of 128 bits.
-        made = series[0].to_frame().with_columns(*series[1:]).to_native()
-        return made if whole == kind else _batch_of(made)
+        frame = series[0].to_frame().with_columns(*series[1:]).to_native()
+        return frame if whole == kind else _batch_of(frame)
 
 
 class _ArrowAdapter(_DataframeAdapter):
@@ -139,10 +139,10 @@ class _ArrowAdapter(_DataframeAdapter):
         return type(table).__module__.startswith("pyarrow") and type(table).__name__ in ("Table", "RecordBatch")
 
     def names(self, table: Any) -> list[str]:
-        found = list(table.schema.names)
-        if len(set(found)) < len(found):
+        names = list(table.schema.names)
+        if len(set(names)) < len(names):
             raise BadTable("column names must be distinct", came="one name twice")
-        return found
+        return names
 
     def column(self, table: Any, name: str, most: int | None = None) -> Column:
         arrow, column = extra("pyarrow", "tables"), _as_frame(table).column(name)
@@ -156,15 +156,15 @@ class _ArrowAdapter(_DataframeAdapter):
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         if any(column.dtype.kind not in "iuf" for column in arrays.values()):
             return super().with_columns(table, columns, after)
-        made, known = _as_frame(table), table.schema.names
+        frame, known = _as_frame(table), table.schema.names
         for name, array in arrays.items():
-            put = partial(made.set_column, known.index(name)) if name in known else made.append_column
-            made = put(name, _in_arrow(array))
-        return _as_came(table, made.select(adapters.in_order(known, after)))
+            put = partial(frame.set_column, known.index(name)) if name in known else frame.append_column
+            frame = put(name, _in_arrow(array))
+        return _as_came(table, frame.select(adapters.in_order(known, after)))
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
-        kept = [name for name in table.schema.names if name not in names]
-        return _as_came(table, _bare(_as_frame(table).select(kept)))
+        remaining = [name for name in table.schema.names if name not in names]
+        return _as_came(table, _bare(_as_frame(table).select(remaining)))
 
     def kind(self, table: Any, names: Sequence[str]) -> str:
         return f"dataframe:pyarrow{_BATCH}" if _is_batch(table) else "dataframe:pyarrow"
@@ -220,9 +220,9 @@ def _is_batch(table: Any) -> bool:
     return type(table).__name__ == "RecordBatch" and type(table).__module__.startswith("pyarrow")
 
 
-def _as_came(table: Any, made: Any) -> Any:
+def _as_came(table: Any, frame: Any) -> Any:
     """What was made of a table, as a record batch where that was one."""
-    return _batch_of(made) if _is_batch(table) else made
+    return _batch_of(frame) if _is_batch(table) else frame
 
 
 def _batch_of(table: Any) -> Any:

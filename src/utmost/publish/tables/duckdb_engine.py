@@ -50,11 +50,11 @@ class DuckRelation:
 
         A sum is of 128 bits, and so are integers of a file that holds a large one: that is no declaration.
         """
-        found = _reader(self.native.limit(0)).read_all().schema
+        schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):
             if kind in _HUGE:
-                found = found.set(at, found.field(at).with_metadata({UNDECLARED: b"wide"}))
-        return found
+                schema = schema.set(at, schema.field(at).with_metadata({UNDECLARED: b"wide"}))
+        return schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":
         """The relation with these columns alone; text compares by its bytes, whatever collation it has."""

@@ -206,11 +206,11 @@ class WithConstants:
 
     def __call__(self, batch: Any) -> Any:
         """The batch that the work makes, with the constants in their places."""
-        made = self.work(batch)
+        worked = self.work(batch)
         columns = [
-            _repeated(self.constants[field.name], field.type, made.num_rows)
+            _repeated(self.constants[field.name], field.type, worked.num_rows)
             if field.name in self.constants
-            else made.column(field.name)
+            else worked.column(field.name)
             for field in self.schema
         ]
         return extra("pyarrow", "tables").record_batch(columns, schema=self.schema)

@@ -159,9 +159,9 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     arrow = extra("pyarrow", "tables")
     if series.dtype != nw.Object:
         try:
-            found = series.to_arrow()
-            if not _is_of_intervals(found.type):
-                return found if isinstance(found, arrow.ChunkedArray) else arrow.chunked_array([found])
+            column = series.to_arrow()
+            if not _is_of_intervals(column.type):
+                return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
     gone = series.is_null().to_list()

@@ -122,8 +122,8 @@ def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) ->
         table_formats.write_feather(table, file)
     elif ending in JSON_LINES:
         columns_of = table_formats.as_columns(table)
-        made = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
-        _write_pieces(made if watch is None else watch(made, _rows(table)[2]), file)
+        pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
+        _write_pieces(pieces if watch is None else watch(pieces, _rows(table)[2]), file)
     else:
         write_text(table, file, separator_for(table, path), watch)
 

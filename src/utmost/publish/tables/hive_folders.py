@@ -51,11 +51,11 @@ class FolderColumns:
             BadTable: for files whose folders have other keys, or the same in another order, for a key that comes twice
                 on one way or is a column's name but for its case, and for names that are no text.
         """
-        found = [_said_by(root, file) for file in files]
-        keys = list(found[0])
-        for file, said in zip(files, found, strict=True):
-            if list(said) != keys:
-                came = f"{_listed(said)} beside {_listed(keys)}"
+        folders = [_said_by(root, file) for file in files]
+        keys = list(folders[0])
+        for file, keyed in zip(files, folders, strict=True):
+            if list(keyed) != keys:
+                came = f"{_listed(keyed)} beside {_listed(keys)}"
                 raise BadTable("all files must lie in folders of the same keys", came=came, where=shown(root, file))
         for key in keys:
             for name in {*names, *keys} - {key}:
@@ -63,7 +63,7 @@ class FolderColumns:
                     raise BadTable(
                         "keys of folders and columns must differ in more than case", came=f"{key!r}, {name!r}"
                     )
-        arrays = {key: _cells([said[key] for said in found]) for key in keys if key not in names}
+        arrays = {key: _cells([keyed[key] for keyed in folders]) for key in keys if key not in names}
         schema = extra("pyarrow", "tables").schema([(key, array.type) for key, array in arrays.items()])
         return cls(schema, tuple(arrays.values()))
 
@@ -157,5 +157,5 @@ def _is_integer(text: str) -> bool:
 
 def _unpadded(text: str) -> str | None:
     """A number without zeros before it; None for other text."""
-    found = _PADDED.fullmatch(text)
-    return None if found is None else "".join(found.groups())
+    digits = _PADDED.fullmatch(text)
+    return None if digits is None else "".join(digits.groups())

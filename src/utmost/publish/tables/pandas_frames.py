@@ -123,32 +123,32 @@ class _PandasAdapter:
         own = {name: _spelled(shape.columns[name]) for name in names if name in shape.columns}
         kinds = {name: _family(frame[shape.columns[name]].dtype) for name in own}
         over = [None if name is None else str(name) for name in frame.columns.names]
-        said = {
+        facts = {
             "index": [[name, frame.index.names[at]] for at, name in enumerate(shape.levels) if name in names],
             "columns": {name: spelled for name, spelled in own.items() if spelled != name},
             "over": [] if over == [None] else over,
             "types": {name: kind for name, kind in kinds.items() if kind},
             "crs": _crs(frame, own),
         }
-        if not any(said.values()):
+        if not any(facts.values()):
             return "dataframe:pandas"
-        return _KIND + json.dumps(said, sort_keys=True, separators=(",", ":"), default=str)
+        return _KIND + json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
         if not kind.startswith(_KIND) or find_spec("pandas") is None:
             return None
-        pandas, said = extra("pandas", "tables"), json.loads(kind.removeprefix(_KIND))
-        family = said["types"]
+        pandas, facts = extra("pandas", "tables"), json.loads(kind.removeprefix(_KIND))
+        family = facts["types"]
         rows = pandas.RangeIndex(len(next(iter(columns.values()))))
         frame = pandas.DataFrame(
             {name: _typed(column, _example(family.get(name)), rows) for name, column in columns.items()}
         )
-        for name, crs in said["crs"] or ():
+        for name, crs in facts["crs"] or ():
             frame = _with_geometry(frame, name, crs)
-        if said["index"]:
-            frame = frame.set_index([name for name, _ in said["index"]])
-            frame.index.names = [own for _, own in said["index"]]
-        return _renamed(frame, said["columns"], said["over"])
+        if facts["index"]:
+            frame = frame.set_index([name for name, _ in facts["index"]])
+            frame.index.names = [own for _, own in facts["index"]]
+        return _renamed(frame, facts["columns"], facts["over"])
 
 
 def _frame(table: Any) -> Any:
@@ -275,14 +275,14 @@ def _renamed(frame: Any, own: Mapping[str, Any], over: list[str | None]) -> Any:
 
 def _crs(frame: Any, columns: Mapping[str, Any]) -> list[list[Any]]:
     """The columns of geometries with their coordinate reference systems, the active one last."""
-    found = []
+    systems = []
     active = getattr(frame, "_geometry_column_name", None)
     for name in columns:
         cells = _cells(frame, name)
         if str(cells.dtype) == "geometry":
             crs = cells.crs
-            found.append((name == active, [name, None if crs is None else crs.to_wkt()]))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+            systems.append((name == active, [name, None if crs is None else crs.to_wkt()]))
+    return [system for _, system in sorted(systems, key=lambda pair: pair[0])]
 
 
 def _with_geometry(frame: Any, name: str, crs: str | None) -> Any:

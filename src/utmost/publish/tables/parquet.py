@@ -18,7 +18,7 @@ _INFLATION, _INFLATED = 200, 1 << 30
 _BATCH = 1 << 17
 
 
-def read(path: Path | str, said: str | None = None) -> Any:
+def read(path: Path | str, shown_as: str | None = None) -> Any:
     """The file as an Arrow table.
 
     Args:
@@ -30,12 +30,12 @@ def read(path: Path | str, said: str | None = None) -> Any:
         Unsupported: where pyarrow is not installed.
     """
     arrow = extra("pyarrow", "tables")
-    file, where = opened(path, said), str(path) if said is None else said
+    file, where = opened(path, shown_as), str(path) if shown_as is None else shown_as
     with well_formed(where):
         return _read(arrow, file, path, where)
 
 
-def opened(path: Path | str, said: str | None = None) -> Any:
+def opened(path: Path | str, shown_as: str | None = None) -> Any:
     """The file, open to be read batch by batch; of its columns no two have one name.
 
     Args:
@@ -44,7 +44,7 @@ def opened(path: Path | str, said: str | None = None) -> Any:
     Raises:
         BadTable, Unsupported: as `read`.
     """
-    reader, where = extra("pyarrow.parquet", "tables"), str(path) if said is None else said
+    reader, where = extra("pyarrow.parquet", "tables"), str(path) if shown_as is None else shown_as
     with well_formed(where):
         file = reader.ParquetFile(_readable(path))
     names = file.schema_arrow.names
@@ -62,8 +62,8 @@ def cells(path: Path | str) -> int:
     Raises:
         BadTable, Unsupported: as `read`.
     """
-    said = opened(path).metadata
-    return int(said.num_rows * said.num_columns)
+    metadata = opened(path).metadata
+    return int(metadata.num_rows * metadata.num_columns)
 
 
 def _readable(path: Path | str) -> Any:

@@ -68,16 +68,16 @@ class ParquetPieces:
             BadTable: for a directory without any, and where two of them differ in their columns or in the keys of their
                 folders.
         """
-        found = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
-        if not found:
+        files = tuple(sorted(filter(partial(_is_part, path), path.glob("**/*")))) if path.is_dir() else (path,)
+        if not files:
             raise BadTable("a directory must hold Parquet files", came="none", where=str(path))
-        arrow, said = extra("pyarrow", "tables"), [_said(path, found, at) for at in range(len(found))]
-        schema = _plain_schema(parquet.opened(found[0], said[0]).schema_arrow)
-        for other, where in zip(found[1:], said[1:], strict=True):
+        arrow, places = extra("pyarrow", "tables"), [_said(path, files, at) for at in range(len(files))]
+        schema = _plain_schema(parquet.opened(files[0], places[0]).schema_arrow)
+        for other, where in zip(files[1:], places[1:], strict=True):
             if _plain_schema(parquet.opened(other, where).schema_arrow) != schema:
                 raise BadTable("all files must have the same columns", came="others", where=where)
-        folders = FolderColumns.of(path, found, schema.names)
-        return cls(path, found, arrow.schema([*schema, *folders.schema]), folders)
+        folders = FolderColumns.of(path, files, schema.names)
+        return cls(path, files, arrow.schema([*schema, *folders.schema]), folders)
 
     @property
     def names(self) -> list[str]:
@@ -117,8 +117,8 @@ class ParquetPieces:
             file = self._opened(at)
             with parquet.well_formed(self._said(at)):
                 for batch in file.iter_batches(batch_size=rows, columns=own):
-                    said = {name: folders.column(name, at, batch.num_rows) for name in wanted if name not in own}
-                    yield {name: said[name] if name in said else batch.column(name) for name in wanted}
+                    constants = {name: folders.column(name, at, batch.num_rows) for name in wanted if name not in own}
+                    yield {name: constants[name] if name in constants else batch.column(name) for name in wanted}
 
     def _opened(self, at: int) -> Any:
         return parquet.opened(self.files[at], self._said(at))

@@ -124,15 +124,17 @@ class PersonsInBuckets:
         if rows > self.largest:
             return self._pairs_on_the_way(tables)
         arrow, tally = extra("pyarrow", "tables"), Tally()
-        found = list(tables)
+        events = list(tables)
         if not rows:
             return tally.pairs(), []
-        whole = arrow.chunked_array([_wide(chunk) for table in found for chunk in table[_PERSON].chunks])
+        whole = arrow.chunked_array([_wide(chunk) for table in events for chunk in table[_PERSON].chunks])
         persons = whole.combine_chunks().dictionary_encode()
         who = persons.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        cells = np.concatenate([_cells_of(table) for table in found])
-        amounts = np.concatenate([_amounts_of(table) for table in found]) if _AMOUNT in found[0].column_names else None
-        del found, whole
+        cells = np.concatenate([_cells_of(table) for table in events])
+        amounts = (
+            np.concatenate([_amounts_of(table) for table in events]) if _AMOUNT in events[0].column_names else None
+        )
+        del events, whole
         tally.add(who, cells, amounts)
         return tally.pairs(), TextsInArrow(persons.dictionary)
 
@@ -202,7 +204,7 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
             yield arrow.concat_tables(waiting)
             waiting = []
         waiting.append(table)
-        if sum(one.num_rows for one in waiting) >= rows:
+        if sum(part.num_rows for part in waiting) >= rows:
             yield arrow.concat_tables(waiting)
             waiting = []
     if waiting:

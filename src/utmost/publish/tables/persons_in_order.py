@@ -162,15 +162,15 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
         batches: in each of which no cell comes twice.
         size: how many cells there are.
     """
-    found: NDArray[Any] = np.zeros(size, dtype=np.int64)
+    sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
     for batch in batches:
         cells, totals = np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
         largest += max(abs(int(totals.max(initial=0))), abs(int(totals.min(initial=0))))
         if largest >= _FITS:
-            found = found.astype(object)
-        found[cells] += totals.astype(found.dtype)
-    return found
+            sums = sums.astype(object)
+        sums[cells] += totals.astype(sums.dtype)
+    return sums
 
 
 def _narrowed(totals: Any) -> NDArray[Any]:

@@ -71,8 +71,8 @@ class LazyPolars:
         whole = WithConstants(work, schema, constants)
 
         def batch(frame: Any) -> Any:
-            made = [polars.from_arrow(whole(one)) for one in _arrow_batches(frame)]
-            return polars.concat(made) if made else polars.DataFrame(schema=wanted)
+            frames = [polars.from_arrow(whole(piece)) for piece in _arrow_batches(frame)]
+            return polars.concat(frames) if frames else polars.DataFrame(schema=wanted)
 
         return self.native.map_batches(batch, schema=wanted, streamable=True)
 

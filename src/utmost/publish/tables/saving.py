@@ -37,7 +37,7 @@ class Publication:
 
 
 def saved(
-    made: Publication,
+    publication: Publication,
     path: Path | str,
     *,
     format: str | None = None,
@@ -61,7 +61,9 @@ def saved(
         OutOfRange: for a format that nobody knows, and a signature on standard output.
         KeyRefused: for a file that holds no key, or that others may read.
     """
-    written: dict[str, Any] = provided("publication").write_publication(made, path, format, sign, overwrite=overwrite)
+    written: dict[str, Any] = provided("publication").write_publication(
+        publication, path, format, sign, overwrite=overwrite
+    )
     return written
 
 

@@ -40,8 +40,8 @@ class SparkRows:
 
     def mapped(self, work: BatchMap, schema: Any, constants: Constants) -> Any:
         """The dataframe of the batches that are made; the constants are Spark's, and no worker writes them."""
-        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
-        frame = self._in_arrow(_OneByOne(work), made)
+        in_rows = extra("pyarrow", "tables").schema([field for field in schema if field.name not in constants])
+        frame = self._in_arrow(_OneByOne(work), in_rows)
         return frame.select(*(_constant_or_column(field, constants) for field in schema)) if constants else frame
 
     def check_mapped(self) -> None:
@@ -63,8 +63,8 @@ class SparkRows:
         """The work is done on the workers, and Spark adds up its sums."""
         functions = extra("pyspark.sql.functions", "spark")
         keys, *sums = schema.names
-        made = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
-        totals = made.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
+        worked = self._in_arrow(_Refusing(work, schema), schema.append(refusal_field()))
+        totals = worked.groupBy(keys, REFUSAL).agg(*(functions.sum(name).alias(name) for name in sums))
         return iter([_gathered(totals, schema)])
 
     def kept(self, reader: EventReader, schema: Any, *, is_weighed: bool = False) -> Batches:
@@ -123,8 +123,8 @@ class _Refusing:
         except UtmostError as error:
             nothing = [arrow.nulls(1, field.type) for field in self._schema]
             facts = [type(error).__name__, error.required, error.came, error.where, error.remedy]
-            said = arrow.array([json.dumps([fact if fact is None else str(fact) for fact in facts])])
-            yield arrow.record_batch([*nothing, said], schema=self._schema.append(refusal_field()))
+            refusal = arrow.array([json.dumps([fact if fact is None else str(fact) for fact in facts])])
+            yield arrow.record_batch([*nothing, refusal], schema=self._schema.append(refusal_field()))
 
 
 def refusal_field() -> Any:
@@ -141,8 +141,8 @@ def _gathered(frame: Any, schema: Any) -> Any:
     """
     arrow = extra("pyarrow", "tables")
     rows = frame.collect()
-    for said in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
-        kind, required, came, where, remedy = json.loads(said)
+    for refusal in sorted(row[REFUSAL] for row in rows if row[REFUSAL] is not None):
+        kind, required, came, where, remedy = json.loads(refusal)
         raise getattr(errors, kind)(required, came=came, where=where, remedy=remedy)
     columns = {field.name: arrow.array([row[field.name] for row in rows], field.type) for field in schema}
     return arrow.table(columns)

@@ -45,10 +45,10 @@ def _object(line: str, where: str) -> dict[str, Any]:
         pairs = None
     if not isinstance(pairs, _Pairs) or any(isinstance(cell, list) for _, cell in pairs):
         raise BadTable("a line must be a JSON object of plain cells", came="something else", where=where)
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise BadTable("column names must be distinct", came="one name twice", where=where)
-    return found
+    return record
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -42,13 +42,13 @@ class TextFile(type(Path())):  # type: ignore[misc]
         if isinstance(path, cls):
             separator, encoding = separator or path.separator, encoding or path.encoding
             path = path.inner
-        found = cls(str(path))
-        found.inner, found.encoding = path, read_encoding(encoding)
-        found.separator = None if separator is None else read_separator(separator)
-        if found.separator is None and found.suffix.lower() in (".csv", ".txt", ""):
-            found.separator = _guessed(found.header_line())
-        is_plain = path.suffix.lower() != GZ and found.encoding is None
-        return path if is_plain and found.separator in (None, "\t" if path.suffix == ".tsv" else ",") else found
+        file = cls(str(path))
+        file.inner, file.encoding = path, read_encoding(encoding)
+        file.separator = None if separator is None else read_separator(separator)
+        if file.separator is None and file.suffix.lower() in (".csv", ".txt", ""):
+            file.separator = _guessed(file.header_line())
+        is_plain = path.suffix.lower() != GZ and file.encoding is None
+        return path if is_plain and file.separator in (None, "\t" if path.suffix == ".tsv" else ",") else file
 
     @property
     def suffix(self) -> str:
@@ -88,9 +88,9 @@ class FormattedFile(type(Path())):  # type: ignore[misc]
         """The file in the format of an ending; as it is called where there is none."""
         if ending is None:
             return path
-        made = cls(str(path))
-        made.ending = ending
-        return made
+        file = cls(str(path))
+        file.ending = ending
+        return file
 
     @property
     def suffix(self) -> str:

@@ -85,13 +85,13 @@ class Axis(Shown):
     @property
     def blocks(self) -> tuple[int, ...] | None:
         """The values in each group, by level and then for "all"; None where groups of one level differ in size."""
-        found = []
+        sizes_of_levels = []
         for starts in self.starts:
             sizes = np.diff(starts, append=self.size)
             if (sizes != sizes[0]).any():
                 return None
-            found.append(int(sizes[0]))
-        return (*found, self.size)
+            sizes_of_levels.append(int(sizes[0]))
+        return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
         """How many groups a level has; 1 for "all". Of -s, how many tents of spacing s there are."""

@@ -71,8 +71,8 @@ class Groups:
 
     def matrix(self, axis: Axis) -> NDArray[np.bool_]:
         """The rows; (rows, values)."""
-        found: NDArray[np.bool_] = np.arange(axis.groups(self.at))[:, None] == axis.group_of(self.at)[None, :]
-        return found if self.only is None else found[[self.only]]
+        rows: NDArray[np.bool_] = np.arange(axis.groups(self.at))[:, None] == axis.group_of(self.at)[None, :]
+        return rows if self.only is None else rows[[self.only]]
 
     def gram(self, axis: Axis) -> Floats:
         """How many rows take both of two values; (values, values)."""

@@ -103,10 +103,10 @@ class Blocks(Shown):
 
     def spectrum(self, factors: Sequence[Sequence[Fraction]]) -> Array:
         """|Q_T w|^2 of a product row, from the spectrum of its factor on each axis; (eigenspaces,), Fractions."""
-        found = np.empty(len(self.eigenspaces), dtype=object)
+        squares = np.empty(len(self.eigenspaces), dtype=object)
         for row, T in enumerate(self.eigenspaces):
-            found[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
-        return frozen(found)
+            squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
+        return frozen(squares)
 
     def answer_spectrum(self, family: Family) -> Array:
         """|Q_T w|^2 for w the sum over one group of a family; (eigenspaces,), Fractions.
@@ -147,7 +147,7 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
     """
     if not isinstance(domain, Domain):
         raise wrong_kind("domain", "a Domain", domain)
-    found = []
+    chains = []
     for name, axis in zip(domain.columns, domain.axes, strict=True):
         chain = axis.blocks
         if chain is None:
@@ -157,31 +157,31 @@ def chains_of(domain: Domain) -> tuple[Chain, ...]:
                 where=f"axis {name!r}",
                 remedy="Declare the coarser level's values as an axis of their own, or drop the level.",
             )
-        found.append(chain)
-    return tuple(found)
+        chains.append(chain)
+    return tuple(chains)
 
 
 def weighed(spectrum: Array, eigenvalues: Floats) -> float:
     """The sum of spectrum / eigenvalue, where the spectrum is not 0."""
     squares = np.asarray(spectrum, dtype=float)
-    kept = squares > 0
+    present = squares > 0
     with np.errstate(divide="ignore"):
-        return float((squares[kept] / eigenvalues[kept]).sum())
+        return float((squares[present] / eigenvalues[present]).sum())
 
 
 def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[Family, ...]) -> Blocks:
     if len(rows) * len(columns) > MOST_PAIRS:
         remedy = "Pass fewer candidates=."
         raise OutOfRange("the families and eigenspaces must make 10^8 pairs at most", came="more", remedy=remedy)
-    found = np.ones((len(rows), len(columns)), dtype=bool)
+    below = np.ones((len(rows), len(columns)), dtype=bool)
     for axis in range(len(chains)):
-        found &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
+        below &= np.array([S[axis] for S in columns])[None, :] <= np.array([T[axis] for T in rows])[:, None]
     sizes = np.array([prod(chain[s] for chain, s in zip(chains, S, strict=True)) for S in columns], dtype=float)
     dimensions = np.array(
         [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
     )
     atoms = prod(chain[-1] for chain in chains)
-    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(found), atoms)
+    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), atoms)
 
 
 def _dimension(chain: Chain, level: int) -> int:

@@ -165,14 +165,14 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
     q, n = certificate.weights, len(certificate.weights)
     if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
         raise PromiseBroken("every atom must have a positive weight, and every part a root", came="others")
-    found = Fraction(0)
+    traces = Fraction(0)
     for part, root, bits in zip(parts, certificate.roots, certificate.bits, strict=True):
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():
             raise PromiseBroken(f"a root must be a symmetric matrix of {n} rows", came=root.shape)
         trace = Fraction(sum(root.diagonal().tolist()), 1 << bits)
         off = _root_above(n * _root_above(n * _distance_squared(q, part, root, bits)))
-        found += part.times * max(trace - off, Fraction(0))
-    return found**2 / (sum(part.times for part in parts) * sum(weight**2 for weight in q))
+        traces += part.times * max(trace - off, Fraction(0))
+    return traces**2 / (sum(part.times for part in parts) * sum(weight**2 for weight in q))
 
 
 def chord_below(
@@ -204,11 +204,11 @@ def chord_below(
         *(square.denominator for square in spectrum)
     )
     units = np.array([int(share * size * over) for share, size in zip(z, sizes, strict=True)], dtype=object)
-    kept = [row for row, square in enumerate(spectrum) if square > 0]
-    squares = [int(spectrum[row] * over) for row in kept]
-    inside = blocks.below[kept].astype(int).astype(object)
+    occurring = [row for row, square in enumerate(spectrum) if square > 0]
+    squares = [int(spectrum[row] * over) for row in occurring]
+    inside = blocks.below[occurring].astype(int).astype(object)
     eigenvalues = (inside * units).sum(axis=1).tolist()
-    if not kept or min(eigenvalues) <= 0:
+    if not occurring or min(eigenvalues) <= 0:
         raise PromiseBroken("the shares must determine every wanted answer", came="others")
     bits = 2 * max(eigenvalues).bit_length() + _ROOT_BITS
     value = sum((square << bits) // own for square, own in zip(squares, eigenvalues, strict=True))

@@ -80,11 +80,11 @@ class _Box:
 
     def least(self, slopes: Floats) -> Floats:
         """The shares in the box with the least slopes . r: what is left over goes where the slope is least."""
-        found, rest = self.low.copy(), 1 - self.low.sum()
+        shares, rest = self.low.copy(), 1 - self.low.sum()
         for family in np.argsort(slopes):
-            found[family] += (added := min(self.high[family] - self.low[family], max(rest, 0.0)))
+            shares[family] += (added := min(self.high[family] - self.low[family], max(rest, 0.0)))
             rest -= added
-        return found
+        return shares
 
     def halves(self) -> "list[_Box]":
         """The two halves across the longest side, where shares in them add up to 1."""
@@ -92,8 +92,8 @@ class _Box:
         middle = (self.low[side] + self.high[side]) / 2
         lower, upper = self.high.copy(), self.low.copy()
         lower[side], upper[side] = middle, middle
-        found = [_Box.of(self.low, lower), _Box.of(upper, self.high)]
-        return [box for box in found if box is not None]
+        halves = [_Box.of(self.low, lower), _Box.of(upper, self.high)]
+        return [box for box in halves if box is not None]
 
 
 @checked
@@ -184,19 +184,19 @@ class _Search:
         whole = _Box.of(np.zeros(families), np.ones(families))
         assert whole is not None, "some shares add up to 1"
         waiting = [(self.bound(whole, gap), 0, whole)]
-        boxes = made = 0
+        boxes = halves = 0
         while waiting and waiting[0][0] * (1 + gap) < self.value and boxes < most:
             _, _, box = heapq.heappop(waiting)
             boxes += 1
             for half in box.halves():
-                made += 1
-                found = self.bound(half, gap)
-                if found * (1 + gap) < self.value:
-                    heapq.heappush(waiting, (found, made, half))
+                halves += 1
+                lower_bound = self.bound(half, gap)
+                if lower_bound * (1 + gap) < self.value:
+                    heapq.heappush(waiting, (lower_bound, halves, half))
             if progress is not None and boxes % 100 == 0:
                 progress(boxes, self.value / max(waiting[0][0], 1e-300) if waiting else 1 + gap)
         # A box that was left had, when it was left, a bound of at least the value found by then / (1 + gap).
-        return min([self.value / (1 + gap), *(found for found, _, _ in waiting[:1])]), boxes
+        return min([self.value / (1 + gap), *(lower_bound for lower_bound, _, _ in waiting[:1])]), boxes
 
     def bound(self, box: _Box, gap: float) -> float:
         """A number below the error of all shares in a box; better shares met on the way are kept."""

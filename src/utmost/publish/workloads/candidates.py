@@ -52,11 +52,11 @@ def named_candidates(workload: Workload, candidates: Iterable[object]) -> dict[F
     Raises:
         OutOfRange: for none, one that the domain has not, and those that do not determine a wanted answer.
     """
-    found = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)  # type: ignore[arg-type]
-    if not found:
+    families = dict.fromkeys(sorted({workload.domain.family(name) for name in candidates}), 1)  # type: ignore[arg-type]
+    if not families:
         raise OutOfRange("there must be candidates", came="none", where="candidates")
-    check_determined(workload, found)
-    return found
+    check_determined(workload, families)
+    return families
 
 
 def check_determined(workload: Workload, families: Iterable[Family]) -> None:
@@ -88,7 +88,7 @@ def finest_common(families: Iterable[Family]) -> Family:
     >>> finest_common([(0, 1), (1, 0)])
     (0, 0)
     """
-    return reduce(lambda one, other: tuple(map(min, one, other)), families)
+    return reduce(lambda finer, family: tuple(map(min, finer, family)), families)
 
 
 def plain_shares(workload: Workload, families: Sequence[Family]) -> list[Floats]:
@@ -120,10 +120,10 @@ def _useful_families(domain: Domain, eigenspaces: Sequence[Family]) -> dict[Fami
     above = np.all(all_families[:, None, :] <= rows[None, :, :], axis=2)
     some = above.any(axis=1)
     lowest = np.where(above[some][:, :, None], rows[None, :, :], rows.max(initial=0) + 1).min(axis=1)
-    found, times = np.unique(lowest, axis=0, return_counts=True)
-    return {tuple(row): count for row, count in zip(found.tolist(), times.tolist(), strict=True)}
+    coarsest, times = np.unique(lowest, axis=0, return_counts=True)
+    return {tuple(row): count for row, count in zip(coarsest.tolist(), times.tolist(), strict=True)}
 
 
 def _equal(chosen: Sequence[bool]) -> Floats:
-    found = np.array(chosen, dtype=float)
-    return np.asarray(found / max(found.sum(), 1))
+    shares = np.array(chosen, dtype=float)
+    return np.asarray(shares / max(shares.sum(), 1))

@@ -108,8 +108,8 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     """
     if unit.cells != 2:
         raise OutOfRange("a pair is two cells", came=unit.cells)
-    found = {way.kind: way.variance for way in ways_together(level, unit)}
-    return {kind: found[kind] for kind in ("independent", "rotated", "joint")}
+    variances = {way.kind: way.variance for way in ways_together(level, unit)}
+    return {kind: variances[kind] for kind in ("independent", "rotated", "joint")}
 
 
 def _independent(spent: Level, unit: Unit, relaxable: bool) -> CellsTogether:

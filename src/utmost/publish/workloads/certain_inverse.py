@@ -31,7 +31,7 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
     size = len(matrix)
     if not size:
         return np.zeros((0, 0), dtype=object)
-    whole = fmpz_mat(size, size, [int(one) for one in matrix.ravel()])
+    whole = fmpz_mat(size, size, [int(entry) for entry in matrix.ravel()])
     for spare in range(_SPARE, _SPARE * (_ROUNDS + 1), _SPARE):
         digits = max(scale, int(max(matrix.ravel())) * size).bit_length() + spare
         near, off = _newton(whole, matrix, digits, (1 << digits - _MARGIN) // scale)
@@ -45,24 +45,24 @@ def rounded_inverse(matrix: Array, scale: int) -> Array:
 
 def _newton(whole: fmpz_mat, matrix: Array, digits: int, enough: int) -> tuple[fmpz_mat, int]:
     """2^digits M^-1 nearly, and a bound of how far any entry is off: so little as is enough, where that is reached."""
-    size, one = len(matrix), 1 << digits
-    unit = fmpz_mat(size, size, [one * (i == j) for i in range(size) for j in range(size)])
+    size, whole_unit = len(matrix), 1 << digits
+    unit = fmpz_mat(size, size, [whole_unit * (i == j) for i in range(size) for j in range(size)])
     begun = _begun(matrix, digits)
-    found = begun if begun and _norm(unit - whole * begun) * 2 < one else _begun_finely(whole, digits)
+    inverse = begun if begun and _norm(unit - whole * begun) * 2 < whole_unit else _begun_finely(whole, digits)
     least: int | None = None
     for _ in range(_STEPS):
-        residual = unit - whole * found
+        residual = unit - whole * inverse
         wrong = _norm(residual)
         if least is not None and wrong * 2 >= least:
             break
-        least, near = wrong, found
-        if _norm(near) * wrong <= enough * (one - wrong):
+        least, near = wrong, inverse
+        if _norm(near) * wrong <= enough * (whole_unit - wrong):
             break
-        found = _halved(found * (unit + residual), digits)
-    if least is None or least * 2 >= one:
+        inverse = _halved(inverse * (unit + residual), digits)
+    if least is None or least * 2 >= whole_unit:
         raise SolverFailed("the matrix must be positive definite", came=f"{size} rows", where="rounded_inverse")
     # M^-1 = X (1 - E)^-1 with E = 1 - M X, so M^-1 - X is at most |X| |E| / (1 - |E|) in the largest row sum
-    return near, _norm(near) * least // (one - least) + 1
+    return near, _norm(near) * least // (whole_unit - least) + 1
 
 
 def _begun(matrix: Array, digits: int) -> fmpz_mat | None:
@@ -108,7 +108,7 @@ def _solved(whole: fmpz_mat, column: int, scale: int) -> list[int]:
     """A column of scale M^-1, each entry rounded, from its rational."""
     size = whole.nrows()
     exact = whole.solve(fmpz_mat(size, 1, [scale * (row == column) for row in range(size)]))
-    return [(2 * int(one.p) + int(one.q)) // (2 * int(one.q)) for one in exact.entries()]
+    return [(2 * int(entry.p) + int(entry.q)) // (2 * int(entry.q)) for entry in exact.entries()]
 
 
 def _norm(matrix: fmpz_mat) -> int:

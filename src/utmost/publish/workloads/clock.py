@@ -84,10 +84,10 @@ class Period:
         if self.unit in _SECONDS:
             step = _SECONDS[self.unit] * self.times
             return list(range(first, last + (first - last) % step + 1, step))
-        months, found = _MONTHS[self.unit] * self.times, [first]
-        while found[-1] < last:
-            found.append(_months_later(found[-1], months))
-        return found
+        months, edges = _MONTHS[self.unit] * self.times, [first]
+        while edges[-1] < last:
+            edges.append(_months_later(edges[-1], months))
+        return edges
 
     def starting(self, second: int) -> int:
         """The beginning of the unit in which a second lies.

@@ -57,13 +57,13 @@ class Domain(Shown):
     def __init__(self, axes: Mapping[str, Any] | None = None, /, **named: Any) -> None:
         if not isinstance(axes, Mapping | None):
             raise wrong_kind("axes", "a mapping of axes by name", axes)
-        given = {**({} if axes is None else axes), **named}
-        made = tuple(_axis(name, axis) for name, axis in given.items())
-        names = [name for axis in made for name in axis.levels]
+        named_axes = {**({} if axes is None else axes), **named}
+        read_axes = tuple(_axis(name, axis) for name, axis in named_axes.items())
+        names = [name for axis in read_axes for name in axis.levels]
         if len(set(names)) < len(names):
             came = f"a name twice among {', '.join(names)}"
             raise OutOfRange("the levels of a domain must have names of their own", came=came)
-        object.__setattr__(self, "axes", made)
+        object.__setattr__(self, "axes", read_axes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _domain, (self.axes,)
@@ -107,15 +107,15 @@ class Domain(Shown):
         """
         if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
             return name
-        found = [len(axis.levels) for axis in self.axes]
+        levels_taken = [len(axis.levels) for axis in self.axes]
         levels = self._levels
         is_text = isinstance(name, str) and name not in levels
         for word in words_in(str(name), levels.__contains__) if is_text else _words(name):
             axis, level = self.level_named(word)
-            if found[axis] < len(self.axes[axis].levels):
+            if levels_taken[axis] < len(self.axes[axis].levels):
                 raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
-            found[axis] = level
-        return tuple(found)
+            levels_taken[axis] = level
+        return tuple(levels_taken)
 
     def family_name(self, family: Family) -> str:
         """The names of a family's levels, with spaces between; the empty text for the total."""
@@ -170,23 +170,23 @@ class Domain(Shown):
 
         A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be.
         """
-        found = atoms.reshape(self.shape)
+        sums = atoms.reshape(self.shape)
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:
-                found = tent_sums(_roomy(found, -level * self.size), -level, place)
+                sums = tent_sums(_roomy(sums, -level * self.size), -level, place)
             elif level > 0:
-                found = np.add.reduceat(found, axis.group_starts(level), axis=place)
-        return found
+                sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
+        return sums
 
     def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
         """The transpose of `sums`: of each atom, the number of its group."""
-        found = groups.reshape(self.group_shape(family))
+        numbers = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:
-                found = tent_spread(found, axis.size, -level, place)
+                numbers = tent_spread(numbers, axis.size, -level, place)
             elif level > 0:
-                found = np.take(found, axis.group_of(level), axis=place)
-        return found
+                numbers = np.take(numbers, axis.group_of(level), axis=place)
+        return numbers
 
     def selection(self, where: Where) -> tuple[NDArray[np.bool_], ...]:
         """Of each axis which of its values a sum takes; all where nothing is said.
@@ -207,7 +207,7 @@ class Domain(Shown):
         for name, wanted in where.items():
             place, level = self.level_named(name)
             taken[place] &= _taken(self.axes[place], level, wanted, name)
-        return tuple(frozen(one) for one in taken)
+        return tuple(frozen(row) for row in taken)
 
     @classmethod
     def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
@@ -271,13 +271,13 @@ def words_in(text: str, is_word: Callable[[str], bool]) -> Iterator[str]:
         words = words[end:]
 
 
-def is_finer(one: Family, other: Family) -> bool:
+def is_finer(finer: Family, coarser: Family) -> bool:
     """Whether each group of one family lies in a group of the other; a family is finer than itself.
 
     >>> is_finer((0, 1), (0, 2)), is_finer((0, 1), (1, 0))
     (True, False)
     """
-    return all(fine <= coarse for fine, coarse in zip(one, other, strict=True))
+    return all(fine <= coarse for fine, coarse in zip(finer, coarser, strict=True))
 
 
 def _roomy(values: NDArray[Any], times: int) -> NDArray[Any]:

@@ -30,7 +30,7 @@ class EvenLevels:
     """
 
     workload: Workload
-    kept: tuple[tuple[int, ...], ...]
+    even_levels: tuple[tuple[int, ...], ...]
     domain: Domain
 
     @classmethod
@@ -40,21 +40,23 @@ class EvenLevels:
         >>> from utmost.publish.workloads import hierarchy
         >>> place = hierarchy({"A": [1], "B": [2, 3]}, names=["state", "airport"])
         >>> even = EvenLevels.of(Workload(Domain(place=place, hour=range(4)), {"state hour": 1}))
-        >>> even.workload.families, even.kept
+        >>> even.workload.families, even.even_levels
         (((0, 0),), ((0, 2), (0, 1)))
         """
         domain = workload.domain
-        kept = tuple(_even(axis) for axis in domain.axes)
+        even_levels = tuple(_even(axis) for axis in domain.axes)
         if all(axis.blocks is not None for axis in domain.axes):
-            return cls(workload, kept, domain)
-        axes = [_without(axis, levels) for axis, levels in zip(domain.axes, kept, strict=True)]
+            return cls(workload, even_levels, domain)
+        axes = [_without(axis, levels) for axis, levels in zip(domain.axes, even_levels, strict=True)]
         reduced = Domain({axis.levels[0]: axis for axis in axes})
-        parts = [_said(part, domain, reduced, kept) for part in workload.parts]
-        return cls(Workload.of_parts(reduced, parts), kept, domain)
+        parts = [_said(part, domain, reduced, even_levels) for part in workload.parts]
+        return cls(Workload.of_parts(reduced, parts), even_levels, domain)
 
     def whole(self, family: Family) -> Family:
         """A family over even levels, as the whole domain has it; tents stay."""
-        return tuple(level if level < 0 else levels[level] for levels, level in zip(self.kept, family, strict=True))
+        return tuple(
+            level if level < 0 else levels[level] for levels, level in zip(self.even_levels, family, strict=True)
+        )
 
     def reduced(self, family: Family) -> Family:
         """A family of the whole domain over even levels.
@@ -62,7 +64,7 @@ class EvenLevels:
         Raises:
             Unsupported: for a level whose groups differ in size.
         """
-        for axis, levels, level in zip(self.domain.axes, self.kept, family, strict=True):
+        for axis, levels, level in zip(self.domain.axes, self.even_levels, family, strict=True):
             if level >= 0 and level not in levels:
                 raise Unsupported(
                     "beside other axes, the groups of a measured level must be of one size",
@@ -71,7 +73,7 @@ class EvenLevels:
                     remedy=f"Measure {axis.levels[0]!r} instead; sums over the groups may still be wanted.",
                 )
         return tuple(
-            level if level < 0 else levels.index(level) for levels, level in zip(self.kept, family, strict=True)
+            level if level < 0 else levels.index(level) for levels, level in zip(self.even_levels, family, strict=True)
         )
 
     def reduced_shares(self, shares: Mapping[Family, Fraction]) -> dict[Family, Fraction]:
@@ -82,30 +84,30 @@ class EvenLevels:
 def _even(axis: Axis) -> tuple[int, ...]:
     """The levels whose groups are of one size, and "all"."""
     sizes = [np.diff(axis.group_starts(level), append=axis.size) for level in range(len(axis.levels) + 1)]
-    return tuple(level for level, found in enumerate(sizes) if (found == found[0]).all())
+    return tuple(level for level, group_sizes in enumerate(sizes) if (group_sizes == group_sizes[0]).all())
 
 
-def _without(axis: Axis, kept: tuple[int, ...]) -> Axis:
+def _without(axis: Axis, even_levels: tuple[int, ...]) -> Axis:
     """The axis with these levels alone."""
     if axis.blocks is not None:
         return axis
     parts: dict[str, Any] = {
-        name: tuple(getattr(axis, name)[level] for level in kept[:-1]) for name in ("levels", "labels", "starts")
+        name: tuple(getattr(axis, name)[level] for level in even_levels[:-1]) for name in ("levels", "labels", "starts")
     }
     return replace(axis, **parts)
 
 
-def _said(part: Part, domain: Domain, reduced: Domain, kept: tuple[tuple[int, ...], ...]) -> Part:
-    listed = zip(part.sums, domain.axes, reduced.axes, kept, strict=True)
-    return replace(part, sums=tuple(_sums(*one) for one in listed))
+def _said(part: Part, domain: Domain, reduced: Domain, even_levels: tuple[tuple[int, ...], ...]) -> Part:
+    listed = zip(part.sums, domain.axes, reduced.axes, even_levels, strict=True)
+    return replace(part, sums=tuple(_sums(*axis_facts) for axis_facts in listed))
 
 
-def _sums(sums: AxisSums, axis: Axis, reduced: Axis, kept: tuple[int, ...]) -> AxisSums:
+def _sums(sums: AxisSums, axis: Axis, reduced: Axis, even_levels: tuple[int, ...]) -> AxisSums:
     """The same sums along an axis without its uneven levels."""
     if not isinstance(sums, Groups):
         return sums
-    if sums.at in kept:
-        return Groups(kept.index(sums.at), sums.only)
+    if sums.at in even_levels:
+        return Groups(even_levels.index(sums.at), sums.only)
     if sums.only is not None:
         return sum_of_values(reduced, axis.group_of(sums.at) == sums.only)
     return Runs(tuple(axis.group_starts(sums.at).tolist()))

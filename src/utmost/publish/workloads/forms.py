@@ -57,14 +57,14 @@ class ProductForm:
     def energy(self, axis: int, level: int) -> Fraction:
         """Of one axis, the squared length of the factors after averaging over the groups of a level of equal sizes."""
         sums = self.group_sums(axis, level)
-        return Fraction(int(sum(one * one for one in sums.tolist())), self.domain.axes[axis].size // len(sums))
+        return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
     def of(self, groups: NDArray[Any], family: Family) -> Fraction:
         """The form of an array over the groups of a family, on each of which the form's coefficients are one number."""
-        found = groups
+        rest = groups
         for axis, level, factor in zip(self.domain.axes, family, self.factors, strict=True):
-            found = np.tensordot(found.astype(object), factor[axis.group_starts(level)], axes=([0], [0]))
-        return Fraction(int(found)) / self.denominator
+            rest = np.tensordot(rest.astype(object), factor[axis.group_starts(level)], axes=([0], [0]))
+        return Fraction(int(rest)) / self.denominator
 
 
 def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = None) -> ProductForm:

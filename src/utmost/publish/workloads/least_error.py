@@ -54,11 +54,11 @@ def _searched(
     blocks = Blocks.of(workload.domain, families, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, room)
     starts = search_starts(workload, families, mean)
-    found = best_shares(mean, starts)
+    shares = best_shares(mean, starts)
     if aim == "mean" or len(workload.parts) == 1:
-        return mean, found
+        return mean, shares
     largest = WeighedError.of(blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, room)
-    return largest, best_shares(largest, [*starts, _evened(largest, mean, found)])
+    return largest, best_shares(largest, [*starts, _evened(largest, mean, shares)])
 
 
 def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
@@ -73,7 +73,7 @@ def _evened(largest: WeighedError, mean: WeighedError, start: Floats) -> Floats:
         weights /= weights.sum()
         spectrum = (weights[:, None] * largest.spectra).sum(axis=0)
         _, (shares,) = descended(replace(largest, spectra=spectrum[None, :]), shares[None, :], sweeps=4)
-        best = min(best, shares, key=lambda found: float(largest(found)))
+        best = min(best, shares, key=lambda candidate: float(largest(candidate)))
     return best
 
 

@@ -26,13 +26,13 @@ def measured_family(domain: Domain, name: Any) -> Family:
     tents = [word for word in words if names_tents(domain, word) or names_class(domain, word)]
     if not tents:
         return domain.family(name)
-    found = list(domain.family([word for word in words if word not in tents]))
+    levels = list(domain.family([word for word in words if word not in tents]))
     for word in tents:
         axis, spacing = _read(domain, word)
-        if found[axis] != len(domain.axes[axis].levels):
+        if levels[axis] != len(domain.axes[axis].levels):
             raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
-        found[axis] = -spacing
-    return tuple(found)
+        levels[axis] = -spacing
+    return tuple(levels)
 
 
 def is_tents(family: Family) -> bool:
@@ -58,10 +58,10 @@ def check_tents(families: Iterable[Family], pair: object) -> None:
 
 def load_of(family: Family) -> int:
     """By how much the sums of a family change together when one atom changes by 1: 1 for groups, s for tents."""
-    found = 1
+    load = 1
     for level in family:
-        found *= -level if -WIDEST <= level < 0 else 1
-    return found
+        load *= -level if -WIDEST <= level < 0 else 1
+    return load
 
 
 def tents_in_words(domain: Domain, family: Family) -> str:

@@ -177,8 +177,8 @@ def part_variances(
     place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)
-        found = tent_variances(even.workload, place, even.reduced_shares(shares), whole)
-        return {name: one / float(precision(whole)) for name, one in found.items()}
+        variances = tent_variances(even.workload, place, even.reduced_shares(shares), whole)
+        return {name: variance / float(precision(whole)) for name, variance in variances.items()}
     if not is_unequal_tree(workload.domain):
         even = EvenLevels.of(workload)
         blocks = Blocks.of(even.workload.domain, even.reduced_shares(shares), even.workload.eigenspaces)

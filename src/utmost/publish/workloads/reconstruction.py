@@ -44,11 +44,11 @@ def precision_weights(levels: Mapping[Family, Level]) -> dict[Family, int]:
     """
     precisions = {family: _precision(max(_LOUDEST, min(level, _SILENT))) for family, level in levels.items()}
     least = min(precisions.values())
-    ratios = {family: _kept(one / least) for family, one in precisions.items()}
+    ratios = {family: _kept(precise / least) for family, precise in precisions.items()}
     common = math.lcm(*(ratio.denominator for ratio in ratios.values()))
     whole = {family: int(ratio * common) for family, ratio in ratios.items()}
     divisor = math.gcd(*whole.values())
-    return {family: one // divisor for family, one in whole.items()}
+    return {family: weight // divisor for family, weight in whole.items()}
 
 
 def _precision(level: Level) -> Fraction:
@@ -89,7 +89,7 @@ class Reconstruction:
     _totals: Mapping[Family, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.weights or any(type(one) is not int or one <= 0 for one in self.weights.values()):
+        if not self.weights or any(type(weight) is not int or weight <= 0 for weight in self.weights.values()):
             raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
@@ -124,7 +124,10 @@ class Reconstruction:
     def base_of(self, family: Family) -> Family:
         """The coarsest family in the chains that is finer than a family, or equal."""
         same = self.canonical(family)
-        return tuple(max(one for one in chain if one <= level) for chain, level in zip(self._chains, same, strict=True))
+        return tuple(
+            max(coarser for coarser in chain if coarser <= level)
+            for chain, level in zip(self._chains, same, strict=True)
+        )
 
     @property
     def curvatures(self) -> tuple[int, int]:
@@ -133,12 +136,12 @@ class Reconstruction:
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """Of each group of a family a number, equal for groups of one size on every axis: their errors have one law."""
-        found: NDArray[Any] = np.zeros(1, dtype=np.intp)
+        numbers: NDArray[Any] = np.zeros(1, dtype=np.intp)
         for axis, level in zip(self.domain.axes, family, strict=True):
             sizes = np.diff(axis.group_starts(level), append=axis.size)
             different, which = np.unique(sizes, return_inverse=True)
-            found = np.add.outer(found * len(different), which)
-        return np.asarray(found[0], dtype=np.intp)
+            numbers = np.add.outer(numbers * len(different), which)
+        return np.asarray(numbers[0], dtype=np.intp)
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of all sums over the groups of a family: integers, and what they are to be divided by.
@@ -164,8 +167,8 @@ class Reconstruction:
         base = self.base_of(family)
         divisor, kernel = self._kernel(base)
         shares = {coarse: float(Fraction(weight, divisor)) for coarse, weight in kernel.items()}
-        found = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
-        return self._regrouped(found, base, family)
+        smoothed = self._smoothed(self._gathered(measured, base, np.dtype(np.float64)), base, shares)
+        return self._regrouped(smoothed, base, family)
 
     def value(self, measured: Mapping[Family, NDArray[Any]], form: ProductForm) -> Fraction:
         """Least squares of one answer.
@@ -211,15 +214,15 @@ class Reconstruction:
 
         Per eigenspace (sum of m_S q_S^2 v_S) / lambda_T^2, which is 1/lambda_T where q_S = 1/v_S.
         """
-        found = 0.0
+        variance = 0.0
         for space, energy in self.energies(form).items():
             if energy:
                 total = self._totals[space]
                 for family, weight in self.weights.items():
                     if is_finer(self.canonical(family), space):
                         share = energy * self.atoms_in(family) * Fraction(weight, total) ** 2
-                        found += float(share) * variances[family]
-        return found
+                        variance += float(share) * variances[family]
+        return variance
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises: which coefficients, and how often each occurs.
@@ -233,7 +236,7 @@ class Reconstruction:
         {(0, 0): {(Fraction(1, 1),): 12}}
         """
         divisor, kernel = self._kernel(self.domain.finest)
-        found = {}
+        coefficients = {}
         for family, weight in self.weights.items():
             classes = [self._classes(forms, a, level) for a, level in enumerate(family)]
             counts = _outer([np.array([count for _, count in alike], dtype=object) for alike in classes])
@@ -242,16 +245,18 @@ class Reconstruction:
                 total: Any = 0
                 for coarse, share in kernel.items():
                     places = [chain.index(level) for chain, level in zip(self._chains, coarse, strict=True)]
-                    picked = [_column(one, which, place) for one, place in zip(classes, places, strict=True)]
+                    picked = [
+                        _column(axis_classes, which, place) for axis_classes, place in zip(classes, places, strict=True)
+                    ]
                     total = total + share * _outer(picked)
                 columns.append(
                     [
-                        Fraction(weight * one, divisor * form.denominator)
-                        for one in np.asarray(total, dtype=object).ravel()
+                        Fraction(weight * weighted, divisor * form.denominator)
+                        for weighted in np.asarray(total, dtype=object).ravel()
                     ]
                 )
-            found[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
-        return found
+            coefficients[family] = _counted(list(zip(*columns, strict=True)), counts.ravel().tolist())
+        return coefficients
 
     def _estimates(
         self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
@@ -260,37 +265,39 @@ class Reconstruction:
         bound = sum(q * self.atoms_in(s) * _largest(measured[s]) for s, q in self.weights.items())
         bound *= self.domain.size * sum(map(abs, kernel.values()))
         kind = np.dtype(np.int64 if bound < 1 << 62 else object)
-        found = self._smoothed(self._gathered(measured, base, kind), base, kernel)
-        return self._regrouped(found, base, family), divisor
+        smoothed = self._smoothed(self._gathered(measured, base, kind), base, kernel)
+        return self._regrouped(smoothed, base, family), divisor
 
     def _gathered(self, measured: Mapping[Family, NDArray[Any]], base: Family, kind: np.dtype[Any]) -> NDArray[Any]:
         """sum_S q_S A_base A_S' y_S."""
-        found = np.zeros(self.domain.group_shape(base), dtype=kind)
+        gathered = np.zeros(self.domain.group_shape(base), dtype=kind)
         for family, weight in self.weights.items():
-            shared = self.atoms_in(tuple(min(one, other) for one, other in zip(family, base, strict=True)))
+            shared = self.atoms_in(
+                tuple(min(level, base_level) for level, base_level in zip(family, base, strict=True))
+            )
             sums = measured[family].reshape(self.domain.group_shape(family)).astype(kind)
-            found += weight * shared * self._regrouped(sums, family, base)
-        return found
+            gathered += weight * shared * self._regrouped(sums, family, base)
+        return gathered
 
     def _smoothed(self, groups: NDArray[Any], base: Family, kernel: Mapping[Family, Any]) -> NDArray[Any]:
-        found = np.zeros_like(groups)
+        smoothed = np.zeros_like(groups)
         for coarse, weight in kernel.items():
             if weight:
-                found += self._regrouped(weight * self._regrouped(groups, base, coarse), coarse, base)
-        return found
+                smoothed += self._regrouped(weight * self._regrouped(groups, base, coarse), coarse, base)
+        return smoothed
 
     def _kernel(self, base: Family) -> tuple[int, dict[Family, int]]:
         """sum of Q_T / lambda_T over the T from base up, as (sum of K_V A_V' A_V) / D in integers, on base's groups."""
         above = [space for space in self._totals if is_finer(base, space)]
-        found = {}
+        fractions = {}
         for space in above:
             total = Fraction(0)
             for finer, sign in self._finer(space, base):
                 if self._totals[finer]:
                     total += Fraction(sign, self._totals[finer])
-            found[space] = total * self.atoms_in(base) / self.atoms_in(space)
-        divisor = math.lcm(*(one.denominator for one in found.values()))
-        return divisor, {space: int(one * divisor) for space, one in found.items()}
+            fractions[space] = total * self.atoms_in(base) / self.atoms_in(space)
+        divisor = math.lcm(*(fraction.denominator for fraction in fractions.values()))
+        return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
 
     def _finer(self, space: Family, base: Family) -> Iterator[tuple[Family, int]]:
         """The spaces whose projections have P_space in them, with its sign."""
@@ -320,10 +327,10 @@ class Reconstruction:
 
     def _regrouped(self, groups: NDArray[Any], source: Family, target: Family) -> NDArray[Any]:
         """Sums over coarser groups, and of finer ones the number of the group that they lie in."""
-        found = groups
-        for a, (one, other) in enumerate(zip(source, target, strict=True)):
-            found = self._along(found, a, one, other, a)
-        return found
+        regrouped = groups
+        for a, (source_level, target_level) in enumerate(zip(source, target, strict=True)):
+            regrouped = self._along(regrouped, a, source_level, target_level, a)
+        return regrouped
 
     def _along(self, groups: NDArray[Any], axis: int, source: int, target: int, place: int) -> NDArray[Any]:
         if self._canonical(axis, source) == self._canonical(axis, target):
@@ -375,7 +382,7 @@ def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -
     return NotDetermined(
         "the measured families must determine the answer",
         came=f"sums over {name!r}" if name else "the total",
-        where=", ".join(repr(domain.family_name(one)) for one in measured) + " measured",
+        where=", ".join(repr(domain.family_name(known)) for known in measured) + " measured",
         remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
     )
 
@@ -385,10 +392,10 @@ def _largest(sums: NDArray[Any]) -> int:
 
 
 def _outer(vectors: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    found = vectors[0] if vectors else np.array(1, dtype=object)
+    products = vectors[0] if vectors else np.array(1, dtype=object)
     for vector in vectors[1:]:
-        found = np.multiply.outer(found, vector)
-    return found
+        products = np.multiply.outer(products, vector)
+    return products
 
 
 def _column(classes: list[tuple[Any, int]], form: int, place: int) -> NDArray[Any]:
@@ -396,8 +403,8 @@ def _column(classes: list[tuple[Any, int]], form: int, place: int) -> NDArray[An
 
 
 def _counted(keys: Sequence[tuple[Fraction, ...]], counts: Sequence[int]) -> dict[tuple[Fraction, ...], int]:
-    found: dict[tuple[Fraction, ...], int] = {}
+    occurrences: dict[tuple[Fraction, ...], int] = {}
     for key, count in zip(keys, counts, strict=True):
         if any(key):
-            found[key] = found.get(key, 0) + count
-    return found
+            occurrences[key] = occurrences.get(key, 0) + count
+    return occurrences

@@ -44,7 +44,7 @@ def check_tents_fit(size: int, sets: Iterable[int]) -> None:
     Raises:
         Unsupported: for more than 2000 tents, or 10^8 weights.
     """
-    tents = sum(tent_count(size, -one) for one in sets if one < 0)
+    tents = sum(tent_count(size, -rows) for rows in sets if rows < 0)
     if tents > MOST_TENTS or tents * size > MOST_WEIGHTS:
         remedy = "Measure tents that are farther apart."
         required = f"there may be {MOST_TENTS} tents along an axis at most, and {MOST_WEIGHTS} for all of its values"

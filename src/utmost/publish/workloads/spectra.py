@@ -97,13 +97,13 @@ def prefix_spectrum(chain: Chain) -> list[Fraction]:
     ['1/2', '5/2']
     """
     values = chain[-1]
-    found = []
+    squares = []
     for inner, outer in pairwise(chain):
         groups = outer // inner
         whole = Fraction(inner * inner * groups * (groups - 1), 2)
         cut = Fraction(groups * _squares(inner - 1), inner) - Fraction(_squares(outer - 1), outer)
-        found.append(Fraction(values, outer) * (whole + cut))
-    return [*found, Fraction(_squares(values), values)]
+        squares.append(Fraction(values, outer) * (whole + cut))
+    return [*squares, Fraction(_squares(values), values)]
 
 
 def range_spectrum(chain: Chain) -> list[Fraction]:

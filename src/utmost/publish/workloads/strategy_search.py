@@ -48,10 +48,10 @@ class WeighedError:
             level: of the noise at share 1, which ``room`` scales; the first total has what is free.
         """
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
-        kept = (squares > 0).any(axis=0)
+        present = (squares > 0).any(axis=0)
         free = room.free_of(blocks.sizes == blocks.atoms)
-        loads = blocks.sizes[:, None] * blocks.below.T[:, kept]
-        return cls(squares[:, kept], loads, level * float(room.scale) * (1 + free.max()), free)
+        loads = blocks.sizes[:, None] * blocks.below.T[:, present]
+        return cls(squares[:, present], loads, level * float(room.scale) * (1 + free.max()), free)
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., families); inf where they do not determine some answer."""
@@ -88,8 +88,8 @@ def best_shares(error: WeighedError, starts: Sequence[Floats]) -> Floats:
         Shares whose error is at most that of every start.
     """
     values, tried = descended(error, np.array(starts), sweeps=4)
-    values, found = descended(error, tried[np.argsort(values, kind="stable")[:3]])
-    return np.asarray(found[values.argmin()])
+    values, descents = descended(error, tried[np.argsort(values, kind="stable")[:3]])
+    return np.asarray(descents[values.argmin()])
 
 
 def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tuple[Floats, Floats]:
@@ -97,20 +97,20 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
 
     Each start goes on until a sweep over all families gains less than one part in 10^9.
     """
-    found, values = starts.copy(), error(starts)
+    shares, values = starts.copy(), error(starts)
     going = np.arange(len(starts))
     for _ in range(sweeps):
         before = values.copy()
-        for family in range(found.shape[1]):
-            moved = _exchanged(error, found[going], family)
+        for family in range(shares.shape[1]):
+            moved = _exchanged(error, shares[going], family)
             after = error(moved)
             better = after < values[going]
-            found[going[better]], values[going[better]] = moved[better], after[better]
+            shares[going[better]], values[going[better]] = moved[better], after[better]
         with np.errstate(invalid="ignore"):  # two infinite errors have no difference
             going = going[before[going] - values[going] > _GAIN * values[going]]
         if not len(going):
             break
-    return values, found
+    return values, shares
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
@@ -120,16 +120,16 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
         Integers >= 0 that add up to ``steps``.
     """
     exact_steps = shares / shares.sum() * steps
-    found: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
-    short = steps - int(found.sum())
-    found[np.argsort(found - exact_steps, kind="stable")[:short]] += 1
+    counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
+    short = steps - int(counts.sum())
+    counts[np.argsort(counts - exact_steps, kind="stable")[:short]] += 1
     wanting = np.flatnonzero(shares > 1e-9)
-    value = float(error(found / steps))
+    value = float(error(counts / steps))
     for _ in range(_SWEEPS):
-        moves = [(giver, taker) for giver in wanting if found[giver] for taker in wanting if taker != giver]
+        moves = [(giver, taker) for giver in wanting if counts[giver] for taker in wanting if taker != giver]
         if not moves:
             break
-        moved = np.repeat(found[None, :], len(moves), axis=0)
+        moved = np.repeat(counts[None, :], len(moves), axis=0)
         rows, (givers, takers) = np.arange(len(moves)), np.array(moves).T
         moved[rows, givers] -= 1
         moved[rows, takers] += 1
@@ -137,8 +137,8 @@ def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int
         best = int(values.argmin())
         if not values[best] < value * (1 - 1e-13):
             break
-        found, value = moved[best], float(values[best])
-    return found
+        counts, value = moved[best], float(values[best])
+    return counts
 
 
 def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
@@ -157,17 +157,20 @@ def chord_shares(error: WeighedError, iterations: int = 3000) -> Floats:
     return shares
 
 
-def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
+def _exchanged(error: WeighedError, shares: Floats, family: int) -> Floats:
     """The best exchange between one family and any other: 9 points of the line between them, then golden section."""
-    others = np.delete(np.arange(shares.shape[1]), one)
+    others = np.delete(np.arange(shares.shape[1]), family)
     if not len(others):
         return shares
-    total = shares[:, [one]] + shares[:, others]
-    rest = _without(error, shares, one, others)
+    total = shares[:, [family]] + shares[:, others]
+    rest = _without(error, shares, family, others)
 
     def along(part: Floats) -> Floats:
-        mine, theirs = error.precisions(part, one)[..., None], error.precisions(total - part, others)[..., None]
-        return error.weighed(rest + mine * error.loads[one] + theirs * error.loads[others])
+        own_precisions, other_precisions = (
+            error.precisions(part, family)[..., None],
+            error.precisions(total - part, others)[..., None],
+        )
+        return error.weighed(rest + own_precisions * error.loads[family] + other_precisions * error.loads[others])
 
     scanned = along(_SCAN[:, None, None] * total)
     best = scanned.argmin(axis=0)
@@ -177,15 +180,15 @@ def _exchanged(error: WeighedError, shares: Floats, one: int) -> Floats:
     part = np.where(within < ends, inside, _SCAN[best] * total)
     rows, chosen = np.arange(len(shares)), np.minimum(within, ends).argmin(axis=1)
     moved = shares.copy()
-    moved[:, one] = part[rows, chosen]
+    moved[:, family] = part[rows, chosen]
     moved[rows, others[chosen]] = (total - part)[rows, chosen]
     return moved
 
 
-def _without(error: WeighedError, shares: Floats, one: int, others: Array) -> Floats:
+def _without(error: WeighedError, shares: Floats, family: int, others: Array) -> Floats:
     """The eigenvalues without one family and each of the others; exactly 0 where nobody else is measured."""
     precisions = error.precisions(shares)
-    precisions[:, one] = 0
+    precisions[:, family] = 0
     rest = (precisions @ error.loads)[:, None] - precisions[:, others, None] * error.loads[others]
     measured, loaded = (precisions > 0).astype(float), (error.loads > 0).astype(float)
     left = (measured @ loaded)[:, None] - measured[:, others, None] * loaded[others]

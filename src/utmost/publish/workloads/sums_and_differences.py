@@ -67,8 +67,8 @@ class PairAxis:
             )
             came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
             raise OutOfRange("what is measured by sums and differences has two values", came=came, remedy=remedy)
-        one = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
-        axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], one, *domain.axes[place + 1 :])}
+        single = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
+        axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], single, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))
 
     @classmethod
@@ -119,10 +119,10 @@ class PairAxis:
 
     def split(self, families: Mapping[Family, T]) -> tuple[dict[Family, T], dict[Family, T]]:
         """What families of the domain have, over rows: of the sums, and of the differences."""
-        found: tuple[dict[Family, T], dict[Family, T]] = ({}, {})
-        for family, one in families.items():
-            found[self.is_difference(family)][self.of_rows(family)] = one
-        return found
+        halves: tuple[dict[Family, T], dict[Family, T]] = ({}, {})
+        for family, value in families.items():
+            halves[self.is_difference(family)][self.of_rows(family)] = value
+        return halves
 
     def joined(self, sums: Shares, differences: Shares) -> dict[Family, Fraction]:
         """The shares of both over rows as shares by families of the domain."""
@@ -149,7 +149,7 @@ class PairAxis:
         return bool(squares[0] == squares[1])
 
     def _side(self, workload: Workload, sign: int) -> Workload | None:
-        parts = [one for part in workload.parts if (one := self._part(part, sign)) is not None]
+        parts = [half for part in workload.parts if (half := self._part(part, sign)) is not None]
         return Workload.of_parts(self.rows, parts) if parts else None
 
     def _part(self, part: Part, sign: int) -> Part | None:
@@ -178,11 +178,13 @@ def turned_variances(
     Args:
         variances: of the parts of a workload over rows, from shares over rows; inf where something is not determined.
     """
-    found = {part.name: 0.0 for part in workload.parts}
+    mean_variances = {part.name: 0.0 for part in workload.parts}
     for part in workload.parts:
         alone = workload.reweighted({part.name: 1})
         for side, of in zip(axis.sides(alone), axis.split(shares), strict=True):
             if side is not None:
-                each = variances(side, of) if of else {one.name: float("inf") for one in side.parts}
-                found[part.name] += sum(float(one.weight) * each[one.name] for one in side.parts)
-    return found
+                each = variances(side, of) if of else {alone_part.name: float("inf") for alone_part in side.parts}
+                mean_variances[part.name] += sum(
+                    float(alone_part.weight) * each[alone_part.name] for alone_part in side.parts
+                )
+    return mean_variances

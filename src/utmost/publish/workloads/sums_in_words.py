@@ -46,15 +46,15 @@ def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
     >>> read_selection(domain, ["age=20..40"])
     {'age': slice(Fraction(20, 1), Fraction(40, 1), None)}
     """
-    found: dict[str, Any] = {}
+    selection: dict[str, Any] = {}
     for text in texts:
         name, values = _pair_of(domain, text)
-        if name in found:
+        if name in selection:
             remedy = f"Give several labels with commas: {name}={','.join(_labels(domain, name)[:2])}."
             raise OutOfRange("a selection must name a level once", came=f"{name!r} twice", remedy=remedy)
-        found[name] = values
-    domain.selection(found)
-    return found
+        selection[name] = values
+    domain.selection(selection)
+    return selection
 
 
 def read_family(domain: Domain, text: str) -> tuple[Any, ...]:
@@ -122,9 +122,9 @@ def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
         if not names or not all(isinstance(name, str) for name in names):
             raise OutOfRange(f"{start.split()[0]} must be of axes", came=repr(axis), where="want")
         return _RUNS[start](domain, *names, weight=_first(last, weight), by=by, per_answer=per_answer)
-    name, equals, said = text.rpartition("=")
+    name, equals, stated = text.rpartition("=")
     if _is_total(domain, text) or (equals and _is_total(domain, name)):
-        return Workload(domain, {"": said if equals else 1}, per_answer=per_answer)
+        return Workload(domain, {"": stated if equals else 1}, per_answer=per_answer)
     words, weight = _scanned(domain, text)
     ranges = [word for word in words if isinstance(word, tuple) and isinstance(word[1], slice)]
     if not ranges:
@@ -177,17 +177,17 @@ def _pair_of(domain: Domain, text: str) -> tuple[str, Any]:
         remedy = f"Say {axis.levels[0]}={label_text(axis.labels[0][0])}, with commas between several."
         raise OutOfRange("a selection must be LEVEL=LABEL", came=repr(text), remedy=remedy)
     name = max(levels, key=len)
-    at, labels, found = len(name) + 1, _labels(domain, name), list[Any]()
+    at, labels, pieces = len(name) + 1, _labels(domain, name), list[Any]()
     while at < len(text):
         label = _longest(text, at, labels, ",")
         piece = text[at:].partition(",")[0] if label is None else label
-        found.append(piece if label is not None else _one(domain, name, piece.strip()))
+        pieces.append(piece if label is not None else _one(domain, name, piece.strip()))
         at += len(piece)
         at += len(text[at:]) - len(text[at:].lstrip(", "))
-    ranges = [one for one in found if isinstance(one, slice)]
-    if ranges and len(found) > 1:
-        raise OutOfRange("a selection takes one range of a level", came=f"{len(found)}", where=repr(name))
-    return name, ranges[0] if ranges else found
+    ranges = [piece_read for piece_read in pieces if isinstance(piece_read, slice)]
+    if ranges and len(pieces) > 1:
+        raise OutOfRange("a selection takes one range of a level", came=f"{len(pieces)}", where=repr(name))
+    return name, ranges[0] if ranges else pieces
 
 
 def selected(where: Iterable[str]) -> str:

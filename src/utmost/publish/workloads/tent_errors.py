@@ -65,15 +65,15 @@ class TentErrors:
 
     def __call__(self, shares: Floats) -> Floats:
         """The error at these shares, (..., families); inf where they do not determine some answer."""
-        given = np.asarray(shares, dtype=float)
-        rows = given.reshape(-1, len(self.families))
-        return np.array([self._error(row) for row in rows]).reshape(given.shape[:-1])
+        read_shares = np.asarray(shares, dtype=float)
+        rows = read_shares.reshape(-1, len(self.families))
+        return np.array([self._error(row) for row in rows]).reshape(read_shares.shape[:-1])
 
     def _error(self, shares: Floats) -> float:
         whole_shares = (shares + self._free) / (1 + self._free.max())
         precisions = relative_precision(whole_shares / self._loads, self.largest)
         measured = whole_shares > 0
-        found = 0.0
+        error = 0.0
         for number, space in enumerate(self._spaces):
             key = bytes([number]) + measured.tobytes()
             if key not in self._known:
@@ -81,8 +81,8 @@ class TentErrors:
             problem = self._known[key]
             if problem is None:
                 return float("inf")
-            found += problem.error(precisions)
-        return found
+            error += problem.error(precisions)
+        return error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,8 +116,10 @@ class _ErrorSpace:
         for sums, weight in self.parts:
             alone, crossed = _moments(sums, self.axis, base, columns)
             trace, weighted = trace + weight * alone, weighted + weight * crossed
-        member = np.array([[rows == one for rows in self.rows] for one in (base, *sets)]) * self.atoms * measured
-        counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, one)) for one in sets]
+        member = (
+            np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.atoms * measured
+        )
+        counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, row_set)) for row_set in sets]
         return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
 
 
@@ -147,7 +149,7 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
     rest = Domain({axis.levels[0]: axis for a, axis in enumerate(axes) if a != place} or {"all": ["all"]})
     others = [_others(family, place) for family in families]
     blocks = Reconstruction(rest, dict.fromkeys(others, 1))
-    found = []
+    spaces = []
     for space in blocks.spaces:
         parts = []
         for part in workload.parts:
@@ -158,8 +160,8 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
             entering = [is_finer(blocks.canonical(other), space) for other in others]
             rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
             atoms = np.array([blocks.atoms_in(other) for other in others], dtype=float)
-            found.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
-    return tuple(found)
+            spaces.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
+    return tuple(spaces)
 
 
 def _others(family: Family, place: int) -> Family:
@@ -169,12 +171,12 @@ def _others(family: Family, place: int) -> Family:
 def _energy(sums: Sequence[AxisSums], rest: Domain, chains: Sequence[Sequence[int]], space: Family) -> Fraction:
     """The sum of |Q_T w|^2 over the sums on the other axes."""
     energy = Fraction(1)
-    for axis, one, chain, level in zip(rest.axes, sums, chains, space, strict=False):
+    for axis, axis_sums, chain, level in zip(rest.axes, sums, chains, space, strict=False):
         blocks = axis.blocks
         assert blocks is not None, "the levels of the other axes are even"
         after = chain.index(level) + 1
         end = chain[after] if after < len(chain) else len(blocks)
-        energy *= sum(one.spectrum(blocks)[level:end], start=Fraction(0))
+        energy *= sum(axis_sums.spectrum(blocks)[level:end], start=Fraction(0))
     return energy
 
 
@@ -187,9 +189,9 @@ def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Fl
     """The rows as columns, (groups of the base, rows), and H H'."""
     groups = size // base
     pieces = [np.zeros((groups, 0))]
-    for one in sets:
-        count = len(row_sums(np.zeros(groups), size, base, one))
-        pieces.append(row_values(np.eye(count), size, base, one))
+    for row_set in sets:
+        count = len(row_sums(np.zeros(groups), size, base, row_set))
+        pieces.append(row_values(np.eye(count), size, base, row_set))
     columns = np.concatenate(pieces, axis=1)
     return columns, columns.T @ columns
 
@@ -227,8 +229,8 @@ def _of_prefixes(columns: Floats, ranges: bool) -> tuple[float, Floats]:
 
 def tent_variances(workload: Workload, place: int, shares: Mapping[Family, Fraction], level: float) -> dict[str, float]:
     """Of each part the mean variance of its answers, over the variance of noise at the whole level."""
-    given = np.array([float(share) for share in shares.values()])
+    read_shares = np.array([float(share) for share in shares.values()])
     return {
-        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(given))
+        part.name: float(TentErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))
         for part in workload.parts
     }

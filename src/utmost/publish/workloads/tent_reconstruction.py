@@ -71,7 +71,10 @@ class TentReconstruction:
         together, and an atom s in all tents, so that no curvature of tents is above s^3."""
         least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
         largest = max(
-            sum(weight * (one if one > 0 else -one * one * one) for one, weight in space.totals.items())
+            sum(
+                weight * (row_set if row_set > 0 else -row_set * row_set * row_set)
+                for row_set, weight in space.totals.items()
+            )
             for space in self._frame.spaces
             if space.base
         )
@@ -137,14 +140,14 @@ class TentReconstruction:
         frame = self._frame
         others = frame.rest_kinds(frame.others(family))
         groups = self.domain.axes[frame.place].groups(family[frame.place])
-        found = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
-        return np.moveaxis(found, 0, frame.place).ravel()
+        numbers = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
+        return np.moveaxis(numbers, 0, frame.place).ravel()
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
         frame = self._frame
         along = [[space.coefficients(form.factors[frame.place]) for form in forms] for space in frame.spaces]
-        found = {}
+        terms = {}
         for family in self.weights:
             classes = [frame.classes(forms, a, level) for a, level in enumerate(frame.others(family))]
             counted: dict[tuple[Fraction, ...], int] = {}
@@ -154,8 +157,8 @@ class TentReconstruction:
                 for key in zip(*columns, strict=True):
                     if any(key):
                         counted[key] = counted.get(key, 0) + times
-            found[family] = counted
-        return found
+            terms[family] = counted
+        return terms
 
     def coefficients(self, family: Family, others: Sequence[int]) -> list[tuple[Family, Floats, int]]:
         """With which coefficients the measured noises enter the sums of a family along the axis of tents, as floats.
@@ -171,7 +174,7 @@ class TentReconstruction:
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(family, others)
         along = [space.float_coefficients(axis.group_of(family[frame.place])) for space in frame.spaces]
-        found = []
+        entering = []
         for measured in self.weights:
             classes = [frame.classes([form], a, level) for a, level in enumerate(frame.others(measured))]
             for picked in product(*classes):
@@ -181,8 +184,8 @@ class TentReconstruction:
                     if share and measured in space.places:
                         total = total + float(share * space.relative(measured)) * known[space.places[measured]]
                 if np.ndim(total):
-                    found.append((measured, np.asarray(total).T, math.prod(count for _, count in picked)))
-        return found
+                    entering.append((measured, np.asarray(total).T, math.prod(count for _, count in picked)))
+        return entering
 
     def _columns(
         self, family: Family, forms: Sequence[ProductForm], along: Sequence[Sequence[Any]], keys: Sequence[Any]
@@ -197,13 +200,13 @@ class TentReconstruction:
                 if share and family in space.places:
                     scale = share * space.relative(family) / (form.denominator << space.shift)
                     part = coefficients[which][space.places[family]]
-                    total = [one + scale * int(more) for one, more in zip(total, part, strict=True)]
+                    total = [so_far + scale * int(more) for so_far, more in zip(total, part, strict=True)]
             columns.append(total)
         return columns
 
     def _estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
         """Least squares of a family's sums; what is not determined is left out."""
-        frame, found = self._frame, []
+        frame, estimates = self._frame, []
         level, others = family[frame.place], frame.others(family)
         starts = self.domain.axes[frame.place].group_starts(level)
         for space in frame.above(family):
@@ -212,9 +215,9 @@ class TentReconstruction:
                     {weight: frame.lifted(measured[weight], weight) for weight in space.weights}
                 )
                 sums = np.add.reduceat(lifted, starts // space.base, axis=0)
-                found.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
-        common = math.lcm(*(divisor for _, divisor in found))
-        total = sum(sums * (common // divisor) for sums, divisor in found)
+                estimates.append((frame.rest_sums(sums, others), divisor * frame.rest.size))
+        common = math.lcm(*(divisor for _, divisor in estimates))
+        total = sum(sums * (common // divisor) for sums, divisor in estimates)
         return np.moveaxis(np.asarray(total), 0, frame.place).reshape(self.domain.group_shape(family)), common
 
 
@@ -267,11 +270,11 @@ class _Frame:
 
     def lifted(self, sums: NDArray[Any], family: Family) -> NDArray[Any]:
         """The sums over a family, rows first, and of each cell of the other axes the sum that it is in."""
-        found = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
-        found = found.reshape(found.shape[0], *self.rest.group_shape(self.others(family)))
+        lifted = np.moveaxis(np.asarray(sums).reshape(self.domain.group_shape(family)), self.place, 0)
+        lifted = lifted.reshape(lifted.shape[0], *self.rest.group_shape(self.others(family)))
         for a, level in enumerate(self.others(family)):
-            found = np.take(found, self.rest.axes[a].group_of(level), axis=a + 1)
-        return found
+            lifted = np.take(lifted, self.rest.axes[a].group_of(level), axis=a + 1)
+        return lifted
 
     def rest_sums(self, cells: NDArray[Any], family: Family) -> NDArray[Any]:
         """Sums over the groups of a family of the other axes; the first axis stays."""
@@ -287,8 +290,8 @@ class _Frame:
         """Q_T of each row, times the number of cells."""
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space, strict=True)):
             after = chain.index(level) + 1
-            found = self._averaged(cells, a, level)
-            cells = found - self._averaged(cells, a, chain[after]) if after < len(chain) else found
+            average = self._averaged(cells, a, level)
+            cells = average - self._averaged(cells, a, chain[after]) if after < len(chain) else average
         return cells
 
     def meets(self, form: ProductForm, space: Family) -> bool:
@@ -311,23 +314,23 @@ class _Frame:
 
     def share(self, space: TentSpace, family: Family, which: int, keys: Sequence[Any]) -> Fraction:
         """What a form takes, in an eigenspace, of groups of the other axes that lie in these classes."""
-        found = Fraction(1, self.rest.size)
+        share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
-            found *= keys[a][which * len(chain) + chain.index(level)]
-        return found
+            share *= keys[a][which * len(chain) + chain.index(level)]
+        return share
 
     def _factors(self, form: ProductForm) -> list[NDArray[Any]]:
-        found = [factor for a, factor in enumerate(form.factors) if a != self.place]
-        return found or [np.ones(1, dtype=object)]
+        factors = [factor for a, factor in enumerate(form.factors) if a != self.place]
+        return factors or [np.ones(1, dtype=object)]
 
     def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
         """The sums over groups of the part of a factor in the eigenspace of a level, times the values of the axis."""
         chain = self.blocks.chains[axis]
         after = chain.index(level) + 1
-        found = self._averaged(factor[None, :], 0, level, axis)
+        projected = self._averaged(factor[None, :], 0, level, axis)
         if after < len(chain):
-            found = found - self._averaged(factor[None, :], 0, chain[after], axis)
-        return np.add.reduceat(found[0], self.rest.axes[axis].group_starts(groups))
+            projected = projected - self._averaged(factor[None, :], 0, chain[after], axis)
+        return np.add.reduceat(projected[0], self.rest.axes[axis].group_starts(groups))
 
     def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
         """The averages over the groups of a level, times the values of the axis, of each cell."""

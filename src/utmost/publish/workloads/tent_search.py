@@ -62,11 +62,11 @@ def tent_shares(workload: Workload, level: float, room: Room = PLAIN) -> tuple[d
     ({(-11,): 0.456, (0,): 0.544}, 31.55)
     """
     even = EvenLevels.of(workload)
-    found = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
-    if not found:
+    searched = [_Search(even.workload, place, level, room).best() for place in axes_in_order(even.workload)]
+    if not searched:
         remedy = "Want Workload.ranges or Workload.prefixes of an axis, or pass tents=False."
         raise OutOfRange("tents serve ranges and prefixes of an axis of three values or more", remedy=remedy)
-    shares, error = min(found, key=lambda one: one[1])
+    shares, error = min(searched, key=lambda result: result[1])
     if not isfinite(error):
         remedy = "Declare wider bins, or pass tents=False."
         required = f"tents are searched where {MOST_SEARCHED}, with {MOST_NUMBERS} weights, are enough for an axis"
@@ -90,7 +90,7 @@ class _Search:
             self._moved(self._fitting([round(self.size**power) for power in guess]))
         if not self.known:
             return {}, float("inf")
-        chosen = min(self.known, key=lambda one: self.known[one][0])
+        chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
         families, errors = self._problem(chosen)
         steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
         parts = {family: Fraction(int(count), _STEPS) for family, count in zip(families, steps, strict=True)}
@@ -133,10 +133,10 @@ class _Search:
     def _fitting(self, spacings: Sequence[int]) -> tuple[int, ...]:
         """The spacings, or wider ones, that are not too many tents."""
         least = -(-self.size * 2 // max(1, self.most))
-        found: list[int] = []
+        fitting: list[int] = []
         for spacing in spacings:
-            found.append(max(2, spacing, least, *(last + 1 for last in found)))
-        return tuple(found)
+            fitting.append(max(2, spacing, least, *(last + 1 for last in fitting)))
+        return tuple(fitting)
 
     def _problem(self, spacings: Sequence[int]) -> tuple[list[Family], TentErrors]:
         tents = [_on(self.place, -spacing, crossing) for spacing in spacings for crossing in self.crossings]
@@ -166,26 +166,26 @@ def _on(place: int, level: int, family: Family) -> Family:
 
 def _stepped(spacings: tuple[int, ...], place: int, factor: float) -> tuple[int, ...]:
     """One spacing times a factor, and by one at least."""
-    one = spacings[place]
-    moved = max(one + 1, round(one * factor)) if factor > 1 else min(one - 1, round(one * factor))
+    spacing = spacings[place]
+    moved = max(spacing + 1, round(spacing * factor)) if factor > 1 else min(spacing - 1, round(spacing * factor))
     return (*spacings[:place], moved, *spacings[place + 1 :])
 
 
 def _descended(errors: TentErrors, start: Floats) -> tuple[float, Floats]:
     """Shares that are multiplied one at a time, by smaller and smaller factors, while that is better."""
-    found, value = start, float(errors(start))
+    shares, value = start, float(errors(start))
     for move in _MOVES:
         for _ in range(20):
             before = value
-            for one in range(len(found)):
+            for place in range(len(shares)):
                 for sign in (move, -move):
-                    tried = found.copy()
-                    tried[one] *= np.exp(sign)
+                    tried = shares.copy()
+                    tried[place] *= np.exp(sign)
                     tried /= tried.sum()
                     now = float(errors(tried))
                     if now < value:
-                        found, value = tried, now
+                        shares, value = tried, now
                         break
             if not value < before * (1 - 1e-6):
                 break
-    return value, found
+    return value, shares

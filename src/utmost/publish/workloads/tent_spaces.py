@@ -47,7 +47,9 @@ class TentSpace:
     @property
     def totals(self) -> dict[int, int]:
         """Of each row set the precision of what is known of it."""
-        return {one: sum(self.weights[f] for f, rows in self.rows.items() if rows == one) for one in self.sets}
+        return {
+            row_set: sum(self.weights[f] for f, rows in self.rows.items() if rows == row_set) for row_set in self.sets
+        }
 
     @property
     def gain(self) -> Array:
@@ -75,12 +77,12 @@ class TentSpace:
             return []
         row = factor[:: self.base]
         sets, gain = self.sets[1:], self.gain
-        across = [row_sums(row, self.size, self.base, one) for one in sets]
+        across = [row_sums(row, self.size, self.base, row_set) for row_set in sets]
         taken = gain @ np.concatenate(across) if sets else np.zeros(0, dtype=object)
-        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
+        pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
         rest = row * (1 << self.shift)
-        for one, piece in zip(sets, pieces, strict=True):
-            rest = rest - row_values(piece, self.size, self.base, one)
+        for row_set, piece in zip(sets, pieces, strict=True):
+            rest = rest - row_values(piece, self.size, self.base, row_set)
         return [rest, *pieces]
 
     def float_coefficients(self, groups: NDArray[np.intp]) -> list[Floats]:
@@ -89,11 +91,13 @@ class TentSpace:
             return []
         row = (groups[:: self.base, None] == np.arange(groups[-1] + 1)).astype(np.float64)
         sets = self.sets[1:]
-        across = [row_sums(row, self.size, self.base, one) for one in sets]
+        across = [row_sums(row, self.size, self.base, row_set) for row_set in sets]
         gain = (self.gain / (1 << self.shift)).astype(np.float64).reshape(sum(map(len, across)), -1)
         taken = gain @ np.concatenate(across) if sets else np.zeros((0, row.shape[1]))
-        pieces = np.split(taken, np.cumsum([len(one) for one in across])[:-1]) if sets else []
-        rest = row - sum(row_values(piece, self.size, self.base, one) for one, piece in zip(sets, pieces, strict=True))
+        pieces = np.split(taken, np.cumsum([len(transformed) for transformed in across])[:-1]) if sets else []
+        rest = row - sum(
+            row_values(piece, self.size, self.base, row_set) for row_set, piece in zip(sets, pieces, strict=True)
+        )
         return [np.asarray(rest), *pieces]
 
     def estimate(self, lifted: Mapping[Family, NDArray[Any]]) -> tuple[NDArray[Any], int]:
@@ -103,24 +107,31 @@ class TentSpace:
             lifted: of each family its sums, rows first, and of each cell of the other axes the sum that it is in.
         """
         known: list[tuple[NDArray[Any], int]] = []
-        for one in self.sets:
-            entering = {family: Fraction(self.weights[family], self.atoms[family]) for family in self._measuring(one)}
+        for row_set in self.sets:
+            entering = {
+                family: Fraction(self.weights[family], self.atoms[family]) for family in self._measuring(row_set)
+            }
             least = math.gcd(*(int(weight) for weight in entering.values()))
             total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())
-            known.append((self.project(np.asarray(total), self.space), self.totals[one] // least))
+            known.append((self.project(np.asarray(total), self.space), self.totals[row_set] // least))
         common = math.lcm(*(weight for _, weight in known))
         first, *others = (sums * (common // weight) for sums, weight in known)
-        found = first * (1 << self.shift)
+        estimate = first * (1 << self.shift)
         if others:
             sets = self.sets[1:]
-            off = [sums - row_sums(first, self.size, self.base, one) for sums, one in zip(others, sets, strict=True)]
+            off = [
+                sums - row_sums(first, self.size, self.base, row_set)
+                for sums, row_set in zip(others, sets, strict=True)
+            ]
             moved = np.tensordot(self.gain, np.concatenate(off), axes=1)
-            for one, piece in zip(sets, np.split(moved, np.cumsum([len(one) for one in off])[:-1]), strict=True):
-                found = found + row_values(piece, self.size, self.base, one)
-        return found, common << self.shift
+            for row_set, piece in zip(
+                sets, np.split(moved, np.cumsum([len(row_set) for row_set in off])[:-1]), strict=True
+            ):
+                estimate = estimate + row_values(piece, self.size, self.base, row_set)
+        return estimate, common << self.shift
 
     def _measuring(self, rows: int) -> list[Family]:
-        return [family for family, one in self.rows.items() if one == rows]
+        return [family for family, row_set in self.rows.items() if row_set == rows]
 
 
 @lru_cache(maxsize=32)
@@ -137,8 +148,8 @@ def _gain(size: int, sets: tuple[int, ...], totals: tuple[int, ...]) -> tuple[Ar
     fine = _DIGITS + max(0, *(_log2_above(1 / ratio) for ratio in ratios))
     rows = np.concatenate(
         [
-            row_values(np.eye(count, dtype=np.int64), size, base, one).T
-            for count, one in zip(counts, others, strict=True)
+            row_values(np.eye(count, dtype=np.int64), size, base, row_set).T
+            for count, row_set in zip(counts, others, strict=True)
         ]
     )
     products = np.concatenate([row_sums(rows.T.copy(), size, base, other) for other in others]).astype(object) * (

@@ -56,12 +56,12 @@ def tent_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any
     """
     moved = np.moveaxis(values, place, 0)
     lower, rising = _under(moved, spacing)
-    found = np.zeros((tent_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
+    sums = np.zeros((tent_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)
     starts = np.flatnonzero(np.diff(lower, prepend=-1))
     # the tents on either side of each run of values between two peaks; beyond the last peak no value has a weight
-    found[lower[starts]] += np.add.reduceat(moved * (spacing - rising), starts, axis=0)
-    found[lower[starts] + 1] += np.add.reduceat(moved * rising, starts, axis=0)
-    return np.moveaxis(found[: tent_count(len(moved), spacing)], 0, place)
+    sums[lower[starts]] += np.add.reduceat(moved * (spacing - rising), starts, axis=0)
+    sums[lower[starts] + 1] += np.add.reduceat(moved * rising, starts, axis=0)
+    return np.moveaxis(sums[: tent_count(len(moved), spacing)], 0, place)
 
 
 def tent_spread(tents: NDArray[Any], size: int, spacing: int, place: int = 0) -> NDArray[Any]:

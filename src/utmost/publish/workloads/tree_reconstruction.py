@@ -102,8 +102,8 @@ class TreeReconstruction:
             NotDetermined: where the measured sums do not determine it.
         """
         self.check_determined(form)
-        found = self._estimated(measured, Fraction)[self._finest]
-        return Fraction(sum(one * of for one, of in zip(found, self._coefficients(form), strict=True)))
+        estimates = self._estimated(measured, Fraction)[self._finest]
+        return Fraction(sum(estimate * of for estimate, of in zip(estimates, self._coefficients(form), strict=True)))
 
     def check_family_determined(self, family: Family) -> None:
         """Check that a level is no finer than the finest measured one.
@@ -124,13 +124,13 @@ class TreeReconstruction:
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured levels' noises, see `Reconstruction.terms`."""
-        found: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
+        terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
         columns = [self._shares(form) for form in forms]
         for family in self.weights:
             for key in zip(*(column[family] for column in columns), strict=True):
                 if any(key):
-                    found[family][key] = found[family].get(key, 0) + 1
-        return found
+                    terms[family][key] = terms[family].get(key, 0) + 1
+        return terms
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
         """Of each group of a level a number, equal for groups that some symmetry of the tree exchanges."""
@@ -139,12 +139,12 @@ class TreeReconstruction:
             children: list[list[int]] = [[] for _ in range(self._tree.groups[level])]
             for shape, parent in zip(shapes[-1], self._tree.parents[level - 1].tolist(), strict=True):
                 children[parent].append(shape)
-            shapes.append(_numbered([tuple(sorted(one)) for one in children]))
-        found = shapes[-1]
+            shapes.append(_numbered([tuple(sorted(shapes_below)) for shapes_below in children]))
+        numbers = shapes[-1]
         for level in range(len(self._tree.groups) - 2, family[0] - 1, -1):
-            above = [found[parent] for parent in self._tree.parents[level].tolist()]
-            found = _numbered(list(zip(above, shapes[level], strict=True)))
-        return np.array(found, dtype=np.intp)
+            above = [numbers[parent] for parent in self._tree.parents[level].tolist()]
+            numbers = _numbered(list(zip(above, shapes[level], strict=True)))
+        return np.array(numbers, dtype=np.intp)
 
     @property
     def _finest(self) -> int:
@@ -161,8 +161,8 @@ class TreeReconstruction:
         sums = [
             None if (level,) not in measured else measured[(level,)].ravel() for level in range(len(self._tree.groups))
         ]
-        found = tree_estimate(self._tree, sums, self._weights(number))
-        return [np.zeros(0) if one is None else one for one in found]
+        estimates = tree_estimate(self._tree, sums, self._weights(number))
+        return [np.zeros(0) if estimate is None else estimate for estimate in estimates]
 
     def _coefficients(self, form: ProductForm) -> list[Fraction]:
         """The answer's coefficients of the sums of the finest measured level."""
@@ -180,9 +180,9 @@ class TreeReconstruction:
             [Fraction(0)] * groups if (level,) in self.weights else None
             for level, groups in enumerate(self._tree.groups)
         ]
-        sums[finest] = [one / weight for one in self._coefficients(form)]
-        found = tree_estimate(self._tree, sums, self._weights(Fraction))
-        rows = [[] if one is None else one.tolist() for one in found]
+        sums[finest] = [coefficient / weight for coefficient in self._coefficients(form)]
+        solutions = tree_estimate(self._tree, sums, self._weights(Fraction))
+        rows = [[] if solution is None else solution.tolist() for solution in solutions]
         return {family: [weight * row for row in rows[family[0]]] for family, weight in self.weights.items()}
 
 

@@ -49,10 +49,10 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     total = Fraction(0)
     for side in pair.sides(workload):
         if side is not None:
-            found = bounds_of(side, rows, at).any_integer_strategy
-            if found is None:
+            bound = bounds_of(side, rows, at).any_integer_strategy
+            if bound is None:
                 return None
-            total += Fraction(found.value)
+            total += Fraction(bound.value)
     return round_down(4 * total)
 
 

@@ -54,17 +54,17 @@ class TurnedReconstruction:
             NotDetermined: where the measured sums and differences do not determine these.
         """
         self.check_family_determined(family)
-        row, given = self.pair.of_rows(family), self.pair.split(measured)
-        found = [
+        row, split_sums = self.pair.of_rows(family), self.pair.split(measured)
+        halves = [
             side.estimates(of, row)
-            for side, of in zip(self._sides[: self._needed(family)], given, strict=False)
+            for side, of in zip(self._sides[: self._needed(family)], split_sums, strict=False)
             if side is not None
         ]
-        if len(found) == 1:
-            return found[0]
-        common = 2 * math.lcm(*(divisor for _, divisor in found))
-        kind = object if any(_largest(sums) * common >= 1 << 61 for sums, _ in found) else np.int64
-        total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in found)
+        if len(halves) == 1:
+            return halves[0]
+        common = 2 * math.lcm(*(divisor for _, divisor in halves))
+        kind = object if any(_largest(sums) * common >= 1 << 61 for sums, _ in halves) else np.int64
+        total, apart = (sums.astype(kind) * (common // (2 * divisor)) for sums, divisor in halves)
         return np.concatenate([total + apart, total - apart], axis=self.pair.place), common
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
@@ -79,11 +79,11 @@ class TurnedReconstruction:
             NotDetermined: where the measured sums do not determine it.
         """
         self.check_determined(form)
-        given, found = self.pair.split(measured), Fraction(0)
-        for side, of, half in zip(self._sides, given, self._halves(form), strict=True):
+        split_sums, value = self.pair.split(measured), Fraction(0)
+        for side, of, half in zip(self._sides, split_sums, self._halves(form), strict=True):
             if side is not None and _is_wanted(half):
-                found += side.value(of, half)
-        return found
+                value += side.value(of, half)
+        return value
 
     def check_family_determined(self, family: Family) -> None:
         """Check that the measured sums and differences determine every sum over a family.
@@ -117,11 +117,11 @@ class TurnedReconstruction:
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the noises of sums and differences, see `Reconstruction.terms`."""
         halves = zip(*(self._halves(form) for form in forms), strict=True)
-        found = {}
+        noise_terms = {}
         for side, half, named in zip(self._sides, halves, (self.pair.of_sums, self.pair.of_differences), strict=True):
             for family, terms in {} if side is None else side.terms(*half).items():
-                found[named(family)] = terms
-        return found
+                noise_terms[named(family)] = terms
+        return noise_terms
 
     def on_atoms(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Reconstruction, dict[Family, NDArray[Any]]]:
         """Least squares over sums of atoms in the place of this one, with estimates as its measured sums.
@@ -135,9 +135,9 @@ class TurnedReconstruction:
             more, less = sums.get(row, 0), differences.get(row, 0)
             weights[self.pair.of_differences(row)] = 2 * min(more, less)
             weights[self.pair.of_sums(row)] = max(0, more - less)
-        kept = {family: weight for family, weight in weights.items() if weight}
-        found = {family: _numbers(*self.estimates(measured, family)) for family in kept}
-        return Reconstruction(self.domain, kept), found
+        positive = {family: weight for family, weight in weights.items() if weight}
+        estimates = {family: _numbers(*self.estimates(measured, family)) for family in positive}
+        return Reconstruction(self.domain, positive), estimates
 
     def _needed(self, family: Family) -> int:
         """1 where sums alone say it, 2 where differences are needed, too."""
@@ -146,17 +146,17 @@ class TurnedReconstruction:
     def _halves(self, form: ProductForm) -> tuple[ProductForm, ProductForm]:
         """What an answer takes of the sums, and of the differences: (c_1 + c_2)/2 and (c_1 - c_2)/2."""
         place = self.pair.place
-        one, other = form.factors[place].tolist()
-        made = [
+        first, second = form.factors[place].tolist()
+        halves = [
             replace(
                 form,
                 domain=self.pair.rows,
                 factors=(*form.factors[:place], np.array([factor], dtype=object), *form.factors[place + 1 :]),
                 denominator=2 * form.denominator,
             )
-            for factor in (one + other, one - other)
+            for factor in (first + second, first - second)
         ]
-        return made[0], made[1]
+        return halves[0], halves[1]
 
 
 def _rebuilt(domain: Domain, name: str, weights: Mapping[Family, int]) -> TurnedReconstruction:
@@ -175,5 +175,5 @@ def _numbers(sums: NDArray[Any], divisor: int) -> NDArray[Any]:
     """The estimates as floats, or as fractions where floats would lose a digit before the point."""
     if _largest(sums) < _FLOATS_UP_TO * divisor:
         return np.asarray(sums.astype(np.float64) / divisor)
-    exactly = [Fraction(one) / divisor for one in sums.ravel().tolist()]
+    exactly = [Fraction(estimate) / divisor for estimate in sums.ravel().tolist()]
     return np.array(exactly, dtype=object).reshape(sums.shape)

@@ -121,9 +121,9 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
     known = _read(tree, precisions)
     finest = _finest(known)
     inside, spreads = _up(tree, known, finest)
-    found: list[Array] = [np.zeros(0)] * len(known)
+    variances: list[Array] = [np.zeros(0)] * len(known)
     outside = known[-1] * 0
-    found[-1] = 1 / (inside[-1] + outside)
+    variances[-1] = 1 / (inside[-1] + outside)
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         ratio = (known[level] + outside)[parents]
@@ -131,11 +131,11 @@ def tree_variances(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array,
         if rest.dtype != object:
             rest = np.maximum(rest, 0.0)
         outside = ratio / (1 + ratio * rest)
-        found[level - 1] = 1 / (inside[level - 1] + outside)
+        variances[level - 1] = 1 / (inside[level - 1] + outside)
     for level in range(finest):
         same = tree.groups[level] == tree.groups[finest]
-        found[level] = found[finest] if same else np.full(tree.groups[level], np.inf)
-    return tuple(frozen(one.copy()) for one in found)
+        variances[level] = variances[finest] if same else np.full(tree.groups[level], np.inf)
+    return tuple(frozen(variance.copy()) for variance in variances)
 
 
 @checked
@@ -166,22 +166,25 @@ def tree_estimate(tree: UnequalTree, measured: Sequence[Any], precisions: Sequen
     """
     known = _read(tree, precisions)
     finest = _finest(known)
-    values = [_sums(tree, level, one, known[level]) for level, one in enumerate(_levels(tree, measured, "measured"))]
+    values = [
+        _sums(tree, level, level_sums, known[level])
+        for level, level_sums in enumerate(_levels(tree, measured, "measured"))
+    ]
     inside, spreads = _up(tree, known, finest)
     means = {finest: values[finest]}
     below = {}
     for level in range(finest + 1, len(known)):
         below[level] = tree.added(means[level - 1], level)
         means[level] = (known[level] * values[level] + below[level] / spreads[level]) / inside[level]
-    found: list[Array | None] = [None] * len(known)
-    found[-1] = upper = means[len(known) - 1]
+    estimates: list[Array | None] = [None] * len(known)
+    estimates[-1] = upper = means[len(known) - 1]
     for level in range(len(known) - 1, finest, -1):
         parents = tree.parents[level - 1]
         excess = ((upper - below[level]) / spreads[level])[parents]
-        found[level - 1] = upper = means[level - 1] + excess / inside[level - 1]
+        estimates[level - 1] = upper = means[level - 1] + excess / inside[level - 1]
     for level in range(finest):
-        found[level] = found[finest] if tree.groups[level] == tree.groups[finest] else None
-    return tuple(None if one is None else frozen(one.copy()) for one in found)
+        estimates[level] = estimates[finest] if tree.groups[level] == tree.groups[finest] else None
+    return tuple(None if estimate is None else frozen(estimate.copy()) for estimate in estimates)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,7 +234,7 @@ class TreeError(Shown):
             return float("inf")
         variances = tree_variances(self.tree, precisions.tolist())
         pairs = zip(self.weights, variances, strict=True)
-        return sum(float(weights[weights > 0] @ found[weights > 0]) for weights, found in pairs)
+        return sum(float(weights[weights > 0] @ level_variances[weights > 0]) for weights, level_variances in pairs)
 
 
 @checked
@@ -261,7 +264,7 @@ def least_tree_shares(
     count = len(error.tree.groups)
     wanted = np.array([float(bool(weights.any())) for weights in error.weights])
     starts = [*np.eye(count), wanted / wanted.sum(), np.full(count, 1 / count)]
-    searched = min((_descended(error, start) for start in starts), key=lambda found: found[0])[1]
+    searched = min((_descended(error, start) for start in starts), key=lambda descent: descent[0])[1]
     options = [lattice_shares(error, shares, _LATTICE) / _LATTICE for shares in (searched, *starts)]
     best = min(options, key=lambda shares: float(error(shares)))
     steps = np.rint(best * _LATTICE).astype(int).tolist()
@@ -273,21 +276,23 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
     shares, value = start.copy(), float(error(start))
     for _ in range(_SWEEPS):
         before = value
-        for one in range(len(shares)):
-            for other in range(one):
-                value, shares = min((value, shares), _exchanged(error, shares, one, other), key=lambda found: found[0])
+        for level in range(len(shares)):
+            for finer_level in range(level):
+                value, shares = min(
+                    (value, shares), _exchanged(error, shares, level, finer_level), key=lambda exchange: exchange[0]
+                )
         if not value < before * (1 - 1e-8):
             break
     return value, shares
 
 
-def _exchanged(error: TreeError, shares: Floats, one: int, other: int) -> tuple[float, Floats]:
+def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
     """The best of a scan of the line between two levels, refined by golden section."""
-    total = shares[one] + shares[other]
+    total = shares[level] + shares[finer_level]
 
     def at(part: float) -> tuple[float, Floats]:
         moved = shares.copy()
-        moved[one], moved[other] = part, total - part
+        moved[level], moved[finer_level] = part, total - part
         return float(error(moved)), moved
 
     parts = np.linspace(0, total, _SCAN)
@@ -300,7 +305,7 @@ def _exchanged(error: TreeError, shares: Floats, one: int, other: int) -> tuple[
             high = outer
         else:
             low = inner
-    return min(scanned[best], at((low + high) / 2), key=lambda found: found[0])
+    return min(scanned[best], at((low + high) / 2), key=lambda exchange: exchange[0])
 
 
 def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Array], dict[int, Array]]:
@@ -314,7 +319,7 @@ def _up(tree: UnequalTree, known: Sequence[Array], finest: int) -> tuple[list[Ar
 
 def _finest(known: Sequence[Array]) -> int:
     """The finest measured level."""
-    return next(level for level, one in enumerate(known) if one[0] > 0)
+    return next(level for level, level_precisions in enumerate(known) if level_precisions[0] > 0)
 
 
 def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any]:
@@ -325,19 +330,21 @@ def _levels(tree: UnequalTree, values: Sequence[Any], name: str) -> Sequence[Any
 
 def _read(tree: UnequalTree, precisions: Sequence[Any]) -> list[Array]:
     """Of each level its precisions, all Fractions or all floats."""
-    rows = [np.asarray(one) for one in _levels(tree, precisions, "precisions")]
+    rows = [np.asarray(level_precisions) for level_precisions in _levels(tree, precisions, "precisions")]
     rational = not any(row.dtype.kind == "f" for row in rows)
-    found = []
+    precisions_read = []
     for row, count in zip(rows, tree.groups, strict=True):
         if row.shape not in ((), (count,)):
             raise OutOfRange(f"a level's precisions must be one number, or {count}", came=f"shape {row.shape}")
         flat = np.broadcast_to(row, (count,))
         own = np.empty(count, dtype=object)
-        own[:] = [Fraction(one) for one in flat.tolist()] if rational else flat.tolist()
-        found.append(own if rational else own.astype(float))
-    if any(not ((row > 0).all() or (row == 0).all()) for row in found) or not any(row[0] > 0 for row in found):
+        own[:] = [Fraction(number) for number in flat.tolist()] if rational else flat.tolist()
+        precisions_read.append(own if rational else own.astype(float))
+    if any(not ((row > 0).all() or (row == 0).all()) for row in precisions_read) or not any(
+        row[0] > 0 for row in precisions_read
+    ):
         raise OutOfRange("precisions must be positive, or 0 for a whole level, and some level measured", came="others")
-    return found
+    return precisions_read
 
 
 def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
@@ -347,11 +354,11 @@ def _sums(tree: UnequalTree, level: int, values: Any, known: Array) -> Array:
         raise OutOfRange("a level is measured, or it is not", came=f"level {level}", remedy=remedy)
     if values is None:
         return known * 0
-    found = np.asarray(values)
-    if found.shape != (tree.groups[level],):
-        raise OutOfRange(f"a level of {tree.groups[level]} groups must have as many sums", came=f"shape {found.shape}")
+    sums = np.asarray(values)
+    if sums.shape != (tree.groups[level],):
+        raise OutOfRange(f"a level of {tree.groups[level]} groups must have as many sums", came=f"shape {sums.shape}")
     if known.dtype != object:
-        return found.astype(float)
-    own = np.empty(found.shape, dtype=object)
-    own[:] = [Fraction(one) for one in found.tolist()]
+        return sums.astype(float)
+    own = np.empty(sums.shape, dtype=object)
+    own[:] = [Fraction(number) for number in sums.tolist()]
     return own

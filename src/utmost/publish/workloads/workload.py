@@ -57,19 +57,19 @@ class Part(Shown):
     def spectrum(self, blocks: Blocks) -> Array:
         """The mean of |Q_T w|^2 over the answers w; (eigenspaces,), Fractions."""
         factors = [sums.spectrum(chain) for sums, chain in zip(self.sums, blocks.chains, strict=True)]
-        found = np.empty(len(blocks.eigenspaces), dtype=object)
-        found[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
-        return frozen(found)
+        squares = np.empty(len(blocks.eigenspaces), dtype=object)
+        squares[:] = [Fraction(square) / self.answers for square in blocks.spectrum(factors)]
+        return frozen(squares)
 
     def sizes(self, domain: Domain) -> dict[int, int]:
         """How many atoms an answer adds up, and how many answers add up so many."""
-        found = {1: 1}
+        counts = {1: 1}
         for sums, axis in zip(self.sums, domain.axes, strict=True):
             lengths, grown = sums.lengths(axis), dict[int, int]()
-            for (size, times), (length, rows) in product(found.items(), lengths.items()):
+            for (size, times), (length, rows) in product(counts.items(), lengths.items()):
                 grown[size * length] = grown.get(size * length, 0) + times * rows
-            found = grown
-        return dict(sorted(found.items()))
+            counts = grown
+        return dict(sorted(counts.items()))
 
     def matrix(self, domain: Domain) -> Floats:
         """The answers as rows of 0 and 1; (answers, atoms).
@@ -248,8 +248,8 @@ class Workload(Shown):
             taken = domain.selection(where)
             if not all(row.any() for row in taken):
                 raise OutOfRange("a sum must take an atom", came="none", where=_where_name(where))
-            found = tuple(sum_of_values(axis, row) for axis, row in zip(domain.axes, taken, strict=True))
-            parts.append(_part(domain, _where_name(where), found, weight, per_answer=False))
+            sums = tuple(sum_of_values(axis, row) for axis, row in zip(domain.axes, taken, strict=True))
+            parts.append(_part(domain, _where_name(where), sums, weight, per_answer=False))
         return _workload(domain, parts)
 
     @classmethod
@@ -271,11 +271,11 @@ class Workload(Shown):
         return _workload(self.domain, (*self.parts, *other.parts))
 
     def __repr__(self) -> str:
-        said = (
+        part_texts = (
             f"{part.name or 'total'}: {part.answers} answer{'s' * (part.answers > 1)}, weight {part.weight}"
             for part in self.parts
         )
-        line = f"Workload({'; '.join(said)})"
+        line = f"Workload({'; '.join(part_texts)})"
         return line if len(line) <= LONGEST else f"Workload({len(self.parts)} parts, {self.answers} answers)"
 
     @property
@@ -309,14 +309,14 @@ class Workload(Shown):
         Raises:
             Unsupported: where the groups of a level differ in size.
         """
-        chains, found = chains_of(self.domain), dict[Family, None]()
+        chains, spaces = chains_of(self.domain), dict[Family, None]()
         for part in self.parts:
             shown = [
                 [level for level, square in enumerate(sums.spectrum(chain)) if square]
                 for sums, chain in zip(part.sums, chains, strict=True)
             ]
-            found.update(dict.fromkeys(product(*shown)))
-        return tuple(sorted(found))
+            spaces.update(dict.fromkeys(product(*shown)))
+        return tuple(sorted(spaces))
 
     def spectrum(self, blocks: Blocks) -> Array:
         """The sum over the parts of weight times mean |Q_T w|^2; (eigenspaces,), Fractions."""
@@ -435,16 +435,16 @@ def _detail(along: AxisSums) -> str:
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:
-    answers = prod(one.lengths(axis).total() for one, axis in zip(sums, domain.axes, strict=True))
+    answers = prod(axis_sums.lengths(axis).total() for axis_sums, axis in zip(sums, domain.axes, strict=True))
     return Part(name, _weight(weight, name) * (answers if per_answer else 1), sums, answers)
 
 
 def _weight(weight: Number, name: str) -> Fraction:
-    found = exact(weight, "weight")
-    if found <= 0:
+    number = exact(weight, "weight")
+    if number <= 0:
         remedy = "Leave out what is not wanted."
         raise OutOfRange("a weight must be positive", came=weight, where=name or "total", remedy=remedy)
-    return found
+    return number
 
 
 def _where_name(where: Where) -> str:
@@ -465,28 +465,28 @@ def _workload(domain: Domain, parts: Iterable[Part]) -> Workload:
 
 def _merged(parts: Iterable[Part]) -> Iterator[Part]:
     """The parts, with the weights of equal ones added."""
-    found: dict[tuple[AxisSums, ...], Part] = {}
+    merged: dict[tuple[AxisSums, ...], Part] = {}
     for part in parts:
-        same = found.get(part.sums)
-        found[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
-    yield from found.values()
+        same = merged.get(part.sums)
+        merged[part.sums] = part if same is None else replace(same, weight=same.weight + part.weight)
+    yield from merged.values()
 
 
-def _set(made: Workload, domain: Domain, parts: Iterable[Part]) -> None:
-    kept = tuple(parts)
-    if not kept:
+def _set(workload: Workload, domain: Domain, parts: Iterable[Part]) -> None:
+    listed = tuple(parts)
+    if not listed:
         raise OutOfRange("a workload must want something", came="nothing", remedy='The total is {"": 1}.')
-    if len({part.name for part in kept}) < len(kept):
+    if len({part.name for part in listed}) < len(listed):
         raise OutOfRange("different sums must read differently", came="one text for two", remedy="Rename a label.")
-    object.__setattr__(made, "domain", domain)
-    object.__setattr__(made, "parts", kept)
+    object.__setattr__(workload, "domain", domain)
+    object.__setattr__(workload, "parts", listed)
 
 
 def _crossed(factors: Sequence[Array]) -> Floats:
-    found: Floats = np.ones((1, 1))
+    product_matrix: Floats = np.ones((1, 1))
     for factor in factors:
-        found = np.asarray(np.kron(found, factor), dtype=float)
-    return found
+        product_matrix = np.asarray(np.kron(product_matrix, factor), dtype=float)
+    return product_matrix
 
 
 def _check_entries(entries: int) -> None:

@@ -95,7 +95,7 @@ def bounds_of(
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
-    unbiased = integer = given = None
+    unbiased = integer = over_families = None
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
         best = directions or _directions(workload, unit)
@@ -112,11 +112,11 @@ def bounds_of(
             missing["these families"] = "the families do not determine every wanted answer"
         else:
             words = _family_words(workload, unit, chosen)
-            given = bound("these families", words, f"{_CHARGED}; {_LINEAR}", shares)
+            over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", shares)
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
-    return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, given, missing, means)
+    return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, over_families, missing, means)
 
 
 def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Family, ...]:
@@ -126,8 +126,8 @@ def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Famil
     count = 1
     for axis in domain.axes:
         count *= len(axis.levels) + 1
-    found = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
-    return tuple(found) if len(domain.axes) == 1 else tuple(family for family in found if _is_even(domain, family))
+    chosen = domain.families() if count <= _MOST_FAMILIES else dict.fromkeys((domain.finest, *workload.families))
+    return tuple(chosen) if len(domain.axes) == 1 else tuple(family for family in chosen if _is_even(domain, family))
 
 
 def _is_even(domain: Domain, family: Family) -> bool:
@@ -135,7 +135,7 @@ def _is_even(domain: Domain, family: Family) -> bool:
     sizes = (
         np.diff(axis.group_starts(level), append=axis.size) for axis, level in zip(domain.axes, family, strict=True)
     )
-    return all(bool((one == one[0]).all()) for one in sizes)
+    return all(bool((group_sizes == group_sizes[0]).all()) for group_sizes in sizes)
 
 
 def _per_answer_words(unit: Unit) -> str:
@@ -234,9 +234,9 @@ def _chord(
     At the optimum g_S = max g where z_S > 0, and F is max g, and g_total besides where that family has 1 for nothing.
     """
     squares = np.array([float(square / sum(spectrum)) for square in spectrum])
-    kept = np.array([square > 0 for square in spectrum])
-    squares = squares[kept]
-    inside, free = blocks.below[kept] * blocks.sizes, np.zeros(len(blocks.families))
+    present = np.array([square > 0 for square in spectrum])
+    squares = squares[present]
+    inside, free = blocks.below[present] * blocks.sizes, np.zeros(len(blocks.families))
     if total is not None:
         free[total] = 1
         inside[:, total] *= weight
@@ -260,17 +260,17 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
     """Weights and near roots: y_j <- y_j X_jj, which is the diagonal of the roots, as long as the bound grows."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
-    y, best, kept = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
+    y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
     for _ in range(rounds):
         roots = [_root(matrix, np.sqrt(y)) for matrix in matrices]
         diagonal = np.asarray(sum(part.times * root.diagonal() for part, root in zip(parts, roots, strict=True)))
         value = float(diagonal.sum())
         if value > best:
-            kept = y
+            best_weights = y
         if value <= best * (1 + gap):
             break
         best, y = value, np.maximum(diagonal, 1e-12 * value) / np.maximum(diagonal, 1e-12 * value).sum()
-    q = np.maximum(1, np.rint(np.sqrt(kept / kept.max()) * (1 << 20)))
+    q = np.maximum(1, np.rint(np.sqrt(best_weights / best_weights.max()) * (1 << 20)))
     scaled = [_integers(_root(matrix, q)) for matrix in matrices]
     return MatrixRoots(tuple(int(w) for w in q), tuple(root for root, _ in scaled), tuple(bits for _, bits in scaled))
 
@@ -278,13 +278,13 @@ def _matrix_roots(parts: Sequence[MatrixPart], rounds: int = 12, gap: float = 1e
 def _root(matrix: Floats, q: Floats) -> Floats:
     """The square root of diag(q) matrix diag(q)."""
     values, vectors = np.linalg.eigh(q[:, None] * matrix * q)
-    found = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-    return np.asarray((found + found.T) / 2)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return np.asarray((root + root.T) / 2)
 
 
 def _integers(root: Floats) -> tuple[Array, int]:
     """A matrix in units of 2^-bits, of which its largest entry has about 2^60."""
     bits = max(0, 60 - int(np.frexp(np.abs(root).max())[1]))
-    found = np.empty(root.shape, dtype=object)
-    found[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]
-    return found, bits
+    integers = np.empty(root.shape, dtype=object)
+    integers[:] = [[int(entry) for entry in row] for row in (root * ldexp(1.0, bits)).tolist()]
+    return integers, bits

@@ -91,13 +91,13 @@ class WorkloadBounds(Shown):
 
     def each(self) -> dict[str, LowerBound]:
         """The bounds there are, by kind."""
-        found = {
+        bounds = {
             "per answer": self.per_answer,
             "any unbiased": self.any_unbiased,
             "any integer strategy": self.any_integer_strategy,
             "these families": self.these_families,
         }
-        return {kind: bound for kind, bound in found.items() if bound is not None}
+        return {kind: bound for kind, bound in bounds.items() if bound is not None}
 
     def within(self, value: float) -> dict[str, float]:
         """How many times each bound the weighted variance of a strategy is, rounded up."""
@@ -216,15 +216,15 @@ def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDire
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
     """Of each part the mean over its answers of what no mechanism is below."""
     whole = unit.sensitivity.denominator == 1
-    found: dict[int, Fraction] = {}
+    known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
         total = Fraction(0)
         for size, answers in part.sizes(workload.domain).items():
             atoms = min(size, unit.cells)
-            if atoms not in found:
-                found[atoms] = answer_below(level, unit.sensitivity * atoms, whole)
-            total += answers * found[atoms]
+            if atoms not in known:
+                known[atoms] = answer_below(level, unit.sensitivity * atoms, whole)
+            total += answers * known[atoms]
         means.append(total / part.answers)
     return means
 
@@ -283,10 +283,10 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
         )
     grams = []
     for part in workload.parts:
-        found: Array = np.ones((1, 1))
+        product_gram: Array = np.ones((1, 1))
         for a in unlike:
-            found = np.kron(found, part.sums[a].gram(domain.axes[a]))
-        grams.append(_integers(found))
+            product_gram = np.kron(product_gram, part.sums[a].gram(domain.axes[a]))
+        grams.append(_integers(product_gram))
     weights = [part.weight / part.answers for part in workload.parts]
     below = lcm(*(weight.denominator for weight in weights))
     parts = []
@@ -304,12 +304,12 @@ def _on_eigenspace(
     sums: Sequence[AxisSums], alike: Sequence[int], chains: Sequence[Sequence[int]], T: Sequence[int]
 ) -> int:
     """The eigenvalue of the whole families' matrix on T: on each axis the size of a group, 0 below its level."""
-    found = 1
+    eigenvalue = 1
     for a, chain, t in zip(alike, chains, T, strict=True):
         own = sums[a]
         assert isinstance(own, Groups), "only whole families leave values alike"
-        found *= chain[own.at] if t >= own.at else 0
-    return found
+        eigenvalue *= chain[own.at] if t >= own.at else 0
+    return eigenvalue
 
 
 def _integers(matrix: Array) -> Array:

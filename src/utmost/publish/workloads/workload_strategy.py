@@ -113,13 +113,13 @@ class Strategy(Shown):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
             workload.check_adds(unit)
             check_measured(workload, unit, dict(read), pair, rows)
-        found = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
-        for name, value in zip(Strategy.__slots__, found, strict=True):
+        values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
+        for name, value in zip(Strategy.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = (self.workload, self.level, self.tuned_at, self.together, self.rows)
-        return Strategy, (self.domain, self.unit, dict(self.shares), *kept)
+        optional = (self.workload, self.level, self.tuned_at, self.together, self.rows)
+        return Strategy, (self.domain, self.unit, dict(self.shares), *optional)
 
     def __str__(self) -> str:
         return _table(self)
@@ -166,8 +166,8 @@ class Strategy(Shown):
         """The sums over the groups of each measured family, from an array with one number for each atom."""
         if self.rows is not None:
             return self.rows.sums(atoms, list(self.shares))
-        found, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
-        return found if pair is None else {family: pair.turned(sums, family) for family, sums in found.items()}
+        sums, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
+        return sums if pair is None else {family: pair.turned(sums, family) for family, sums in sums.items()}
 
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
@@ -300,8 +300,8 @@ class Strategy(Shown):
     def within(self) -> list[tuple[str, float]]:
         """Of each class of mechanisms, how many times its least error this error is at most, rounded up."""
         bounds = self.lower_bounds
-        found = bounds.each()
-        listed = [(found[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
+        lower = bounds.each()
+        listed = [(lower[kind].holds_for, times) for kind, times in bounds.within(self.value).items()]
         rows = self.rows_bound
         if rows:
             listed.append(
@@ -353,16 +353,18 @@ class Strategy(Shown):
         """
         workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
         tents = None if any(map(is_tents, self.shares)) else False
-        found = {
+        alternatives = {
             name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None:
-                found["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
-            found["atoms alone"] = atoms_alone(workload, self.unit, pair)
+                alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
+            alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
         stated = (self.level, self.tuned_at, self.together)
-        others = {name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in found.items()}
+        others = {
+            name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
+        }
         return Alternatives({"these shares": self, **others})
 
 
@@ -383,12 +385,12 @@ class Alternatives(Shown):
     def deviations(self) -> dict[str, dict[str, float]]:
         """Of each strategy, by part the root of the mean variance."""
         return {
-            name: {part: sqrt(variance) for part, variance in one.variances.items()}
-            for name, one in self.strategies.items()
+            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
+            for name, strategy in self.strategies.items()
         }
 
     def __str__(self) -> str:
-        rows = [[name, *map(_shown, found.values())] for name, found in self.deviations.items()]
+        rows = [[name, *map(_shown, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
         return _aligned([["standard deviations", *parts], *rows])
 
