@@ -511,6 +511,8 @@ def wrong_outcome(made: Call, seconds: float) -> str | None:
         return _told(error)
     except TooLong:
         return "TooLong"
+    except FileNotFoundError:  # a path that names no file, as Python says it
+        return None
     except Exception as error:
         return _told(error)
     return None

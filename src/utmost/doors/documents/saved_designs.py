@@ -11,7 +11,7 @@ from utmost.design.spaces import Consumer, Space, losses
 from utmost.design.spaces.losses import loss_named
 from utmost.doors.documents import channel_files, designs
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import checked
+from utmost.laws.exact import checked, possible_path
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, write_together
@@ -97,7 +97,7 @@ def read_design(path: Path | str) -> Optimum | Channel:
     >>> str(read_design(path).matrix[0, 0]), read_design(path).outcomes
     ('2/3', ('yes', 'no'))
     """
-    path = Path(path)
+    path = Path(possible_path(path, "path"))
     if path.suffix.lower() == ".json" and is_design(path):
         certificate = designs.read(path)
         if not certificate.verify():

@@ -120,6 +120,8 @@ def _facts(stated: Stated) -> dict[str, Any]:
 
 def _stated(found: Mapping[str, Any]) -> Stated:
     ptype = stated_type(found)
+    if len(found["loss"]) != ptype.space.size:  # before a table of its distances is made
+        raise BadTable("the losses must be those of the secrets", came=f"{len(found['loss'])} rows")
     numbers = _Numbers.of(ptype)
     loss, channel = numbers.rational_table(found["loss"]), numbers.channel(found["mechanism"])
     conflict, better = found["conflict"], found["better"]

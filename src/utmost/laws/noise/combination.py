@@ -21,6 +21,7 @@ from utmost.laws.noise.law import law_level, read_confidence
 # Coefficients beyond these sizes are nobody's; within them no float overflows.
 _LARGEST_SIZE = 10**100
 _MOST_TERMS = 10**30
+_MOST_LISTED = 10**8
 # S is taken for a multiple of one step where that is at least so small a part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
 # A radius of a sum that takes no common steps is found to this part of itself.
@@ -334,6 +335,8 @@ def _listed(values: Any, name: str) -> Sequence[Any]:
         return list(values.tolist())
     if not isinstance(values, Sequence) or isinstance(values, str | bytes):
         raise wrong_kind(name, "a sequence", values)
+    if len(values) > _MOST_LISTED:
+        raise OutOfRange(f"{name} must be at most {_MOST_LISTED}: equal terms have a count", came=len(values))
     return values
 
 

@@ -3,6 +3,7 @@
 A cost is any callable; the powers |x|^m are named, because every law knows their expectation in closed form.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,10 @@ class Moment:
         """|x|^order; an integer order keeps integers and fractions exact."""
         check_numbers(x, "error")
         size = np.abs(x) if isinstance(x, np.ndarray) else abs(x)
-        return size ** (self.order.numerator if self.is_integer else float(self.order))
+        try:
+            return size ** (self.order.numerator if self.is_integer else float(self.order))
+        except OverflowError:
+            return math.inf  # as arrays have it
 
     @property
     def is_integer(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotALoss, OutOfRange
-from utmost.laws.exact import Interval, Level, Number, checked, exact, nearest, precision
+from utmost.laws.exact import Interval, Level, Number, checked, exact, natural, nearest, precision
 from utmost.laws.exact.levels import integer_root
 from utmost.laws.noise import polynomials
 from utmost.laws.noise.costs import Cost, Moment, absolute, read_cost, squared
@@ -342,6 +342,7 @@ class Staircase(RealLaw):
     @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
         """An interval around E|X|^order, for an integer order >= 1."""
+        order = natural(order, "order", least=1)
         guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)
         result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)

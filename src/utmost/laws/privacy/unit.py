@@ -17,6 +17,7 @@ Neighbours = Literal["add-remove", "change-one"]
 
 # Replacing a record is removing it and then adding another: two steps, each of which must be paid for.
 _LARGEST = 10**100  # the laws take no larger sensitivity either: no query has one, and each digit costs time
+_STATED = {"sensitivity", "cells", "neighbours"}
 _STEPS: dict[Neighbours, int] = {"add-remove": 1, "change-one": 2}
 
 
@@ -80,14 +81,14 @@ class Unit(Rebuilt):
         """The unit that `facts` wrote, alone or among other values.
 
         Raises:
-            OutOfRange, NotANumber, KeyError, TypeError: for what describes none.
+            OutOfRange, NotANumber, WrongKind: for what describes none.
 
         >>> unit = Unit(100, 2, amount=Amount("spent", "0.05"))
         >>> Unit.of_facts(unit.facts()) == unit
         True
         """
-        if not isinstance(facts, Mapping):
-            raise wrong_kind("facts", "the facts of a unit", facts)
+        if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
+            raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
         promised = facts.get("nonnegative", False)
         named = facts.get("amount")
         return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], named, nonnegative=promised)
@@ -133,6 +134,7 @@ class Unit(Rebuilt):
         low, high = self.amount.between
         return high, low
 
+    @checked
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
 

@@ -54,10 +54,10 @@ class PublishRequest:
         """
         if not isinstance(independent, bool):
             raise OutOfRange("independent must be true or false", came=independent)
-        group = check_name(check_name(name, "name") if dataset is None else dataset, "dataset")
+        group = check_name(name, "name") if dataset is None else check_name(dataset, "dataset")
         wanted = None if version is None else exact_integer(version, "version")
         again = None if request is None else check_name(request, "request")
-        return cls(name, group, level, promise, wanted, again, independent)
+        return cls(check_name(name, "name"), group, level, promise, wanted, again, independent)
 
     def as_published(self, look: Callable[[Callable[[State], Promise]], Promise]) -> "PublishRequest":
         """The same with the rule of snapping of the release that it asks for again, if there is one, on the reals.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import checked
+from utmost.laws.exact import checked, possible_path
 from utmost.publish.ledger import Promise
 from utmost.publish.statements.codec import Form, write
 from utmost.publish.tables.atomic import write_together
@@ -54,4 +54,4 @@ def read_promise(path: Path | str) -> Promise:
     >>> read_promise(path) == promise
     True
     """
-    return PROMISE_FORM.read(Path(path))
+    return PROMISE_FORM.read(Path(possible_path(path, "path")))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from utmost.errors import BadTable, UtmostError
-from utmost.laws.exact import checked
+from utmost.laws.exact import checked, possible_path
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec, statement_files
@@ -48,7 +48,7 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     >>> read_workload(path).total() == released.total()
     True
     """
-    place = path if isinstance(path, Path) else Path(path)
+    place = Path(possible_path(path, "path"))
     if files.ending_of(place) in _TABLES:
         return _of_table(place)
     found = codec.read_json(place, "a workload release must")

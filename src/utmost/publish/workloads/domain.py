@@ -312,6 +312,8 @@ def _axis(name: str, axis: Any) -> Axis:
 def _words(name: Any) -> tuple[str, ...]:
     if not isinstance(name, Sequence):
         raise wrong_kind("a family", "the names of its levels", name)
+    if not isinstance(name, str) and len(name) > _MOST_NAMES:
+        raise OutOfRange(f"a family has the names of at most {_MOST_NAMES} levels", came=len(name))
     return (name,) if isinstance(name, str) else tuple(name)
 
 
@@ -355,6 +357,7 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
 
 
 _SHOWN = 12
+_MOST_NAMES = 1000
 _TRUTH: dict[Label, Label] = {"false": False, "true": True}
 
 

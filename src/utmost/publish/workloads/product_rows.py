@@ -230,6 +230,7 @@ class ProductRows:
         return [listed.facts(axis) for axis, listed in zip(self.domain.axes, self.axes, strict=True)]
 
     @classmethod
+    @checked
     def of_facts(cls, domain: Domain, facts: Any) -> "ProductRows":
         """The rows that JSON values describe.
 
