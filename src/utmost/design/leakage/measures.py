@@ -150,6 +150,7 @@ def scores(payments: Array, joint: Array) -> Array:
     return matrix_product(pay.T, J)
 
 
+@checked
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
     """For each outcome the action with the least score; of several the smallest, with the outcome among the ties.
 

@@ -290,6 +290,8 @@ def largest_bit_ratio(law_of_zero: PairLaw, law_of_one: PairLaw) -> Fraction:
     Fraction(7, 1)
     """
     ratios = [law_of_zero[pair] / law_of_one[pair] for pair in law_of_zero if law_of_one[pair]]
+    if not ratios or min(ratios) <= 0:
+        raise OutOfRange("both laws must have the same pairs, one at least", came="others", where="largest_bit_ratio")
     return max(max(ratio, 1 / ratio) for ratio in ratios)
 
 

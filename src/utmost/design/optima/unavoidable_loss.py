@@ -133,6 +133,7 @@ class PairForms:
 
 _SLACK = 1e-9
 _MOST_ROWS = 4_000_000  # minutes, and gigabytes
+_LOOSEST = 700  # beyond, alpha is no float
 
 
 def gradual_loss(
@@ -178,6 +179,8 @@ def gradual_loss(
         raise Unsupported(
             f"the program may have at most {_MOST_ROWS} rows", came=f"reach {periods}, D = {D}", remedy=remedy
         )
+    if loose_level.epsilon_float > _LOOSEST:
+        raise Unsupported(f"the program takes levels up to {_LOOSEST}", came=loose_level)
     forms = PairForms(D, math.exp(-strict_level.epsilon_float), math.exp(-loose_level.epsilon_float), periods * D)
     rows = _privacy(forms)
     lower = [0.0] * len(rows)

@@ -91,7 +91,7 @@ def edge_list(edges: Any) -> list[Any]:
     Raises:
         NotAMetric: for what holds none.
     """
-    if not isinstance(edges, Iterable) or isinstance(edges, type | range):
+    if not isinstance(edges, Iterable) or isinstance(edges, type | range) or getattr(edges, "ndim", 1) == 0:
         raise NotAMetric("an edge must be a pair (u, v) or a triple (u, v, length)", came=type(edges).__name__)
     return list(edges)
 

@@ -47,7 +47,7 @@ def from_counts(weights: object) -> Array:
     """
     array = _nonnegative(weights, "weights")
     total = array.sum()
-    if total == 0 or not np.isfinite(float(total)):
+    if total == 0 or not (is_exact(array) or np.isfinite(float(total))):
         raise NotAPrior("the weights must have a positive finite sum", came=str(total))
     return frozen(array / total)
 

@@ -215,7 +215,7 @@ class PrivacyType(Shown, Rebuilt):
         if not isinstance(space, Space):
             raise OutOfRange(
                 "a privacy type needs a space",
-                came=repr(space),
+                came=type(space).__name__,
                 remedy="Write counts(n), say; of a policy a `PolicyType`.",
             )
         object.__setattr__(self, "space", space)

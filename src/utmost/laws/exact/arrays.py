@@ -141,7 +141,9 @@ def to_floats(array: Array) -> NDArray[np.float64]:
 def fractions(integers: Array) -> Array:
     """An integer array of any shape as Fractions."""
     numbers = integers.ravel().tolist()
-    return objects((_SMALL[k] if 0 <= k < len(_SMALL) else Fraction(k) for k in numbers), integers.shape)
+    return objects(
+        (_SMALL[k] if type(k) is int and 0 <= k < len(_SMALL) else Fraction(k) for k in numbers), integers.shape
+    )
 
 
 def objects(values: Iterable[Any], shape: int | tuple[int, ...] = -1) -> Array:

@@ -341,8 +341,8 @@ class Staircase(RealLaw):
 
     @checked
     def moment_interval(self, order: int, bits: int = 128) -> Interval:
-        """An interval around E|X|^order, for an integer order >= 1."""
-        order = natural(order, "order", least=1)
+        """An interval around E|X|^order, for an integer order from 1 to 1000."""
+        order = natural(order, "order", least=1, most=1000)
         guard = 64 + self.profile.narrow_bits() + (order + 1) * cleared_bits(self.level)
         result: Interval = self.profile.moment(IntervalPowers(self.level, bits + guard), order)
         return result.at(bits)

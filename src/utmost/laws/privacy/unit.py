@@ -145,9 +145,10 @@ class Unit(Rebuilt):
             return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
         return f"{self.cells} pair{'s' * (self.cells != 1)} of {cell}s along {self.amount.name!r}"
 
+    @checked
     def text(self, steps: int | Fraction) -> str:
         """So many steps in words, in the amount's own unit."""
-        return str(steps) if self.amount is None else self.amount.text(steps)
+        return str(exact(steps, "steps")) if self.amount is None else self.amount.text(steps)
 
     def check_plain(self) -> None:
         """Check that values come as they are noised, and not in steps.

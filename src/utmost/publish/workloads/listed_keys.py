@@ -5,11 +5,11 @@ levels are its columns from the right: each row, the rows that agree but for the
 column's value are sums of rows, too, and follow from a release.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, WrongKind
-from utmost.laws.exact import checked
+from utmost.laws.exact import checked, wrong_kind
 from utmost.publish.workloads.axes import Axis, Label, hierarchy, label_text, plain
 
 BETWEEN = " / "
@@ -87,6 +87,8 @@ def _cells(column: Any) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
             return list(getattr(column, method)())
+    if not isinstance(column, Iterable):
+        raise wrong_kind("a column of keys", "a list of values", column)
     return list(column)
 
 

@@ -9,6 +9,8 @@ from utmost.publish.workloads.tents import CLASS_MARK, MARK, WIDEST, class_code
 
 _LONGEST = 6  # digits of a class of rows
 
+_MOST_NAMES = 1000
+
 
 def measured_family(domain: Domain, name: Any) -> Family:
     """A family that may be measured, by the names of its levels, or of the tents on an axis.
@@ -109,7 +111,7 @@ def _words(domain: Domain, name: Any) -> list[Any]:
         return list(
             words_in(name, lambda word: word in levels or names_tents(domain, word) or names_class(domain, word))
         )
-    return list(name) if isinstance(name, Sequence) else []
+    return list(name) if isinstance(name, Sequence) and len(name) <= _MOST_NAMES else []
 
 
 def names_tents(domain: Domain, word: Any) -> bool:

@@ -62,7 +62,7 @@ class AxisRows:
     def __post_init__(self) -> None:
         rows, parts = self.rows, self.parts
         if type(self.level) is not int or self.level < 0 or type(parts) is not int or not 1 <= parts <= MOST_PARTS:
-            raise OutOfRange(f"listed rows have a level, and 1 to {MOST_PARTS} parts", came=f"{self.level}, {parts}")
+            raise OutOfRange(f"listed rows have a level, and 1 to {MOST_PARTS} parts", came="others")
         whole = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind in "iu"
         if not whole or not rows.shape[1] or len(rows) > MOST_ROWS or int(rows.min(initial=0)) < 0:
             raise OutOfRange(f"listed rows must be at most {MOST_ROWS} rows of integers from 0", came="others")
