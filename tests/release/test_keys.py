@@ -296,9 +296,9 @@ def test_the_order_of_the_data_does_not_show():
 
 
 def _read(counts):
-    from utmost.publish.releases.keys import _counted
+    from utmost.publish.releases.keys import counted_keys
 
-    return _counted(counts)
+    return counted_keys(counts)
 
 
 def test_growing_deltas_only_add_and_repeat_what_was_said():

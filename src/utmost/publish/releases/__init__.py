@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from utmost.publish.releases.turning import turned, turned_back
     from utmost.publish.releases.values import add_noise
+    from utmost.publish.releases.vast_domains import NamedCells, Texts, Tuples, Universe, name_cells
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.releases.workload_answers import Answer
@@ -55,6 +56,7 @@ __all__ = [
     "ItemCommitment",
     "ItemRelease",
     "KeySelection",
+    "NamedCells",
     "NamedKeys",
     "NamingLaw",
     "NoisePath",
@@ -68,9 +70,12 @@ __all__ = [
     "SumsAndCounts",
     "TableRelease",
     "TangentPlane",
+    "Texts",
     "TogetherPlan",
     "TogetherRelease",
     "TrustRelease",
+    "Tuples",
+    "Universe",
     "WithheldTable",
     "WithheldTables",
     "WithholdingRule",
@@ -82,6 +87,7 @@ __all__ = [
     "guarantee",
     "independent_loss",
     "levels_by_distance",
+    "name_cells",
     "path",
     "plan_release",
     "plan_together",

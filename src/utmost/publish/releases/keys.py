@@ -160,7 +160,7 @@ def select_keys(
     """
     total, rare, each = _promise(epsilon, alpha, delta, keys)
     bits = secure(randomness)
-    return selected(_counted(counts), total, rare, each, bits)
+    return selected(counted_keys(counts), total, rare, each, bits)
 
 
 def selected(
@@ -217,8 +217,8 @@ class KeySelection(Shown, ProcessMemory):
         keys: int = 1,
         randomness: Randomness | None = None,
     ) -> None:
-        self._level, self._each = level(epsilon, alpha), _keys(keys)
-        self._start(_counted(counts), secure(randomness))
+        self._level, self._each = level(epsilon, alpha), keys_of_one(keys)
+        self._start(counted_keys(counts), secure(randomness))
 
     def _start(self, counts: Sequence[tuple[Any, int]], randomness: Randomness) -> None:
         self._counts, self._randomness = counts, randomness
@@ -347,14 +347,15 @@ def key_columns(keys: Sequence[Any], column: str) -> dict[str, list[Any]]:
 
 
 def _promise(epsilon: Any, alpha: Any, delta: Any, keys: Any) -> tuple[Level, Fraction, int]:
-    return level(epsilon, alpha), read_delta(delta), _keys(keys)
+    return level(epsilon, alpha), read_delta(delta), keys_of_one(keys)
 
 
-def _keys(keys: Any) -> int:
+def keys_of_one(keys: Any) -> int:
+    """How many keys one individual holds at most."""
     return natural(keys, "keys", least=1, most=_MOST_KEYS)
 
 
-def _counted(counts: Any) -> list[tuple[Any, int]]:
+def counted_keys(counts: Any) -> list[tuple[Any, int]]:
     """The keys that somebody holds, in the order of their texts, with their counts."""
     names, column = _columns(counts)
     try:

@@ -6,7 +6,7 @@ the long way: docs/theory/unknown-keys.md has the proof.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -19,8 +19,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.sampling import Randomness, sample
 from utmost.laws.sampling.geometric_draws import OneMarked
 from utmost.laws.sampling.random_bits import secure
-from utmost.publish.releases.keys import _counted as counted_keys
-from utmost.publish.releases.keys import _keys as keys_of_one
+from utmost.publish.releases.keys import counted_keys, keys_of_one
 
 _MOST_LETTERS = 1000
 _MOST_FALSE = 10**7
@@ -62,7 +61,7 @@ class Texts:
     def __post_init__(self) -> None:
         natural(self.most, "most", most=_MOST_LETTERS)
         natural(self.least, "least", most=self.most)
-        if not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
+        if not isinstance(self.alphabet, str) or not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
             raise OutOfRange("an alphabet must have letters, each once", where="Texts")
 
     @property
@@ -72,7 +71,7 @@ class Texts:
 
     def key(self, place: int) -> str:
         """The text in a place."""
-        base, length = len(self.alphabet), self.least
+        place, base, length = natural(place, "place", most=self.size - 1), len(self.alphabet), self.least
         while place >= base**length:
             place, length = place - base**length, length + 1
         letters = []
@@ -103,8 +102,10 @@ class Tuples:
     __slots__ = ("_lists", "_places", "size")
 
     def __init__(self, *lists: Sequence[Any]) -> None:
-        if not lists or not all(lists):
+        if not lists or not all(isinstance(values, Sequence) and len(values) for values in lists):
             raise OutOfRange("a product needs lists, each with a value", where="Tuples")
+        if not all(isinstance(value, Hashable) for values in lists if type(values) is not range for value in values):
+            raise OutOfRange("the values of a product must be texts or numbers", where="Tuples")
         self._lists = lists
         self._places = [
             None if isinstance(values, range) else {(type(value), value): place for place, value in enumerate(values)}
@@ -116,7 +117,7 @@ class Tuples:
 
     def key(self, place: int) -> tuple[Any, ...]:
         """The tuple in a place."""
-        parts = []
+        place, parts = natural(place, "place", most=self.size - 1), []
         for values in reversed(self._lists):
             place, at = divmod(place, len(values))
             parts.append(values[at])
