@@ -12,8 +12,7 @@ import pytest
 from running import called, utmost_command
 from utmost.doors.cli.main import COMMANDS
 from utmost.publish.ledger.events import FORMAT as EVENTS
-from utmost.publish.releases.keys import KEYS_FORMAT
-from utmost.publish.releases.table_statements import FORMAT as TABLES
+from utmost.publish.releases.statement_kinds import KEYS_FORMAT, TABLE_FORMAT
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -86,8 +85,8 @@ def test_every_claim_names_tests_and_benchmarks_that_are_there():
 def test_the_formats_that_stay_are_those_that_are_written():
     said = (ROOT / "docs/reference/stability.md").read_text(encoding="utf-8")
     assert f"| ledger, its events | {EVENTS} | 1 to {EVENTS} |" in said
-    assert TABLES == KEYS_FORMAT
-    assert f"| statements of a table, of named keys | {TABLES} | 1, {TABLES} |" in said
+    assert TABLE_FORMAT == KEYS_FORMAT
+    assert f"| statements of a table, of named keys | {TABLE_FORMAT} | 1, {TABLE_FORMAT} |" in said
 
 
 def _shown_by_commands():

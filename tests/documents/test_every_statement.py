@@ -7,7 +7,7 @@ import pytest
 
 from documents.test_registry_entry import STATEMENTS
 from utmost.errors import BadTable, Unsupported
-from utmost.publish.statements.stated_words import _READERS, stated_release
+from utmost.publish.statements.statement_readers import READERS, stated_release
 
 # What is on the curator's word, and of which any other value of its kind says nothing that could be computed.
 ON_TRUST = {
@@ -83,7 +83,7 @@ def refused(said):
 
 def test_every_kind_of_statement_is_here():
     kinds = {json.loads(json.dumps(make()))["kind"] for make in STATEMENTS.values()}
-    assert kinds | {"utmost workload table"} == set(_READERS)
+    assert kinds | {"utmost workload table"} == set(READERS)
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

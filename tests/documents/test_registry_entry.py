@@ -22,6 +22,7 @@ from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
+from utmost.publish.releases.statement_kinds import ANSWERS_KIND
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import (
     PRODUCTS,
@@ -31,8 +32,7 @@ from utmost.publish.statements.registry_entries import (
     registry_entry,
     slug_of,
 )
-from utmost.publish.statements.stated_choices import ANSWERS_KIND
-from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.publish.workloads import Strategy
 

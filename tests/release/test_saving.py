@@ -23,8 +23,8 @@ from utmost.publish.releases import (
     release_together,
     release_workload,
     select_keys,
-    together,
 )
+from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.statements import check_statement, check_together, stated_release, statement_files
 from utmost.publish.statements.workload_files import check_workload_table, read_workload
 from utmost.publish.tables import files
@@ -116,7 +116,7 @@ def test_what_is_saved_is_read_back_beside_a_statement_that_holds(kind, out, tmp
         assert stated_release(stored).line
     if stored["kind"] == "utmost table release":
         check_statement(stored, table, digested=False)
-    elif stored["kind"] == together.KIND:
+    elif stored["kind"] == TOGETHER_KIND:
         check_together(stored, table, digested=False)
     elif stored["kind"] == "utmost workload table":
         assert check_workload_table(stored, table).spent == ut.level(1)

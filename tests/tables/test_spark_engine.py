@@ -165,7 +165,7 @@ def test_relaxed_and_viewed_on_spark_are_the_values_of_one_machine(ledgers):
     between = here.view("visits", epsilon=1)
     moved = there.view("visits", table=again, table_at=2, epsilon=1)
     assert by_ward(moved) == dict(zip(wards()["ward"], between["visits"], strict=True))
-    with pytest.raises(DataChanged, match="item block"):
+    with pytest.raises(DataChanged, match="must be those that were published"):
         there.relax("visits", on_spark(wards() | {"visits": [1, *wards()["visits"][1:]]}), epsilon=3)
 
 

@@ -10,7 +10,7 @@ from utmost.doors.cli.screen import facts, grid, percent, screen
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases import WithheldTable
 from utmost.publish.statements import PublishedTable
-from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.tables import files
 
 _SHOWN = 24

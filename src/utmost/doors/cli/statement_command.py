@@ -14,7 +14,7 @@ from utmost.errors import OutOfRange
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import PRODUCTS, SECTORS, Deployment, registry_entry
-from utmost.publish.statements.stated_words import stated_release
+from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.statements.workload_files import is_workload
 from utmost.publish.statements.yaml_writing import yaml_text
 from utmost.publish.tables.atomic import Writer, check_absent, write_together

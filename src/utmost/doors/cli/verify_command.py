@@ -11,25 +11,24 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
-from utmost.publish.releases import WorkloadRelease, together
-from utmost.publish.releases.clean_release import CLEAN_KIND
-from utmost.publish.releases.keys import KEYS_KIND
-from utmost.publish.releases.places_statements import PLACES_KIND
-from utmost.publish.releases.table_statements import KIND, guarantee
-from utmost.publish.releases.withheld import WITHHELD_KIND
-from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.statement_kinds import (
+    CLEAN_KIND,
+    PLACES_KIND,
+    TABLE_KIND,
+    WITHHELD_KIND,
+)
+from utmost.publish.releases.table_statements import guarantee
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
-from utmost.publish.statements.places_check import PLACES_ON_TRUST, check_places
+from utmost.publish.statements.places_check import PLACES_ON_TRUST
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.stated_choices import check_keys_file
-from utmost.publish.statements.stated_words import stated_release
 from utmost.publish.statements.statement_check import ON_TRUST, check_statement, stated_plan
-from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, check_workload_table, is_workload
+from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
 from utmost.publish.tables import files
 
 Release = Annotated[file_options.File, file_options.file_argument("RELEASE", "A released table; - for the pipe.")]
@@ -92,15 +91,7 @@ def verify(
             "on_trust": [*ON_TRUST_OF_SUMS, *(["that the public facts are true"] if clean.given is not None else [])],
         }
         return answer.give(compared, lambda: _show(compared))
-    if kind in (together.KIND, PLACES_KIND):
-        statement_files.check_unchanged(release, stated)
-        if kind == PLACES_KIND:
-            law = repr(check_places(stated, files.read(spelling.of(release)), digested=False).noise)
-        else:
-            law = check_together(stated, files.read(spelling.of(release)), digested=False).drawn
-        report = _report(release, stated, path, public_key, law)
-        return answer.give(report, lambda: _show(report))
-    if kind != KIND:
+    if kind != TABLE_KIND:
         report = _other_report(release, spelling.of(release), stated, path, public_key)
         return answer.give(report, lambda: _show(report))
     plan = stated_plan(stated)
@@ -117,13 +108,10 @@ def verify(
 def _other_report(
     release: Path, spelled: Path, statement: dict[str, Any], path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of keys that were named, of answers, of a reading, and of a table of a release by a plan."""
+    """What was found of all but plain tables, clean ones and those with withheld cells."""
     stated = stated_release(statement)
     statement_files.check_unchanged(release, statement)
-    if statement["kind"] == WORKLOAD_TABLE_KIND:
-        check_workload_table(statement, files.read(spelled))
-    elif statement["kind"] == KEYS_KIND:
-        check_keys_file(statement, release, spelled)
+    READERS[statement["kind"]].check_file(statement, release, spelled)
     drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
     return _report(release, statement, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 

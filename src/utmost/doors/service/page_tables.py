@@ -10,7 +10,7 @@ from utmost.doors.service.held_releases import View
 from utmost.doors.service.page_rendering import short
 from utmost.doors.service.response_models import columns, statement_of
 from utmost.errors import BadTable
-from utmost.publish.releases.places_statements import PLACES_KIND
+from utmost.publish.releases.statement_kinds import PLACES_KIND
 from utmost.publish.statements import check_statement
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.tables.csv_table import numbers_of

@@ -16,6 +16,7 @@ from utmost.laws.noise import Combination
 from utmost.laws.privacy import Amount
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.releases.given_facts import read_given, read_table
+from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
@@ -28,8 +29,6 @@ from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegativ
 from utmost.publish.workloads.public_facts import PublicFacts, with_sums
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, SumSquares
 from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
-
-CLEAN_KIND, CLEAN_FORMAT = "utmost clean table", 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -23,13 +23,11 @@ from utmost.laws.sampling import Randomness, Thresholds
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.releases.naming import NamingLaw, appearing, naming_law, read_delta
+from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.cell_values import integer_cells
 from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
 from utmost.version import __version__
-
-KEYS_KIND = "utmost named keys"
-KEYS_FORMAT = 2
 
 _MOST_KEYS = 10**9
 # Python prints no integer of more than 4300 digits, and keys are put in order by their text.

@@ -7,11 +7,9 @@ from typing import Any
 
 from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
 from utmost.publish.releases.planar_law import PlanarLaw
+from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.table_statements import taken_for_granted
 from utmost.version import __version__
-
-PLACES_KIND = "utmost places release"
-PLACES_FORMAT = 2
 
 
 def radius_name(columns: Sequence[str]) -> str:

@@ -12,11 +12,11 @@ from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.publish.releases.statement_kinds import PROCESSED_KIND
 from utmost.publish.releases.table_statements import promise, taken_for_granted
 from utmost.publish.tables.saving import Digest, Publication
 from utmost.version import __version__
 
-PROCESSED_KIND = "utmost processed release"
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
 
 Before = Callable[[Any], Any]

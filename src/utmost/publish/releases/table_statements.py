@@ -1,7 +1,7 @@
 """The statement beside a release: everything a reader may know, and nothing that the release did not already say.
 
 The statement is plain data, ready for JSON. It holds no true value and no seed: there is none. What a format means
-never changes: a field that is added or renamed, and a sentence that is worded otherwise, makes `FORMAT` grow, and
+never changes: a field that is added or renamed, and a sentence that is worded otherwise, makes `TABLE_FORMAT` grow, and
 `utmost.publish.statements.statement_check` goes on reading the older ones.
 """
 
@@ -19,12 +19,10 @@ from utmost.laws.exact import Level, checked
 from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.digits import digits, joined
 from utmost.version import __version__
-
-KIND = "utmost table release"
-FORMAT = 2
 
 
 @checked
@@ -49,8 +47,8 @@ def statement(
     """
     unit, law = plan.unit, plan.law
     return {
-        "kind": KIND,
-        "format": FORMAT,
+        "kind": TABLE_KIND,
+        "format": TABLE_FORMAT,
         "utmost": __version__,
         "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),

@@ -28,14 +28,13 @@ from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import Laid
 from utmost.publish.releases.plan import plan_release
+from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable
 from utmost.publish.releases.table_statements import cells_digest, promise_text, taken_for_granted
 from utmost.publish.releases.turning import Halves, one_of, turned, turned_back
 from utmost.publish.tables.saving import SavedTable
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
 from utmost.version import __version__
-
-KIND, FORMAT = "utmost release of cells changed together", 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -215,8 +214,8 @@ def together_statement(
         digest: of the released table, see `cells_digest`.
     """
     return {
-        "kind": KIND,
-        "format": FORMAT,
+        "kind": TOGETHER_KIND,
+        "format": TOGETHER_FORMAT,
         "utmost": __version__,
         "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),

@@ -22,6 +22,7 @@ from utmost.laws.noise import Combination, Geometric
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
 from utmost.publish.releases.plan import Plan
+from utmost.publish.releases.statement_kinds import WITHHELD_KIND
 from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.tables.adapters import adapter_of, engine_door
@@ -30,8 +31,6 @@ from utmost.publish.tables.table_formats import with_blanks
 from utmost.publish.workloads.axes import text_of
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.version import __version__
-
-WITHHELD_KIND = "utmost withheld table"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

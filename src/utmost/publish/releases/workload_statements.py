@@ -22,6 +22,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
@@ -29,9 +30,6 @@ from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.version import __version__
 
-WORKLOAD_KIND = "utmost workload release"
-WORKLOAD_FORMAT = 1
-WORKLOAD_TABLE_KIND = "utmost workload table"
 _MOST_SUMS = 1 << 26
 
 _THEOREM = (

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from utmost.publish.statements.published_files import PublishedTable, read_release
     from utmost.publish.statements.registry_entries import Deployment, registry_entry
     from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
-    from utmost.publish.statements.stated_words import StatedRelease, stated_release
+    from utmost.publish.statements.stated_words import StatedRelease
     from utmost.publish.statements.statement_check import check_statement
+    from utmost.publish.statements.statement_readers import stated_release
     from utmost.publish.statements.together_check import check_together
     from utmost.publish.statements.withheld_check import check_withheld
     from utmost.publish.statements.workload_files import read_workload

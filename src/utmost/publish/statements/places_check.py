@@ -6,8 +6,9 @@ from typing import Any
 
 from utmost.laws.exact import exact, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND, places_statement, radius_name
+from utmost.publish.releases.places_statements import places_statement, radius_name
 from utmost.publish.releases.planar_law import PlanarLaw
+from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (

@@ -46,7 +46,7 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
     Returns:
         A whole HTML document; every word of the statement in it is escaped.
 
-    >>> from utmost.publish.statements.stated_words import stated_release
+    >>> from utmost.publish.statements.statement_readers import stated_release
     >>> from utmost.publish.releases import release_table
     >>> made = release_table({"a<b": [7]}, columns="a<b", epsilon="1/2", sensitivity=1, cells=1)
     >>> page = statement_page(stated_release(made.sidecar))

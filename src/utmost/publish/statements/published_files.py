@@ -5,7 +5,7 @@ what can be asked most of: a whole release by a plan of its document or of any o
 their error bars, a table with withheld cells, or else the table and what is facts of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,22 +16,18 @@ from urllib.request import urlopen
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.publish.releases import together
-from utmost.publish.releases.clean_release import CLEAN_KIND
-from utmost.publish.releases.keys import KEYS_KIND
-from utmost.publish.releases.places_statements import PLACES_KIND
-from utmost.publish.releases.table_statements import KIND
-from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable
+from utmost.publish.releases.statement_kinds import (
+    CLEAN_KIND,
+    TABLE_KIND,
+    WORKLOAD_KIND,
+)
+from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec, statement_files
-from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.stated_choices import check_keys_file
-from utmost.publish.statements.stated_words import StatedRelease, stated_release
-from utmost.publish.statements.together_check import check_together
-from utmost.publish.statements.withheld_check import check_withheld
-from utmost.publish.statements.workload_files import check_workload, check_workload_table
+from utmost.publish.statements.stated_words import StatedRelease
+from utmost.publish.statements.statement_readers import READERS, stated_release
+from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.text_files import TextFile
 
@@ -116,13 +112,19 @@ def read_release(
     if file.suffix.lower() == ".json" and not statement_files.sidecar_path(file).is_file():
         return _of_document(file, statement)
     beside = statement_files.sidecar_path(file) if statement is None else Path(statement)
-    facts = statement_files.read(beside) if beside.is_file() else {"kind": KIND}  # which says what is missing
-    if facts["kind"] == KIND:
+    facts = statement_files.read(beside) if beside.is_file() else {"kind": TABLE_KIND}  # which says what is missing
+    if facts["kind"] == TABLE_KIND:
         return ReleasedTable.read(file, statement, separator=separator, encoding=encoding)
     if statement is None:
         statement_files.check_unchanged(file, facts)
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
-    return _CHECKED.get(facts["kind"], _other)(facts, file, spelled)
+    if facts["kind"] == CLEAN_KIND:
+        return PublishedTable(files.read(spelled), facts, None)
+    known = READERS[facts["kind"]].check_file(facts, file, spelled)
+    if isinstance(known, WorkloadRelease | WithheldTable):
+        return known
+    table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
+    return PublishedTable(table, facts, stated_release(facts))
 
 
 def is_address(text: str) -> bool:
@@ -175,22 +177,3 @@ def _of_document(file: Path, statement: Path | str | None) -> WorkloadRelease:
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="statement", remedy=remedy)
     return check_workload(document)
-
-
-def _other(facts: dict[str, Any], file: Path, spelled: Path) -> PublishedTable:
-    """A table of another kind, its statement checked."""
-    table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
-    if facts["kind"] == PLACES_KIND:
-        check_places(facts, table, digested=False)
-    elif facts["kind"] == together.KIND:
-        check_together(facts, table, digested=False)
-    elif facts["kind"] == KEYS_KIND:
-        check_keys_file(facts, file, spelled)
-    return PublishedTable(table, facts, None if facts["kind"] == CLEAN_KIND else stated_release(facts))
-
-
-_CHECKED: dict[str, Callable[[dict[str, Any], Path, Path], Published]] = {
-    WORKLOAD_TABLE_KIND: lambda facts, _, spelled: check_workload_table(facts, files.read(spelled)),
-    WITHHELD_KIND: lambda facts, _, spelled: check_withheld(facts, files.read(spelled)),
-}
-"""Of kinds that have a class of their own, what reads them."""

@@ -110,7 +110,7 @@ def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) 
     Raises:
         OutOfRange: for a level that no float is above: the registry's epsilon is one.
 
-    >>> from utmost.publish.statements.stated_words import stated_release
+    >>> from utmost.publish.statements.statement_readers import stated_release
     >>> from utmost.publish.releases import release_table
     >>> made = release_table({"n": [7]}, columns="n", epsilon="1/2", sensitivity=1, cells=1)
     >>> said = Deployment("Counts", ["An Office"], published="2026-01-31")

@@ -17,11 +17,9 @@ from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kin
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.releases import together
 from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.releases.places_statements import PLACES_KIND
 from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.table_statements import KIND
+from utmost.publish.releases.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements import statement_files
@@ -102,11 +100,11 @@ class ReleasedTable(Shown):
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
         said = statement_files.read(beside)
-        if said["kind"] != KIND:
+        if said["kind"] != TABLE_KIND:
             remedy = (
                 "Its cells stand in the table, with their radii where it has any; utmost verify says what is promised."
             )
-            came = {PLACES_KIND: "points", together.KIND: "columns changed together"}.get(said["kind"], said["kind"])
+            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(said["kind"], said["kind"])
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
         plan, table = stated_plan(said), files.read(spelled)

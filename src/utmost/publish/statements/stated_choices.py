@@ -14,9 +14,10 @@ from utmost.laws.exact import Level, natural
 from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
-from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND, key_columns, keys_statement
+from utmost.publish.releases.keys import key_columns, keys_statement
 from utmost.publish.releases.naming import naming_law, read_delta
-from utmost.publish.releases.processed_release import NO_BARS, PROCESSED_KIND, processed_statement
+from utmost.publish.releases.processed_release import NO_BARS, processed_statement
+from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
 from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
@@ -32,9 +33,6 @@ from utmost.publish.statements.statement_check import (
 from utmost.publish.tables import files
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.workloads import Domain
-
-ANSWERS_KIND = "utmost answers"
-ANSWERS_FORMAT = 1
 
 
 def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,32 +4,30 @@ Every statement is checked before a word of it is repeated, as `utmost verify` d
 its level, unit and noise, and it is refused where they differ.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.exact import Level, exact, round_up, wrong_kind
+from utmost.laws.exact import Level, exact, round_up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
-from utmost.publish.releases import together
-from utmost.publish.releases.keys import KEYS_KIND
-from utmost.publish.releases.places_statements import PLACES_KIND, places_line
+from utmost.publish.releases.places_statements import places_line
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.planar_law import PlanarLaw
-from utmost.publish.releases.processed_release import PROCESSED_KIND
-from utmost.publish.releases.table_statements import KIND, promise_line
+from utmost.publish.releases.statement_kinds import (
+    WORKLOAD_KIND,
+    WORKLOAD_TABLE_KIND,
+)
+from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.releases.together import TogetherPlan, plan_together
-from utmost.publish.releases.withheld import WITHHELD_KIND
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.statements import codec
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
-from utmost.publish.statements.stated_choices import ANSWERS_KIND, answers_in_words, keys_in_words, reading_in_words
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 from utmost.publish.statements.together_check import stated_together
 from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
@@ -109,43 +107,12 @@ class StatedRelease(Shown):
         return tuple(self.said.get("levels", ()))
 
 
-def stated_release(said: Mapping[str, Any]) -> StatedRelease:
-    """Check a statement of any release, and say what it says in words.
-
-    Args:
-        said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
-            named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
-
-    Raises:
-        BadTable: for a statement that does not follow from itself.
-        Unsupported: for the statement of something else, and a format that is not known.
-        WrongKind: for what is no mapping.
-
-    >>> from utmost.publish.releases import release_table
-    >>> found = stated_release(release_table({"n": [7, 9]}, columns="n", epsilon="1/2", sensitivity=1, cells=2).sidecar)
-    >>> found.unit
-    'one individual, who changes at most 2 released cells, each by at most 1'
-    >>> found.noises[0].law, found.noises[0].bars
-    ("Geometric(epsilon='1/4', sensitivity=1)", ((Fraction(1, 2), 3), (Fraction(19, 20), 12), (Fraction(99, 100), 18)))
-    """
-    if not isinstance(said, Mapping):
-        raise wrong_kind("said", "a statement, as a mapping", said)
-    kind = said.get("kind")
-    if not isinstance(kind, str) or kind not in _READERS:
-        known = ", ".join(name.removeprefix("utmost ") for name in _READERS)
-        raise Unsupported(f"a statement must be of one of these kinds: {known}", came=_came(kind))
-    return _READERS[kind](said)
-
-
-def _came(kind: Any) -> str:
-    return repr(kind[:60]) if isinstance(kind, str) else "a document without a kind"
-
-
 _NO_CHANGE = "none: every true value in the released columns got its noise as it was"
 _NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
 
 
-def _of_table(said: Mapping[str, Any]) -> StatedRelease:
+def table_in_words(said: Mapping[str, Any]) -> StatedRelease:
+    """A table: its columns, the noise of each cell, and its error bars."""
     plan = stated_plan(said)
     if said["format"] == 1:
         raise Unsupported("a statement must say which columns are public", came="format 1, which does not")
@@ -179,7 +146,8 @@ def _radius(plan: Plan, sure: Fraction) -> int | float:
     return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
-def _of_together(said: Mapping[str, Any]) -> StatedRelease:
+def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
+    """Columns that one individual changes together."""
     plan = stated_together(said)
     after = _NEGATIVE
     if plan.way.kind == "rotated":
@@ -213,7 +181,8 @@ def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float
     return asked.radii[at]
 
 
-def _of_points(said: Mapping[str, Any]) -> StatedRelease:
+def points_in_words(said: Mapping[str, Any]) -> StatedRelease:
+    """Points: the law of the noise, by distance."""
     law = stated_places(said)
     total, shared = _in_ledger(said, law.level)
     sure = exact(said["confidence_exactly"], "confidence")
@@ -235,7 +204,8 @@ def _of_points(said: Mapping[str, Any]) -> StatedRelease:
     )
 
 
-def _of_workload(said: Mapping[str, Any]) -> StatedRelease:
+def workload_in_words(said: Mapping[str, Any]) -> StatedRelease:
+    """A whole release by a plan."""
     return _sums_in_words(said, check_workload(said))
 
 
@@ -397,19 +367,20 @@ def _bars(stated: Fraction, radius: Any) -> tuple[tuple[Fraction, int | float], 
     return tuple((sure, radius(sure)) for sure in sorted({*CONFIDENCES, stated}))
 
 
-def _of_workload_table(said: Mapping[str, Any]) -> StatedRelease:
+def workload_table_in_words(said: Mapping[str, Any]) -> StatedRelease:
+    """A table of a release by a plan, with that release."""
     codec.check_header(said, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
     release = said.get("release")
     if not isinstance(release, Mapping) or said.get("guarantee") != release.get("guarantee"):
         raise BadTable("a statement of a table of sums must hold the release", came="another", where="release")
-    return _of_workload(release)
+    return workload_in_words(release)
 
 
-def _of_withheld(statement: Mapping[str, Any]) -> StatedRelease:
+def withheld_in_words(statement: Mapping[str, Any]) -> StatedRelease:
     """The words of the release, and after the noise the rule, as facts, too."""
     described, release = stated_withheld(statement), statement["release"]
     is_plan = described.family is not None
-    whole = _sums_in_words(release, unsummed_release(release)) if is_plan else _of_table(release)
+    whole = _sums_in_words(release, unsummed_release(release)) if is_plan else table_in_words(release)
     facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
     rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
     return replace(
@@ -417,17 +388,3 @@ def _of_withheld(statement: Mapping[str, Any]) -> StatedRelease:
         after=f"{whole.after}. Then cells were withheld by a public rule. {rule}",
         on_trust=(*whole.on_trust, "that no other cell is withheld than the rule names, without the whole release"),
     )
-
-
-_READERS: dict[str, Callable[[Mapping[str, Any]], StatedRelease]] = {
-    KIND: _of_table,
-    together.KIND: _of_together,
-    PLACES_KIND: _of_points,
-    WORKLOAD_KIND: _of_workload,
-    WORKLOAD_TABLE_KIND: _of_workload_table,
-    WITHHELD_KIND: _of_withheld,
-    KEYS_KIND: lambda said: StatedRelease(**keys_in_words(said)),
-    PROCESSED_KIND: lambda said: StatedRelease(**reading_in_words(said)),
-    ANSWERS_KIND: lambda said: StatedRelease(**answers_in_words(said)),
-}
-"""Of each kind of statement, what reads it."""

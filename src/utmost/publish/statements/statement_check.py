@@ -24,13 +24,9 @@ from utmost.laws.privacy import Unit
 from utmost.publish.releases.gradual_answers import plan_of_answer
 from utmost.publish.releases.lattice import lattice_of
 from utmost.publish.releases.plan import Plan, plan_release
+from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.releases.table import rows_origin
-from utmost.publish.releases.table_statements import (
-    FORMAT,
-    KIND,
-    cells_digest,
-    statement,
-)
+from utmost.publish.releases.table_statements import cells_digest, statement
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.tables.adapters import adapter_of
 
@@ -68,7 +64,7 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     """
     if not isinstance(said, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", said)
-    check_header(said, KIND, FORMAT, "a statement", oldest=1)
+    check_header(said, TABLE_KIND, TABLE_FORMAT, "a statement", oldest=1)
     with promise_that_holds(Unsupported):
         plan = _plan(said)
         expected = _expected(said, plan)
@@ -266,7 +262,7 @@ def stated_in_ledger(said: Mapping[str, Any], level: Level) -> dict[str, Any]:
 def stated_confidence(said: Mapping[str, Any]) -> Fraction:
     """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
     stated = stated_field(said, "confidence", float)
-    is_old = said["kind"] == KIND and said["format"] == 1
+    is_old = said["kind"] == TABLE_KIND and said["format"] == 1
     exactly = exact(repr(stated) if is_old else _text(said, "confidence_exactly"), "confidence")
     if float(exactly) != stated:
         raise does_not_follow("confidence")

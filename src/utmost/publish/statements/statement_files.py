@@ -15,32 +15,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
-from utmost.publish.releases import together
-from utmost.publish.releases.clean_release import CLEAN_FORMAT, CLEAN_KIND
-from utmost.publish.releases.keys import KEYS_FORMAT, KEYS_KIND
-from utmost.publish.releases.places_statements import PLACES_FORMAT, PLACES_KIND
-from utmost.publish.releases.processed_release import PROCESSED_KIND
-from utmost.publish.releases.table_statements import FORMAT, KIND
-from utmost.publish.releases.withheld import WITHHELD_KIND
-from utmost.publish.releases.workload_statements import WORKLOAD_TABLE_KIND
+from utmost.publish.releases.statement_kinds import FORMATS
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_free_name, write_together
 
 Said = Callable[[dict[str, str]], dict[str, Any]]
 """From the digest of a table to the statement that stands beside it."""
-
-_KINDS = {
-    PLACES_KIND: (PLACES_FORMAT, 1),
-    together.KIND: (together.FORMAT, together.FORMAT),
-    KEYS_KIND: (KEYS_FORMAT, 1),
-    PROCESSED_KIND: (1, 1),
-    WORKLOAD_TABLE_KIND: (1, 1),
-    CLEAN_KIND: (CLEAN_FORMAT, 1),
-    WITHHELD_KIND: (1, 1),
-    "utmost answers": (1, 1),
-}
-"""Kinds of statements beside those of tables: the newest and the oldest format that is read."""
 
 Signer = Callable[[bytes], bytes]
 """From a message to its signature."""
@@ -172,11 +153,9 @@ def read(path: Path | str) -> dict[str, Any]:
     """
     found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
     kind = found.get("kind") if isinstance(found, dict) else None
-    if isinstance(kind, str) and kind in _KINDS:
-        newest, oldest = _KINDS[kind]
+    if isinstance(kind, str) and kind in FORMATS:
+        newest, oldest = FORMATS[kind]
         codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
-    elif kind == KIND:
-        codec.check_header(found, KIND, FORMAT, "a statement", oldest=1, where=str(path))
     else:
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."

@@ -6,9 +6,10 @@ from typing import Any
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.privacy.unit import Unit
+from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
-from utmost.publish.releases.together import FORMAT, KIND, TogetherPlan, plan_together, together_statement
+from utmost.publish.releases.together import TogetherPlan, plan_together, together_statement
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     digest_of,
@@ -44,7 +45,7 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """
-    check_header(said, KIND, FORMAT, "a statement")
+    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement")
     plan = stated_together(said, cells_digest(table) if digested else None)
     _check_columns(plan, said, table)
     return plan
@@ -60,7 +61,7 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
     Raises:
         BadTable, Unsupported: as `check_together`.
     """
-    check_header(said, KIND, FORMAT, "a statement")
+    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement")
     digest = digest or digest_of(said)
     with promise_that_holds(Unsupported):
         plan = plan_together(

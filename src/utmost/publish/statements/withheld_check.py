@@ -12,11 +12,11 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
-from utmost.publish.releases.table_statements import KIND
-from utmost.publish.releases.withheld import WITHHELD_KIND, WithheldTable, narrowed_name, table_bias, without_digests
+from utmost.publish.releases.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease
-from utmost.publish.releases.workload_statements import WORKLOAD_KIND, unsummed_parts, workload_statement
+from utmost.publish.releases.workload_statements import unsummed_parts, workload_statement
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.statement_check import (
@@ -63,7 +63,7 @@ def stated_withheld(statement: Mapping[str, Any]) -> WithheldTable:
 
 def _of_table(release: Mapping[str, Any], rule: WithholdingRule) -> WithheldTable:
     """What the statement of a released table describes."""
-    if release.get("kind") != KIND or release.get("format") == 1 or release.get("table", "") is not None:
+    if release.get("kind") != TABLE_KIND or release.get("format") == 1 or release.get("table", "") is not None:
         raise does_not_follow("release")
     plan = stated_plan(release)
     released = tuple(release["released"])

@@ -1,0 +1,117 @@
+"""What reads each kind of statement, in words and beside the file that it is of: a new kind is one row."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import wrong_kind
+from utmost.publish.releases.statement_kinds import (
+    ANSWERS_KIND,
+    KEYS_KIND,
+    PLACES_KIND,
+    PROCESSED_KIND,
+    TABLE_KIND,
+    TOGETHER_KIND,
+    WITHHELD_KIND,
+    WORKLOAD_KIND,
+    WORKLOAD_TABLE_KIND,
+)
+from utmost.publish.statements.places_check import check_places
+from utmost.publish.statements.stated_choices import (
+    answers_in_words,
+    check_keys_file,
+    keys_in_words,
+    reading_in_words,
+)
+from utmost.publish.statements.stated_words import (
+    StatedRelease,
+    points_in_words,
+    table_in_words,
+    together_in_words,
+    withheld_in_words,
+    workload_in_words,
+    workload_table_in_words,
+)
+from utmost.publish.statements.statement_check import check_statement
+from utmost.publish.statements.together_check import check_together
+from utmost.publish.statements.withheld_check import check_withheld
+from utmost.publish.statements.workload_files import check_workload_table
+from utmost.publish.tables import files
+
+CheckFile = Callable[[Mapping[str, Any], Path, Path], Any]
+"""From a statement, its file as it was written, and the file with the way in which its text is to be read."""
+
+
+def _nothing_more(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
+    """Of some kinds the digest of the file says all that can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementReader:
+    """What reads a kind of statement.
+
+    Attributes:
+        words: makes the statement again from what it promises, compares each field, and says it in words.
+        check_file: compares the file with the checked statement, beyond its digest; what is known of it then.
+    """
+
+    words: Callable[[Mapping[str, Any]], StatedRelease]
+    check_file: CheckFile = _nothing_more
+
+
+READERS = {
+    TABLE_KIND: StatementReader(
+        table_in_words, lambda statement, _, spelled: check_statement(statement, files.read(spelled), digested=False)
+    ),
+    TOGETHER_KIND: StatementReader(
+        together_in_words, lambda statement, _, spelled: check_together(statement, files.read(spelled), digested=False)
+    ),
+    PLACES_KIND: StatementReader(
+        points_in_words, lambda statement, _, spelled: check_places(statement, files.read(spelled), digested=False)
+    ),
+    WORKLOAD_KIND: StatementReader(workload_in_words),
+    WORKLOAD_TABLE_KIND: StatementReader(
+        workload_table_in_words, lambda statement, _, spelled: check_workload_table(statement, files.read(spelled))
+    ),
+    WITHHELD_KIND: StatementReader(
+        withheld_in_words, lambda statement, _, spelled: check_withheld(statement, files.read(spelled))
+    ),
+    KEYS_KIND: StatementReader(lambda statement: StatedRelease(**keys_in_words(statement)), check_keys_file),
+    PROCESSED_KIND: StatementReader(lambda statement: StatedRelease(**reading_in_words(statement))),
+    ANSWERS_KIND: StatementReader(lambda statement: StatedRelease(**answers_in_words(statement))),
+}
+"""Of each kind what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
+
+
+def stated_release(said: Mapping[str, Any]) -> StatedRelease:
+    """Check a statement of any release, and say what it says in words.
+
+    Args:
+        said: the statement of `release_table`, `release_together`, `release_places`, a ledger's answer, keys that were
+            named, answers of `utmost respond`, a reading, a withheld table, or a whole workload release.
+
+    Raises:
+        BadTable: for a statement that does not follow from itself.
+        Unsupported: for the statement of something else, and a format that is not known.
+        WrongKind: for what is no mapping.
+
+    >>> from utmost.publish.releases import release_table
+    >>> release = release_table({"n": [7, 9]}, columns="n", epsilon="1/2", sensitivity=1, cells=2)
+    >>> stated = stated_release(release.sidecar)
+    >>> stated.unit
+    'one individual, who changes at most 2 released cells, each by at most 1'
+    >>> stated.noises[0].law, stated.noises[0].bars
+    ("Geometric(epsilon='1/4', sensitivity=1)", ((Fraction(1, 2), 3), (Fraction(19, 20), 12), (Fraction(99, 100), 18)))
+    """
+    if not isinstance(said, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", said)
+    kind = said.get("kind")
+    if not isinstance(kind, str) or kind not in READERS:
+        known = ", ".join(name.removeprefix("utmost ") for name in READERS)
+        raise Unsupported(
+            f"a statement must be of one of these kinds: {known}",
+            came=repr(kind[:60]) if isinstance(kind, str) else "a document without a kind",
+        )
+    return READERS[kind].words(said)
