@@ -186,7 +186,7 @@ def test_what_one_partition_cannot_see_is_refused_before_any_draw(case):
 
 CHANGED = {
     "a type": ({"visits": [str(cell) for cell in wards()["visits"]]}, Unsupported, "integers"),
-    "a type of identifiers": ({"ward": list(range(1000))}, DataChanged, "item block"),
+    "a type of identifiers": ({"ward": list(range(1000))}, DataChanged, "must be those that were published"),
     "a column that is gone": ({"visits": None}, BadTable, "no column"),
     "a null in the last partition": (WRONG["a null in the last partition"][0], BadTable, "missing"),
     "one identifier in two partitions": (WRONG["one identifier in two partitions"][0], BadTable, "distinct"),
