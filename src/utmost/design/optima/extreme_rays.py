@@ -5,12 +5,16 @@ a proof only after the checker has computed what it is short of.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.optima.checker import Multipliers
 from utmost.laws.exact import Floats
+
+if TYPE_CHECKING:
+    from utmost.design.optima.tree_pricing import Trees
 
 Places = NDArray[np.int32]
 Kinds = NDArray[np.int8]
@@ -83,22 +87,7 @@ class Forest:
         """Pivot the trees of some actions, at one row of prices each: how many pivots it took."""
         from utmost.design.optima.tree_pricing import price_trees  # numba takes a third of a second to load
 
-        return int(
-            price_trees(
-                np.ascontiguousarray(prices),
-                self.weights,
-                self.factors,
-                self.parents,
-                self.kinds,
-                self.roots,
-                self.rays,
-                which,
-                most,
-                slack,
-                self.ratios,
-                self.proven,
-            )
-        )
+        return int(price_trees(self._arrays(self.factors), np.ascontiguousarray(prices), which, most, slack))
 
     def take_over(self, prices: Floats, which: Places) -> None:
         """Begin at the best tree of all actions, at one row of prices for each action in ``which``."""
@@ -141,11 +130,16 @@ class Forest:
         k, n = self.parents.shape
         values = np.zeros((k, n))
         anything = np.full(n, np.inf)
-        flows_of_trees(
-            np.ascontiguousarray(prices), self.weights, factors, self.parents, self.kinds, self.roots, anything, values
-        )
+        flows_of_trees(self._arrays(factors), np.ascontiguousarray(prices), anything, values)
         action, place = np.nonzero(values)
         above, is_sink = self.parents[action, place], self.kinds[action, place] > 0
         return Multipliers(
             np.where(is_sink, place, above), np.where(is_sink, above, place), action, values[action, place]
         )
+
+    def _arrays(self, factors: Floats) -> "Trees":
+        """The arrays themselves, with these factors."""
+        from utmost.design.optima.tree_pricing import Trees
+
+        names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
+        return Trees(factors, *(getattr(self, name) for name in names))

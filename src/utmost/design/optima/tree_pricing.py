@@ -8,12 +8,13 @@ row is tight gives a tree with a smaller r; where no flow is negative, v is the 
 prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 where i is the sink of the arc to its
-parent, and -1 where it is the source. With numba this is machine code, without it the same steps in Python.
+parent, and -1 where it is the source. With numba this is machine code, without it the same steps in Python: named
+tuples of arrays are what both can pass, and cost nothing.
 """
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,42 @@ def fast(function: F) -> F:
     return in_machine_code(function, error_model="numpy") if COMPILED else function
 
 
+class Tree(NamedTuple):
+    """A tree, and the room to walk in it: ``order`` (n,) has each place after its parent, and the children of a place
+    are ``head`` (n,) of it and, from each, the ``following`` (n,) one, up to -1: see `downwards`."""
+
+    parent: Places
+    kind: Kinds
+    order: Places
+    head: Places
+    following: Places
+
+
+class Priced(NamedTuple):
+    """A ray with its prices: Y (n,), the weights q (n,), and v (n,)."""
+
+    Y: Floats
+    q: Floats
+    v: Floats
+
+
+class Trees(NamedTuple):
+    """The arrays of `Forest`, under their names there; factors (n, n)."""
+
+    factors: Floats
+    weights: Floats
+    parents: Places
+    kinds: Kinds
+    roots: Places
+    rays: Floats
+    ratios: Floats
+    proven: Floats
+
+
 @fast
-def downwards(parent: Places, root: int, order: Places, head: Places, following: Places) -> None:
+def downwards(tree: Tree, root: int) -> None:
     """Write the places into ``order``, each after its parent, and the lists of children that this takes."""
+    parent, _, order, head, following = tree
     n = len(parent)
     for i in range(n):
         head[i] = -1
@@ -60,8 +94,9 @@ def downwards(parent: Places, root: int, order: Places, head: Places, following:
 
 
 @fast
-def tight_along(a: Floats, q: Floats, parent: Places, kind: Kinds, order: Places, v: Floats) -> None:
+def tight_along(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
     """Write the ray of a tree into ``v``: every arc tight, and <q, v> = 1."""
+    parent, kind, order, _, _ = tree
     v[order[0]] = 1.0
     total = q[order[0]]
     for e in range(1, len(parent)):
@@ -74,15 +109,15 @@ def tight_along(a: Floats, q: Floats, parent: Places, kind: Kinds, order: Places
 
 
 @fast
-def served(
-    left: Floats, may_lack: Floats, parent: Places, kind: Kinds, order: Places, head: Places, following: Places
-) -> bool:
+def served(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Whether what sinks have left over, along the arcs, serves what sources lack; the rest is thrown away.
 
     ``left`` holds v times what each place has left over, and becomes what each passes to its parent: from a sink what
     is left, from a source what it lacks. Where a sink cannot serve its sources, these go without first, up to
     ``may_lack``: they are larger than it, so that it costs less.
     """
+    parent, kind, order, head, following = tree
+    # Children before parents: when a place is looked at, all that its subtree passes up has come.
     for e in range(len(left) - 1, -1, -1):
         i = order[e]
         if left[i] < 0.0 and (e == 0 or kind[i] > 0):
@@ -105,47 +140,22 @@ def served(
 
 
 @fast
-def is_proven(
-    Y: Floats,
-    q: Floats,
-    v: Floats,
-    level: float,
-    short: float,
-    parent: Places,
-    kind: Kinds,
-    order: Places,
-    head: Places,
-    following: Places,
-    left: Floats,
-    lack: Floats,
-) -> bool:
+def is_proven(at: Priced, level: float, short: float, tree: Tree, left: Floats, lack: Floats) -> bool:
     """Whether the tree proves <Y, u> >= (level - short) <q, u> for every u of the type."""
+    Y, q, v = at
     for i in range(len(Y)):
         left[i] = v[i] * (Y[i] - level * q[i])
         lack[i] = v[i] * short * q[i]
-    return served(left, lack, parent, kind, order, head, following)
+    return served(left, lack, tree)
 
 
 @fast
-def proven_level(
-    Y: Floats,
-    q: Floats,
-    v: Floats,
-    r: float,
-    slack: float,
-    parent: Places,
-    kind: Kinds,
-    order: Places,
-    head: Places,
-    following: Places,
-    left: Floats,
-    lack: Floats,
-) -> float:
+def proven_level(at: Priced, r: float, slack: float, tree: Tree, left: Floats, lack: Floats) -> float:
     """About the largest level that the tree proves, at most r - slack; -inf where it proves nothing."""
     short = _SHORT * slack
     good, bad = r - slack, r
     for step in range(80):
-        if is_proven(Y, q, v, good, short, parent, kind, order, head, following, left, lack):
+        if is_proven(at, good, short, tree, left, lack):
             break
         if step == 79:
             return -np.inf
@@ -153,7 +163,7 @@ def proven_level(
         good = r - (r - good) * 4.0
     for _ in range(6 if good < r - slack else 0):
         middle = 0.5 * (good + bad)
-        if is_proven(Y, q, v, middle, short, parent, kind, order, head, following, left, lack):
+        if is_proven(at, middle, short, tree, left, lack):
             good = middle
         else:
             bad = middle
@@ -161,23 +171,13 @@ def proven_level(
 
 
 @fast
-def most_negative_flow(
-    Y: Floats,
-    q: Floats,
-    v: Floats,
-    r: float,
-    parent: Places,
-    kind: Kinds,
-    order: Places,
-    sub: Floats,
-    mass: Floats,
-    size: Floats,
-) -> int:
+def most_negative_flow(at: Priced, r: float, tree: Tree, sub: Floats, mass: Floats, size: Floats) -> int:
     """The place above which the flow from sink to source is most negative; -1 where none is.
 
     Where no flow is large enough for a float, the most negative one in proportion to the sink's side is taken: that
     side may be tiny and scale up a long way.
     """
+    (Y, q, v), (parent, kind, order, _, _) = at, tree
     for i in range(len(Y)):
         sub[i] = v[i] * (Y[i] - r * q[i])
         mass[i] = v[i] * q[i]
@@ -213,10 +213,9 @@ def rooted_at(root: int, old: int, parent: Places, kind: Kinds) -> None:
 
 
 @fast
-def mark_sides(
-    cut: int, parent: Places, kind: Kinds, order: Places, inside: NDArray[np.bool_], source: NDArray[np.bool_]
-) -> None:
+def mark_sides(cut: int, tree: Tree, inside: NDArray[np.bool_], source: NDArray[np.bool_]) -> None:
     """Which places lie below the cut, and which are sources of an arc that is left, or the sink of the one cut."""
+    parent, kind, order, _, _ = tree
     for i in range(len(parent)):
         inside[i] = False
         source[i] = False
@@ -281,23 +280,23 @@ def joined(cut: int, sink: int, giver: int, parent: Places, kind: Kinds) -> None
 
 
 @fast
-def price_tree(
-    Y: Floats, q: Floats, a: Floats, parent: Places, kind: Kinds, root: int, v: Floats, most: int, slack: float
-) -> tuple[float, float, int, int]:
+def price_tree(trees: Trees, w: int, Y: Floats, most: int, slack: float) -> tuple[float, float, int, int]:
     """Pivot towards the tree of least r = <Y, v> / <q, v>, in place: r, the level that the tree proves, pivots, root.
 
     A flow is what one side of the tree adds up to, and the side below is taken: so the root is among the heavy places,
     since the sum over a heavy side would be rounding beside the flow to a light one. It ends as soon as the tree proves
     r - 1.1 slack, or after ``most`` pivots. Cost: O(n s) a pivot for s sources.
     """
-    n = len(Y)
-    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    n, a, q = len(Y), trees.factors, trees.weights
+    parent, kind, root, v = trees.parents[w], trees.kinds[w], trees.roots[w], trees.rays[w]
+    tree = Tree(parent, kind, np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
+    at = Priced(Y, q, v)
     left, lack, products = np.empty(n), np.empty(n), np.empty(n)
     inside, source = np.empty(n, np.bool_), np.empty(n, np.bool_)
     pivots = 0
     while True:
-        downwards(parent, root, order, head, following)
-        tight_along(a, q, parent, kind, order, v)
+        downwards(tree, root)
+        tight_along(a, q, tree, v)
         heaviest, r = root, 0.0
         for i in range(n):
             r += Y[i] * v[i]
@@ -306,72 +305,49 @@ def price_tree(
         if q[root] * v[root] < _LIGHT * q[heaviest] * v[heaviest]:
             rooted_at(heaviest, root, parent, kind)
             root = heaviest
-            downwards(parent, root, order, head, following)
+            downwards(tree, root)
         short = _SHORT * slack
-        if is_proven(Y, q, v, r - slack, short, parent, kind, order, head, following, left, lack):
+        if is_proven(at, r - slack, short, tree, left, lack):
             return r, r - slack - short, pivots, root
         if pivots >= most:
             break
-        cut = most_negative_flow(Y, q, v, r, parent, kind, order, left, lack, products)
+        cut = most_negative_flow(at, r, tree, left, lack, products)
         if cut < 0:
             break
-        mark_sides(cut, parent, kind, order, inside, source)
+        mark_sides(cut, tree, inside, source)
         sink, giver = first_tight(a, v, kind[cut] > 0, inside, source, products)
         if giver < 0:
             break
         joined(cut, sink, giver, parent, kind)
         pivots += 1
-    level = proven_level(Y, q, v, r, slack, parent, kind, order, head, following, left, lack)
+    level = proven_level(at, r, slack, tree, left, lack)
     return r, level - _SHORT * slack, pivots, root
 
 
 @fast
-def price_trees(
-    prices: Floats,
-    q: Floats,
-    a: Floats,
-    parents: Places,
-    kinds: Kinds,
-    roots: Places,
-    rays: Floats,
-    which: Places,
-    most: int,
-    slack: float,
-    ratios: Floats,
-    proven: Floats,
-) -> int:
+def price_trees(trees: Trees, prices: Floats, which: Places, most: int, slack: float) -> int:
     """`price_tree` for each action in ``which``, with its row of ``prices``: how many pivots in all."""
     pivots = 0
     for e in range(len(which)):
         w = which[e]
-        ratios[w], proven[w], steps, roots[w] = price_tree(
-            prices[e], q, a, parents[w], kinds[w], roots[w], rays[w], most, slack
-        )
+        trees.ratios[w], trees.proven[w], steps, trees.roots[w] = price_tree(trees, w, prices[e], most, slack)
         pivots += steps
     return pivots
 
 
 @fast
-def flows_of_trees(
-    prices: Floats,
-    q: Floats,
-    a: Floats,
-    parents: Places,
-    kinds: Kinds,
-    roots: Places,
-    may_lack: Floats,
-    multipliers: Floats,
-) -> None:
+def flows_of_trees(trees: Trees, prices: Floats, may_lack: Floats, multipliers: Floats) -> None:
     """Write into ``multipliers`` (k, n) that of the arc above each place, which is 0 above a root."""
-    n = len(q)
+    n = len(trees.weights)
     head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     left, v = np.empty(n), np.empty(n)
     for w in range(len(prices)):
-        downwards(parents[w], roots[w], order, head, following)
-        tight_along(a, q, parents[w], kinds[w], order, v)
+        tree = Tree(trees.parents[w], trees.kinds[w], order, head, following)
+        downwards(tree, trees.roots[w])
+        tight_along(trees.factors, trees.weights, tree, v)
         for i in range(n):
             left[i] = v[i] * prices[w, i]
-        served(left, v * may_lack, parents[w], kinds[w], order, head, following)
+        served(left, v * may_lack, tree)
         for i in range(n):
-            sink = i if kinds[w, i] > 0 else parents[w, i]
-            multipliers[w, i] = 0.0 if i == roots[w] else max(left[i] * kinds[w, i], 0.0) / v[sink]
+            sink = i if tree.kind[i] > 0 else tree.parent[i]
+            multipliers[w, i] = 0.0 if i == trees.roots[w] else max(left[i] * tree.kind[i], 0.0) / v[sink]

@@ -48,7 +48,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, kept: bool) -> str:
     )
 
 
-def check_answers(said: Mapping[str, Any]) -> tuple[Level, Space]:
+def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
     """Check that a statement of answers follows from itself: level, sentence and space; its level and its space.
 
     That the mechanism keeps the level is proved by the design whose digest it names, which is another file.
@@ -57,38 +57,39 @@ def check_answers(said: Mapping[str, Any]) -> tuple[Level, Space]:
         BadTable: naming the first field that does not follow from the others.
         Unsupported: for a format that is not known.
     """
-    codec.check_header(said, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
-    for name in said:
+    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    for name in statement:
         if name not in _FIELDS:
             raise does_not_follow(str(name))
-    at, epsilon = stated_level(said), stated_field(said, "epsilon", str)
-    _check_table(said)
+    at, epsilon = stated_level(statement), stated_field(statement, "epsilon", str)
+    _check_table(statement)
     with codec.fields("a statement of answers", "space"):
-        space = stated_space(said["space"])
-    if "alpha" in said or "epsilon_rounded_up" in said:  # a level that is exact; else the least decimal above it
+        space = stated_space(statement["space"])
+    # A level that is exact says so in its fields; one that is not is the least decimal above it, and has no more.
+    if "alpha" in statement or "epsilon_rounded_up" in statement:
         for name, fact in level_facts(at).items():
-            if codec.differing({name: said.get(name)}, {name: fact}):
+            if codec.differing({name: statement.get(name)}, {name: fact}):
                 raise does_not_follow(name)
-    sentences = [answers_guarantee(epsilon, space.unit, kept=kept) for kept in (False, True)]
-    if said.get("guarantee") not in sentences:
+    sentences = [answers_guarantee(epsilon, space.unit, kept=by_ledger) for by_ledger in (False, True)]
+    if statement.get("guarantee") not in sentences:
         raise does_not_follow("guarantee")
-    mechanism = stated_field(said, "mechanism", dict)
+    mechanism = stated_field(statement, "mechanism", dict)
     if not isinstance(mechanism.get("sha256"), str) or not isinstance(mechanism.get("checked"), str):
         raise BadTable("a statement of answers must name its mechanism", came="none", where="mechanism")
     return at, space
 
 
-def _check_table(said: Mapping[str, Any]) -> None:
+def _check_table(statement: Mapping[str, Any]) -> None:
     """Check what is said of the answers' table, or of those that a ledger keeps, as far as it can be without them."""
-    stated_field(said, "utmost", str)
-    if "repeated" in said and stated_field(said, "repeated", int) < 0:
+    stated_field(statement, "utmost", str)
+    if "repeated" in statement and stated_field(statement, "repeated", int) < 0:
         raise does_not_follow("repeated")
     for name in ("name", "together"):
-        if name in said and not stated_field(said, name, str):
+        if name in statement and not stated_field(statement, name, str):
             raise does_not_follow(name)
-    if any(name in said for name in _OF_A_TABLE):
-        names_of(said, "public")
-        if stated_field(said, "repeated", int) > stated_rows(said):
+    if any(name in statement for name in _OF_A_TABLE):
+        names_of(statement, "public")
+        if stated_field(statement, "repeated", int) > stated_rows(statement):
             raise does_not_follow("repeated")
-        if not stated_field(said, "column", str) or said.get("of") != EACH_ROW:
+        if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW:
             raise does_not_follow("of")

@@ -86,14 +86,14 @@ class SavedMechanism:
         Raises:
             UtmostError: as `Ledger.respond`.
         """
-        given = [text for text in persons.values() if text is not None]
-        names, rows = drawing_of(self.mechanism).names, iter(self.rows(given))
+        texts = [text for text in persons.values() if text is not None]
+        names, rows = drawing_of(self.mechanism).names, iter(self.rows(texts))
         called = range(self.space.size) if names is None else names  # where names are numbers, a number is a name
-        secrets = {one: None if text is None else called[next(rows)] for one, text in persons.items()}
+        secrets = {person: None if text is None else called[next(rows)] for person, text in persons.items()}
         space = self.space if isinstance(self.mechanism, Channel) else None
         before = ledger.answered(under["name"], persons, version=under.get("version"))
-        found = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
-        return {one: str(answer) for one, answer in found.items()}, len(before)
+        answers = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
+        return {person: str(answer) for person, answer in answers.items()}, len(before)
 
     def statement(self, *, kept: bool = False, **about: Any) -> dict[str, Any]:
         """What the answers promise, as plain data."""
@@ -230,7 +230,7 @@ class AnsweredTable(SavedTable):
         return self.facts | ({} if digest is None else {"table": dict(digest)})
 
 
-def answered_table(saved: SavedMechanism, path: Path, asked: Asked, keeper: Keeper | None = None) -> AnsweredTable:
+def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Keeper | None = None) -> AnsweredTable:
     """The table of a file with an answer in the place of each secret, and its statement.
 
     Args:
@@ -245,62 +245,62 @@ def answered_table(saved: SavedMechanism, path: Path, asked: Asked, keeper: Keep
         PromiseBroken: for kept answers of another mechanism.
     """
     table = files.columns(files.read(path))
-    _check_declared(asked, list(table))
-    secrets = [str(text) for text in table[asked.column]]
-    if asked.id_column is None:
+    _check_declared(request, list(table))
+    secrets = [str(text) for text in table[request.column]]
+    if request.id_column is None:
         drawn, repeated = saved.draw(secrets), 0
     else:
-        ids = table[asked.id_column]
-        check_distinct(ids, asked.id_column, lambda row: f"row {row + 1}")
+        ids = table[request.id_column]
+        check_distinct(ids, request.id_column, lambda row: f"row {row + 1}")
         if keeper is not None:
-            found, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
-            drawn = list(found.values())
+            answers, repeated = keeper(dict(zip(map(str, ids), secrets, strict=True)))
+            drawn = list(answers.values())
         else:
-            drawn, repeated = _drawn(saved, asked, ids, secrets)
-    made = {
-        asked.answer if name == asked.column else name: drawn if name == asked.column else cells
+            drawn, repeated = _drawn(saved, request, ids, secrets)
+    columns = {
+        request.answer if name == request.column else name: drawn if name == request.column else cells
         for name, cells in table.items()
-        if name not in asked.drop
+        if name not in request.drop
     }
-    about = {"public": list(asked.public), "rows": len(drawn), "repeated": repeated}
-    kept = keeper is not None
-    return AnsweredTable(made, saved.statement(kept=kept, column=asked.answer, **about, of=EACH_ROW))
+    about = {"public": list(request.public), "rows": len(drawn), "repeated": repeated}
+    by_ledger = keeper is not None
+    return AnsweredTable(columns, saved.statement(kept=by_ledger, column=request.answer, **about, of=EACH_ROW))
 
 
-def _drawn(saved: SavedMechanism, asked: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
+def _drawn(saved: SavedMechanism, request: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:
     """Answers for all rows, those of the kept file first; and how many came from there."""
-    known = {} if asked.kept is None else _kept_answers(saved, asked.kept, str(asked.id_column), asked.answer)
+    known = {} if request.kept is None else _kept_answers(saved, request.kept, str(request.id_column), request.answer)
     fresh = iter(saved.draw([text for person, text in zip(ids, secrets, strict=True) if person not in known]))
     drawn = [known[person] if person in known else next(fresh) for person in ids]
     return drawn, sum(person in known for person in ids)
 
 
-def _check_declared(asked: Asked, names: list[str]) -> None:
-    for name in (asked.column, *asked.public, *asked.drop):
+def _check_declared(request: Asked, names: list[str]) -> None:
+    for name in (request.column, *request.public, *request.drop):
         if name not in names:
             raise no_column(name, names)
-    if asked.column in asked.public:
+    if request.column in request.public:
         raise OutOfRange(
-            "the secrets are what is protected: they cannot be public", came=asked.column, where="--public"
+            "the secrets are what is protected: they cannot be public", came=request.column, where="--public"
         )
-    both = sorted(set(asked.public) & {*asked.drop})
-    left = both or [name for name in names if name not in {asked.column, *asked.public, *asked.drop}]
+    both = sorted(set(request.public) & {*request.drop})
+    left = both or [name for name in names if name not in {request.column, *request.public, *request.drop}]
     if left:
         raise OutOfRange("every other column must be public or dropped, and not both", came=", ".join(left))
-    if asked.answer in asked.public:
-        raise BadTable(f"the answers stand in the column {asked.answer!r}", came="a column of that name")
-    if asked.id_column is not None and asked.id_column not in asked.public:
+    if request.answer in request.public:
+        raise BadTable(f"the answers stand in the column {request.answer!r}", came="a column of that name")
+    if request.id_column is not None and request.id_column not in request.public:
         raise OutOfRange("what tells persons apart must be public, so that answers can be found again", where="--id")
-    if asked.kept is not None and asked.id_column is None:
+    if request.kept is not None and request.id_column is None:
         raise OutOfRange("kept answers are found by the column that tells persons apart", came="none", where="--id")
 
 
 def _kept_answers(saved: SavedMechanism, path: Path, person: str, answer: str) -> dict[str, str]:
     """The answers of a file that `utmost respond --out` wrote, by person; what its statement says of it must hold."""
-    said = codec.read_json(sidecar_path(path), "a statement must")
-    codec.check_header(said, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
+    statement = codec.read_json(sidecar_path(path), "a statement must")
+    codec.check_header(statement, ANSWERS_KIND, ANSWERS_FORMAT, "a statement of answers")
     with codec.fields("a statement of answers", str(path)):
-        mechanism, digest = said["mechanism"]["sha256"], said["table"]["sha256"]
+        mechanism, digest = statement["mechanism"]["sha256"], statement["table"]["sha256"]
     if mechanism != saved.digest:
         raise PromiseBroken("kept answers must come from the same mechanism", came="another", where=str(path))
     if digest != sha256(path.read_bytes()).hexdigest():

@@ -34,13 +34,16 @@ from utmost.publish.statements.codec import Form, plain
 KIND = "utmost capacity"
 
 
-def _facts(found: Sequence[TypeCapacity]) -> dict[str, Any]:
-    return {**type_facts(found[0].certificate.ptype), "capacities": [_capacity(capacity) for capacity in found]}
+def _facts(capacities: Sequence[TypeCapacity]) -> dict[str, Any]:
+    return {
+        **type_facts(capacities[0].certificate.ptype),
+        "capacities": [_capacity(capacity) for capacity in capacities],
+    }
 
 
-def _capacities(found: Mapping[str, Any]) -> Sequence[TypeCapacity]:
-    ptype = stated_type(found)
-    capacities = [_read_capacity(ptype, facts) for facts in found["capacities"]]
+def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
+    ptype = stated_type(facts)
+    capacities = [_read_capacity(ptype, capacity_facts) for capacity_facts in facts["capacities"]]
     if len({capacity.certificate.kind for capacity in capacities}) != len(capacities) or not capacities:
         raise BadTable("a file must hold each capacity once", came=f"{len(capacities)} of them")
     return capacities

@@ -212,8 +212,8 @@ def with_readings(table: Any, column: str, n: int | str, read: Read, nearest: Ne
 def _row_reader(read: Read, nearest: Nearest) -> Callable[[int, int], tuple[int, int, int, float]]:
     @cache
     def row(response: int, n: int) -> tuple[int, int, int, float]:
-        found = read(response, n)
-        return found.action, *found.interval, float(found.loss)
+        remapped = read(response, n)
+        return remapped.action, *remapped.interval, float(remapped.loss)
 
     return lambda response, n: row(nearest(response, n), n)
 

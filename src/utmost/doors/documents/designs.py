@@ -20,7 +20,7 @@ from utmost.publish.statements.codec import Form, plain
 KIND = "utmost design"
 
 
-def document(found: Any, loss: str | None) -> dict[str, Any]:
+def document(design: Any, loss: str | None) -> dict[str, Any]:
     """A design as plain data.
 
     Args:
@@ -30,9 +30,9 @@ def document(found: Any, loss: str | None) -> dict[str, Any]:
     Raises:
         Unsupported: for the optimum of a program with constraints, which no document is about.
     """
-    if not isinstance(found.certificate, Certificate):
-        raise Unsupported("a design without constraints can be written", came=found.method)
-    return DESIGN.document((found.certificate, loss))
+    if not isinstance(design.certificate, Certificate):
+        raise Unsupported("a design without constraints can be written", came=design.method)
+    return DESIGN.document((design.certificate, loss))
 
 
 def read(path: Path) -> Certificate:
@@ -75,20 +75,20 @@ def method_of(certificate: Certificate) -> str:
     return "column generation" if longest < certificate.consumer.secrets else "interior point"
 
 
-def _design(found: Mapping[str, Any]) -> tuple[Certificate, str | None]:
-    ptype = stated_type(found)
-    space, loss = ptype.space, found["loss"]
-    consumer = Consumer(found["prior"], _loss(loss, space))
-    remap, matrix = found["remap"], found["channel"]
-    dual = as_array(found["dual"], "dual", ndim=1)
-    _check_shapes(space, consumer, dual, remap, matrix, found["multipliers"])
+def _design(facts: Mapping[str, Any]) -> tuple[Certificate, str | None]:
+    ptype = stated_type(facts)
+    space, loss = ptype.space, facts["loss"]
+    consumer = Consumer(facts["prior"], _loss(loss, space))
+    remap, matrix = facts["remap"], facts["channel"]
+    dual = as_array(facts["dual"], "dual", ndim=1)
+    _check_shapes(space, consumer, dual, remap, matrix, facts["multipliers"])
     certificate = Certificate(
         ptype,
         consumer,
         dual,
         remap=None if remap is None else Remap(remap["actions"], consumer.actions, remap["ties"]),
         matrix=None if matrix is None else as_array(matrix, "channel", ndim=2),
-        multipliers=_multipliers(found["multipliers"], space, consumer),
+        multipliers=_multipliers(facts["multipliers"], space, consumer),
     )
     theorem = None if remap is None else theorem_for(consumer)
     named = loss if isinstance(loss, str) else None
@@ -98,15 +98,15 @@ def _design(found: Mapping[str, Any]) -> tuple[Certificate, str | None]:
 DESIGN = Form(KIND, 2, "a design", _facts, _design, frozenset({"expected_loss", "lower_bound"}))
 
 
-def _multipliers(found: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
+def _multipliers(multipliers: Any, space: Space, consumer: Consumer) -> Array | Multipliers | None:
     """A table (edges, 2, actions), or a list of those that are not zero."""
-    if found is None:
+    if multipliers is None:
         return None
-    if not isinstance(found, dict):
-        return as_array(found, "multipliers").reshape(len(space.edges), 2, consumer.actions)
+    if not isinstance(multipliers, dict):
+        return as_array(multipliers, "multipliers").reshape(len(space.edges), 2, consumer.actions)
     try:
-        values = as_array(found["value"], "multipliers", ndim=1)
-        listed = Multipliers(found["low"], found["high"], found["action"], values)
+        values = as_array(multipliers["value"], "multipliers", ndim=1)
+        listed = Multipliers(multipliers["low"], multipliers["high"], multipliers["action"], values)
     except OutOfRange as error:
         raise BadTable(error.required, came=error.came) from None
     secrets = max(listed.low.max(initial=0), listed.high.max(initial=0))

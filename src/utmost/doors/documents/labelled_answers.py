@@ -7,7 +7,7 @@ from utmost.design.optima import Optimum
 _MOST = 5
 
 
-def labelled_answers(found: Optimum) -> dict[str, Any]:
+def labelled_answers(optimum: Optimum) -> dict[str, Any]:
     """The unit of the distances, and the likeliest answers for the likeliest place; nothing where there are no labels.
 
     >>> from utmost.design.optima import optimal_mechanism
@@ -19,7 +19,7 @@ def labelled_answers(found: Optimum) -> dict[str, Any]:
     >>> found["unit"], found["likeliest_secret"], found["answers_for_it"][0]
     ('m', 'Oslo', ['Oslo', 0.75])
     """
-    certificate, channel = found.certificate, found.channel
+    certificate, channel = optimum.certificate, optimum.channel
     if channel.secrets is None or channel.outcomes is None:
         return {}
     likeliest = int(certificate.consumer.prior.argmax())

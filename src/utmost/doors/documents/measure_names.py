@@ -64,9 +64,9 @@ def measure_of(name: str | None, gain: str | None, loss: str | None) -> Measure:
     >>> measure_of("property:0,0,1", None, None).name
     'property guess'
     """
-    given = [option for option, text in (("--measure", name), ("--gain", gain), ("--loss", loss)) if text is not None]
-    if len(given) > 1:
-        raise OutOfRange("one of --measure, --gain and --loss can be given", came=" and ".join(given))
+    options = [option for option, text in (("--measure", name), ("--gain", gain), ("--loss", loss)) if text is not None]
+    if len(options) > 1:
+        raise OutOfRange("one of --measure, --gain and --loss can be given", came=" and ".join(options))
     if gain is not None:
         return _from_file(g_vulnerability, gain)
     if loss is not None:
@@ -94,11 +94,11 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         measure: any measure of the leakage room.
         space: the secrets, to state the smallest epsilon that the channel keeps along it.
     """
-    found = hyper(C, prior)
+    leaked = hyper(C, prior)
     report = {
         "secrets": C.shape[0],
         "outcomes": C.shape[1],
-        "posteriors": found.shape[1],
+        "posteriors": leaked.shape[1],
         "exact": C.is_exact,
         "measure": measure.name,
         "is_vulnerability": measure.rises,
@@ -110,7 +110,7 @@ def leakage_report(C: Channel, prior: Array, measure: Measure, space: Space | No
         "additive_capacity": _number(capacity(C, kind="additive").value),
         "hyper": [
             {"weight": _number(w), "posterior": [_number(p) for p in column]}
-            for w, column in zip(found.weights, found.posteriors.T, strict=True)
+            for w, column in zip(leaked.weights, leaked.posteriors.T, strict=True)
         ],
         "strategy": _strategy(C, prior, measure),
     }

@@ -85,33 +85,33 @@ def reading_report(
     }
 
 
-def design_report(found: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
+def design_report(optimum: "Optimum", space: str, prior: str, loss: str) -> dict[str, Any]:
     """An optimum in short: its loss, why none is less, and the remap as runs of responses."""
-    certificate = found.certificate
+    certificate = optimum.certificate
     return {
         "space": space,
         **level_facts(certificate.ptype.level),
         "prior": prior,
         "loss": loss,
-        "method": found.method,
-        "theorem": found.theorem,
+        "method": optimum.method,
+        "theorem": optimum.theorem,
         "hypotheses": list(certificate.hypotheses),
-        "expected_loss": float(found.loss),
-        "expected_loss_exact": exact_text(found.loss) if found.is_exact else None,
-        "lower_bound": float(found.lower),
+        "expected_loss": float(optimum.loss),
+        "expected_loss_exact": exact_text(optimum.loss) if optimum.is_exact else None,
+        "lower_bound": float(optimum.lower),
         "verified": certificate.verify(),
-        "face_value_loss": _face_value(found),
-        "remap": None if found.remap is None else remap_runs(found.remap),
-        "attack": _attack_facts(found),
+        "face_value_loss": _face_value(optimum),
+        "remap": None if optimum.remap is None else remap_runs(optimum.remap),
+        "attack": _attack_facts(optimum),
     }
 
 
-def _attack_facts(found: "Optimum") -> list[dict[str, Any]] | None:
+def _attack_facts(optimum: "Optimum") -> list[dict[str, Any]] | None:
     """What an attacker with the consumer's prior learns, from the optimum first; nothing where matrices are large."""
-    consumer = found.certificate.consumer
+    consumer = optimum.certificate.consumer
     if max(consumer.secrets, consumer.actions) > _LARGEST_MATRIX:
         return None
-    told, space = found.attack(), found.certificate.ptype.space
+    told, space = optimum.attack(), optimum.certificate.ptype.space
     answers = space.names if consumer.actions == space.size else None
     return [attack_facts(told, space, answers), *(attack_facts(other, space) for other in told.others)]
 
@@ -155,10 +155,10 @@ def remap_runs(remap: "Remap") -> list[dict[str, Any]]:
     return runs
 
 
-def _face_value(found: "Optimum") -> float | None:
+def _face_value(optimum: "Optimum") -> float | None:
     """What G loses unmapped, where its matrix is small and its responses are answers."""
-    consumer, ptype = found.certificate.consumer, found.certificate.ptype
-    if found.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
+    consumer, ptype = optimum.certificate.consumer, optimum.certificate.ptype
+    if optimum.remap is None or consumer.actions < consumer.secrets or consumer.secrets > _LARGEST_MATRIX:
         return None
     from utmost.design.channels import geometric_channel
     from utmost.design.optima import face_value_loss

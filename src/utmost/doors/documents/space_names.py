@@ -74,7 +74,7 @@ def space_named(text: str) -> Space:
     return read(rest)
 
 
-def one_space(given: Mapping[str, str | None]) -> tuple[str, Space]:
+def one_space(options: Mapping[str, str | None]) -> tuple[str, Space]:
     """The one space that options ask for, as text and as a space.
 
     Args:
@@ -86,10 +86,10 @@ def one_space(given: Mapping[str, str | None]) -> tuple[str, Space]:
     >>> one_space({"line": None, "discrete": "3"})[0]
     'discrete:3'
     """
-    chosen = [(kind, text) for kind, text in given.items() if text is not None]
+    chosen = [(kind, text) for kind, text in options.items() if text is not None]
     if len(chosen) != 1:
         came = " and ".join(f"--{kind}" for kind, _ in chosen) or "none"
-        names = [f"--{kind}" for kind in given]
+        names = [f"--{kind}" for kind in options]
         raise OutOfRange(f"exactly one of {', '.join(names[:-1])} and {names[-1]} must be given", came=came)
     ((kind, text),) = chosen
     spelled = text if kind == "space" else f"{kind}:{text}"
@@ -139,14 +139,14 @@ def _geography_facts(where: Geography) -> dict[str, Any]:
     return {"unit": where.unit, "metric": where.way, "in_degrees": where.in_degrees, "crs": crs, "positions": positions}
 
 
-def _stated_places(facts: Mapping[str, Any], found: Space) -> Places:
-    assert isinstance(found.metric, TableMetric), "distances make a table"
+def _stated_places(facts: Mapping[str, Any], space: Space) -> Places:
+    assert isinstance(space.metric, TableMetric), "distances make a table"
     positions = facts["positions"]
-    if positions is not None and [len(pair) for pair in positions] != [2] * found.size:
+    if positions is not None and [len(pair) for pair in positions] != [2] * space.size:
         raise BadTable("every place must have a position", came=f"{len(positions)}", where="space")
     exactly = None if positions is None else tuple((exact(north), exact(east)) for north, east in positions)
     where = Geography(facts["unit"], facts["metric"], exactly, facts["in_degrees"], None, facts["crs"])
-    return Places(found.metric, tuple(found.labels), where)
+    return Places(space.metric, tuple(space.labels), where)
 
 
 def stated_space(facts: Mapping[str, Any]) -> Space:
@@ -305,6 +305,6 @@ def type_facts(ptype: PrivacyType) -> dict[str, Any]:
     return {"space": space_facts(ptype.space), **level_facts(ptype.level)}
 
 
-def stated_type(found: Mapping[str, Any]) -> PrivacyType:
+def stated_type(facts: Mapping[str, Any]) -> PrivacyType:
     """The type that `type_facts` wrote."""
-    return PrivacyType(stated_space(found["space"]), stated_level(found))
+    return PrivacyType(stated_space(facts["space"]), stated_level(facts))

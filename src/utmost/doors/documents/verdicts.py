@@ -50,19 +50,19 @@ class Stated:
     better: tuple[Array, AnyChannel] | None
 
     @classmethod
-    def of_existence(cls, found: Any, ptype: PrivacyType) -> "Stated":
+    def of_existence(cls, existence: Any, ptype: PrivacyType) -> "Stated":
         """What `universal_mechanism` found."""
-        proof = found.certificate
-        return cls(ptype, proof.loss, ANY, found.exists, found.mechanism, proof, found.conflict, None)
+        proof = existence.certificate
+        return cls(ptype, proof.loss, ANY, existence.exists, existence.mechanism, proof, existence.conflict, None)
 
     @classmethod
-    def of_channel(cls, found: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
+    def of_channel(cls, verdict: Any, ptype: PrivacyType, channel: AnyChannel, loss: Array) -> "Stated":
         """What `universality` found of a channel."""
         channel = (
             channel if LogPowers.of(ptype.level, Distances.of(ptype.space)).is_rational else member(ptype, channel)
         )
-        better = None if found.better is None else (found.prior, found.better)
-        return cls(ptype, loss, THIS, found.holds, channel, found.certificate, None, better)
+        better = None if verdict.better is None else (verdict.prior, verdict.better)
+        return cls(ptype, loss, THIS, verdict.holds, channel, verdict.certificate, None, better)
 
     @property
     def regret(self) -> Any:
@@ -118,21 +118,21 @@ def _facts(stated: Stated) -> dict[str, Any]:
     }
 
 
-def _stated(found: Mapping[str, Any]) -> Stated:
-    ptype = stated_type(found)
-    if len(found["loss"]) != ptype.space.size:  # before a table of its distances is made
-        raise BadTable("the losses must be those of the secrets", came=f"{len(found['loss'])} rows")
+def _stated(facts: Mapping[str, Any]) -> Stated:
+    ptype = stated_type(facts)
+    if len(facts["loss"]) != ptype.space.size:  # before a table of its distances is made
+        raise BadTable("the losses must be those of the secrets", came=f"{len(facts['loss'])} rows")
     numbers = _Numbers.of(ptype)
-    loss, channel = numbers.rational_table(found["loss"]), numbers.channel(found["mechanism"])
-    conflict, better = found["conflict"], found["better"]
-    regret = None if found["regret"] is None else numbers.one(found["regret"])
+    loss, channel = numbers.rational_table(facts["loss"]), numbers.channel(facts["mechanism"])
+    conflict, better = facts["conflict"], facts["better"]
+    regret = None if facts["regret"] is None else numbers.one(facts["regret"])
     stated = Stated(
         ptype,
         loss,
-        found["asked"],
-        found["verdict"] is True,
+        facts["asked"],
+        facts["verdict"] is True,
         channel,
-        None if found["duals"] is None else _dominance(found["duals"], numbers, loss, channel, regret),
+        None if facts["duals"] is None else _dominance(facts["duals"], numbers, loss, channel, regret),
         None if conflict is None else _conflict(conflict, numbers, loss, regret),
         None if better is None else (numbers.prior(better["prior"]), numbers.channel(better["mechanism"])),
     )
@@ -210,15 +210,15 @@ def _dominance(duals: Any, numbers: _Numbers, loss: Array, channel: AnyChannel, 
     return Dominance(numbers.ptype, loss, channel, regret, cells, known)
 
 
-def _conflict(found: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
+def _conflict(facts: dict[str, Any], numbers: _Numbers, loss: Array, regret: Any) -> Conflict:
     if regret is None:
         raise BadTable("a conflict must have a regret", came="none")
     return Conflict(
         numbers.ptype,
         loss,
-        tuple(map(numbers.prior, found["priors"])),
-        tuple(map(numbers.one, found["weights"])),
-        tuple(map(numbers.channel, found["mechanisms"])),
-        tuple(numbers.row(found["multipliers"])),
+        tuple(map(numbers.prior, facts["priors"])),
+        tuple(map(numbers.one, facts["weights"])),
+        tuple(map(numbers.channel, facts["mechanisms"])),
+        tuple(numbers.row(facts["multipliers"])),
         regret,
     )

@@ -44,8 +44,8 @@ def privacy_loss_distribution(law: Law, cells: int = 1, *, discretization: float
     times = natural(cells, "cells", least=1, most=_MOST_CELLS)
     pld = package("dp_accounting.pld.privacy_loss_distribution")
     lower, upper = worst_pair(on_grid(law, None)[0])
-    found = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=discretization)
-    return found if times == 1 else found.self_compose(times)
+    distribution = pld.from_two_probability_mass_functions(lower, upper, value_discretization_interval=discretization)
+    return distribution if times == 1 else distribution.self_compose(times)
 
 
 def worst_pair(law: IntegerLaw) -> tuple[Masses, Masses]:
@@ -113,5 +113,5 @@ def dp_event(law: Law, cells: int = 1) -> Any:
     times = natural(cells, "cells", least=1, most=_MOST_EVENTS)
     accounting = package("dp_accounting")
     least = math.exp(-law.level.epsilon_float)
-    one = accounting.RandomizedResponseDpEvent(2 * least / (1 + least), 2)
-    return one if times == 1 else accounting.ComposedDpEvent([one] * times)
+    response = accounting.RandomizedResponseDpEvent(2 * least / (1 + least), 2)
+    return response if times == 1 else accounting.ComposedDpEvent([response] * times)

@@ -41,8 +41,8 @@ def opendp_measurement(law: Law) -> Any:
     whole = law.numbers == "integers"
 
     def respond(value: Any) -> Any:
-        said = add_noise(value, law)
-        return max(-_LARGEST - 1, min(_LARGEST, int(said))) if whole else float(said)
+        noisy = add_noise(value, law)
+        return max(-_LARGEST - 1, min(_LARGEST, int(noisy))) if whole else float(noisy)
 
     return _measurement(prelude, law, respond, "i64" if whole else float)
 
@@ -70,10 +70,10 @@ def gradual_measurement(law: Geometric) -> Any:
         release = GradualRelease(value, law.sensitivity)
 
         def answer(query: Any, is_internal: bool = False) -> int:
-            asked = level(query)
-            if asked > law.level:
+            query_level = level(query)
+            if query_level > law.level:
                 raise ValueError(f"the level must be at most {law.level}")  # OpenDP passes the text on
-            return int(release.at(asked))
+            return int(release.at(query_level))
 
         return queryables.new_queryable(answer)
 

@@ -78,9 +78,9 @@ def _floats(function: Any, x: Any) -> Any:
     """The function at floats; infinities are asked for by SciPy, and answered by their limits."""
     points = np.asarray(x, dtype=np.float64)
     inside = np.isfinite(points)
-    found = np.where(points > 0, *((1.0, 0.0) if function.__name__ == "cdf" else (0.0, 1.0)))
-    found[inside] = function(points[inside])
-    return found
+    values = np.where(points > 0, *((1.0, 0.0) if function.__name__ == "cdf" else (0.0, 1.0)))
+    values[inside] = function(points[inside])
+    return values
 
 
 @cache

@@ -141,9 +141,9 @@ def _laid(values: NDArray[Any], cells: NDArray[np.int64], domain: Domain, nested
     """The numbers in their atoms, the nested axis moved from the last place to its own."""
     place = len(domain.axes) if nested is None else nested
     outer = [size for at, size in enumerate(domain.shape) if at != place]
-    found = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
-    np.add.at(found, cells, values)
-    atoms = np.moveaxis(found.reshape(*outer, values.shape[-1]), -1, place)
+    sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
+    np.add.at(sums, cells, values)
+    atoms = np.moveaxis(sums.reshape(*outer, values.shape[-1]), -1, place)
     shaped = atoms.reshape(domain.shape)
     fits = all(abs(number) < 1 << 62 for number in shaped.ravel())
     return shaped.astype(np.int64) if fits else shaped

@@ -188,8 +188,8 @@ class CountedTable(Shown):
         """
 
         def document() -> dict[str, Any]:
-            found: dict[str, Any] = provided("counted_form").document(self)
-            return found
+            counted_document: dict[str, Any] = provided("counted_form").document(self)
+            return counted_document
 
         table = self.table(self.domain.finest if family is None else family)
         publication = Publication(table, self._said, document if family is None else None, owner_only=True)
@@ -245,9 +245,9 @@ class Laid:
                 counted table with several columns.
         """
         if not isinstance(table, CountedTable):
-            said = read_unit(unit, sensitivity, cells, neighbours)
-            said.check_plain()
-            return cls(brought(table), () if columns is None else columns, public, (), said)
+            read_promise = read_unit(unit, sensitivity, cells, neighbours)
+            read_promise.check_plain()
+            return cls(brought(table), () if columns is None else columns, public, (), read_promise)
         names = (table.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
@@ -259,14 +259,14 @@ class Laid:
                 proved.neighbours if neighbours is None else neighbours,
                 proved.amount,
             )
-        said = proved if unit is None else read_unit(unit)
-        table.check_covered(said)
+        read_promise = proved if unit is None else read_unit(unit)
+        table.check_covered(read_promise)
         domain = table.domain
         labels = domain.label_columns(domain.finest)
         listed = {*((public,) if isinstance(public, str) else public)}
         dropped = {*((drop,) if isinstance(drop, str) else drop)}
-        kept = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-        return cls(table.in_steps(names[0]), names, kept, labels, said, table.part)
+        all_public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+        return cls(table.in_steps(names[0]), names, all_public, labels, read_promise, table.part)
 
 
 def _in_words(unit: Unit) -> str:

@@ -413,11 +413,11 @@ def _moved(pairs: Pairs, low: int, high: int) -> int:
 
 
 def _split(
-    part: Axis, found: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
+    part: Axis, atoms_of_parts: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}
-    for label, atoms in zip(part.labels[0], found, strict=True):
+    for label, atoms in zip(part.labels[0], atoms_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
         about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
         tables[label] = CountedTable(domain, atoms.reshape(domain.shape), *about)

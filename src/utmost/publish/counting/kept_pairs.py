@@ -36,8 +36,8 @@ def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) ->
     first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
     first = first[first < len(parts)]
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
-    kept = least_hashed(runs, 1, persons, key=key, purpose=b"part")
-    return pairs.where(np.repeat(kept, np.diff(first, append=len(parts))))
+    chosen = least_hashed(runs, 1, persons, key=key, purpose=b"part")
+    return pairs.where(np.repeat(chosen, np.diff(first, append=len(parts))))
 
 
 def in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
@@ -52,6 +52,6 @@ def in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key
     taken = least_hashed(
         Pairs(who[first], which[first], pairs.sums[order][first]), rows, persons, key=key, purpose=b"row"
     )
-    kept = np.empty(len(order), dtype=bool)
-    kept[order] = np.repeat(taken, np.diff(first, append=len(order)))
-    return kept
+    chosen = np.empty(len(order), dtype=bool)
+    chosen[order] = np.repeat(taken, np.diff(first, append=len(order)))
+    return chosen

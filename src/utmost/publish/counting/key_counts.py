@@ -106,9 +106,9 @@ class _Keys:
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """The counts as an Arrow batch."""
         arrow = extra("pyarrow", "tables")
-        found = dict(self.counts(pairs, texts))
-        counts = np.array(list(found.values()), dtype=np.int64)
-        return arrow.record_batch({_KEY: arrow.array(list(found), arrow.string()), TOTAL: wide_integers(counts)})
+        counted_keys = dict(self.counts(pairs, texts))
+        counts = np.array(list(counted_keys.values()), dtype=np.int64)
+        return arrow.record_batch({_KEY: arrow.array(list(counted_keys), arrow.string()), TOTAL: wide_integers(counts)})
 
 
 def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
