@@ -162,9 +162,9 @@ def check_kept(release: Published) -> None:
     if release.items is not None and not release.items.is_kept:
         raise Unsupported(
             "only a release whose responses the ledger keeps is answered here",
-            came="one that was published through ledger.items",
+            came="one for which an engine answers",
             where=repr(release.name),
-            remedy="Call ledger.items, and let the engine answer for its items.",
+            remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine; write that by the engine.",
         )
 
 
