@@ -164,7 +164,7 @@ def check_kept(release: Published) -> None:
             "only a release whose responses the ledger keeps is answered here",
             came="one for which an engine answers",
             where=repr(release.name),
-            remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine; write that by the engine.",
+            remedy="Bring its frame: at() of the release, or ledger.items, answers by the engine, which writes it.",
         )
 
 
