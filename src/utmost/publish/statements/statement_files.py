@@ -108,7 +108,7 @@ def table_writers(
     text = bytearray()
 
     def write_table(file: BinaryIO) -> None:
-        files.write(table, file, out, watch)
+        files.write(table, file, out, watch, _within(said, out))
         file.seek(0)
         digest = _sha256(file)
         statement.update(said({"of": "file", "sha256": digest}))
@@ -122,7 +122,14 @@ def table_writers(
     return writers, statement
 
 
-def check_repeated(table: Any, out: Path) -> dict[str, str]:
+def _within(said: Said, out: Path) -> dict[str, Any]:
+    """What stands in the file itself: the statement without the digest of the file, where it has a place for it."""
+    if files.ending_of(out) not in files.EXCEL:
+        return {}
+    return {name: fact for name, fact in said({}).items() if name != "table"}
+
+
+def check_repeated(table: Any, said: Said, out: Path) -> dict[str, str]:
     """Check that a file that is there already is the one that this table would be written as.
 
     Returns:
@@ -132,7 +139,7 @@ def check_repeated(table: Any, out: Path) -> dict[str, str]:
         Unsupported: where it is another file.
     """
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
-        files.write(table, again, out)
+        files.write(table, again, out, statement=_within(said, out))
         again.seek(0)
         digest = _sha256(again)
         if digest != _sha256(there):
