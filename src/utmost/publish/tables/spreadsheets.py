@@ -108,7 +108,7 @@ def _text(cell: Any) -> str:
 
 def _said(fact: Any) -> str:
     if isinstance(fact, Mapping):
-        return "; ".join(f"{name}: {_said(one)}" for name, one in fact.items())[:_LONGEST]
+        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())[:_LONGEST]
     if isinstance(fact, list | tuple):
         return ", ".join(map(_said, fact))[:_LONGEST]
     return str(fact)[:_LONGEST]
