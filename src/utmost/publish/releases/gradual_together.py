@@ -76,18 +76,18 @@ class GradualTogether(Shown, ProcessMemory):
             raise BadTable("columns that are noised together must have one length", came="different lengths")
         self.unit, self._way, self._halves, self._names = plan.unit, plan.way, plan.halves, plan.columns
         self._coins, self._rows = secure(randomness), cells[0].shape
-        kept: dict[Any, Any] = {}
+        series: dict[Any, Any] = {}
         groups = grouped(list(zip(self._names, cells, strict=True)), self._way.groups)
         for group, law in zip(groups, self._way.laws, strict=True):
             (name, column), *other = group
             if isinstance(law, SignedCells):
                 sums = signed_sums([column for _, column in group], law.rows)
-                kept |= {(name, str(row)): sums_of_row for row, sums_of_row in enumerate(sums)}
+                series |= {(name, str(row)): sums_of_row for row, sums_of_row in enumerate(sums)}
             elif other:
-                kept[name, "sum"], kept[name, "difference"] = turned(column, other[0][1])
+                series[name, "sum"], series[name, "difference"] = turned(column, other[0][1])
             else:
-                kept[name, "itself"] = column
-        self._inner = GradualRelease(kept, self.unit.sensitivity, randomness=self._coins)
+                series[name, "itself"] = column
+        self._inner = GradualRelease(series, self.unit.sensitivity, randomness=self._coins)
         self._read: dict[Level, dict[str, Any]] = {}
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> dict[str, Any]:
@@ -96,12 +96,12 @@ class GradualTogether(Shown, ProcessMemory):
         Raises:
             NotALevel: for what is no level; nothing is spent then.
         """
-        asked = level_of(epsilon, alpha)
+        level = level_of(epsilon, alpha)
         with self._alone():
-            if asked not in self._read:
+            if level not in self._read:
                 self._check_owner()
-                self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
-            return {name: column.copy() for name, column in self._read[asked].items()}
+                self._read[level] = self._columns(self._inner.at(self._levels(level)))
+            return {name: column.copy() for name, column in self._read[level].items()}
 
     @checked
     def save(
@@ -139,11 +139,11 @@ class GradualTogether(Shown, ProcessMemory):
         laid = LaidOut.of(self.at(level), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
-        def said(digest: Digest | None) -> dict[str, Any]:
+        def statement(digest: Digest | None) -> dict[str, Any]:
             facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
             return facts | answered
 
-        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), said))
+        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), statement))
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -155,9 +155,9 @@ class GradualTogether(Shown, ProcessMemory):
         """The largest level answered: that of all answers together. None before the first answer."""
         return max(self._read, default=None)
 
-    def _levels(self, asked: Level) -> dict[Any, Level]:
+    def _levels(self, level: Level) -> dict[Any, Level]:
         """The level of each series of noise: a pair's share, divided between its sum and its difference."""
-        presence_level = presence(asked, self.unit)
+        presence_level = presence(level, self.unit)
         levels: dict[Any, Level] = {}
         for name, share, law in self._groups():
             if isinstance(law, SignedCells):

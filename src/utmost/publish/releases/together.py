@@ -391,22 +391,22 @@ def release_together(
 
 def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomness) -> list[Any]:
     """The columns with their noise, group by group."""
-    found: list[Any] = []
+    noised: list[Any] = []
     for group, law in zip(grouped(cells, plan.way.groups), plan.way.laws, strict=True):
         rows = len(group[0])
         if isinstance(law, JointCells):
             noise = sample_joint_cells(law, rows, randomness=randomness)
-            found += [add(column, noise[:, i]) for i, column in enumerate(group)]
+            noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
         elif isinstance(law, RotatedPair):
             geometric = Geometric(law.ratio)
             sums = [add(column, sample(geometric, rows, randomness=randomness)) for column in turned(*group)]
-            found += turned_back(*sums, halves=plan.halves, randomness=randomness)
+            noised += turned_back(*sums, halves=plan.halves, randomness=randomness)
         elif isinstance(law, SignedCells):
             noisy = [
                 add(sums, sample(Geometric(ratio), rows, randomness=randomness))
                 for sums, ratio in zip(signed_sums(group, law.rows), law.ratios, strict=True)
             ]
-            found += read_off(noisy, law.estimate, halves=plan.halves, randomness=randomness)
+            noised += read_off(noisy, law.estimate, halves=plan.halves, randomness=randomness)
         else:
-            found += [add(column, sample(law, rows, randomness=randomness)) for column in group]
-    return found
+            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+    return noised

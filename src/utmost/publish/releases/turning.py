@@ -29,10 +29,10 @@ def turned(first: Any, second: Any) -> tuple[Any, Any]:
     >>> turned([601, 370], [332, 222])
     (array([933, 592]), array([269, 148]))
     """
-    one, two = (whole_numbers(values, "column") for values in (first, second))
-    if one.shape != two.shape:
-        raise OutOfRange("the two columns must have one length", came=(one.shape, two.shape))
-    return add(one, two), minus(one, two)
+    left, right = (whole_numbers(values, "column") for values in (first, second))
+    if left.shape != right.shape:
+        raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
+    return add(left, right), minus(left, right)
 
 
 @checked
@@ -50,10 +50,10 @@ def turned_back(
     >>> turned_back([933, 592], [270, 148])
     (array([601.5, 370. ]), array([331.5, 222. ]))
     """
-    one, two = whole_numbers(total, "total"), whole_numbers(apart, "apart")
-    if one.shape != two.shape:
-        raise OutOfRange("the two responses must have one length", came=(one.shape, two.shape))
-    doubled = add(one, two), minus(one, two)
+    left, right = whole_numbers(total, "total"), whole_numbers(apart, "apart")
+    if left.shape != right.shape:
+        raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
+    doubled = add(left, right), minus(left, right)
     if one_of(halves, Halves, "halves") == "keep":
         return _halved(doubled[0]), _halved(doubled[1])
     bits = secure(randomness)

@@ -190,7 +190,7 @@ def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float
         exact = tuple(share / spent for share in whole)
         rounded.append((_error_of(listed, exact, epsilon), exact))
     least = min(variance for variance, _ in rounded)
-    variance, exact = next(found for found in rounded if found[0] <= least * (1 + _PLAIN))
+    variance, exact = next(pair for pair in rounded if pair[0] <= least * (1 + _PLAIN))
     order = sorted(range(len(listed)), key=lambda at: (-exact[at], listed[at]))
     return variance, tuple(listed[at] for at in order), tuple(exact[at] for at in order)
 
