@@ -4,7 +4,7 @@ With rows a_i at levels e_i the precision is X = sum of p(e_i) a_i a_i', p(e) = 
 cells is tr X^-1 / k, and the levels are a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d. p is convex with
 p'(0) = 0, so that few rows are best, and a descent from all rows at once ends in bad corners. So sets of rows are
 ranked at equal levels, from several starts, exchanging, adding and dropping one row at a time; the best sets are
-polished at the level itself, by steps along the corner of a linear program.
+polished at the level itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,6 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.exact.one_thread import one_blas_thread
 from utmost.laws.noise.signed_cells import charge_of_rows
-from utmost.laws.programs.highs import solve
-from utmost.laws.programs.linear_program import LinearProgram
 
 MOST_CELLS = 5
 """Of more cells that change together, rows are searched group by group."""
@@ -32,7 +30,8 @@ Rows = tuple[tuple[int, ...], ...]
 _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, before they spend the level exactly
 _EQUAL, _PLAIN = 1e-9, 1e-4  # fewer rows, and plainer shares, are taken where they cost no more than that
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
-_INSIDE, _LEAST_STEP = 0.98, 1e-5
+_WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the logarithms of shares
+_SILENT = 700.0  # beyond, squares of sinh leave the floats
 _TRACE = 1 / 400  # a row with less of the level is tried without
 
 
@@ -93,29 +92,24 @@ def grouped_rows(
     return groups, shares, rows
 
 
-def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float) -> float:
-    return _error(np.array(rows), np.array([float(share) for share in shares]), epsilon)[0]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pool:
     """Rows to choose from, no two of them the same up to sign and factor.
 
     Attributes:
         rows: (rows, cells).
-        loads: |a d| of each row for each change d in {0, 1}^cells but 0; (changes, rows).
+        loads: (changes, rows).
     """
 
     rows: NDArray[np.int64]
-    loads: NDArray[np.int64]
+    loads: Floats
 
     @classmethod
     def of(cls, cells: int) -> "_Pool":
         top = 2 if cells <= 3 else 1
         entries = product(range(-top, top + 1), repeat=cells)
         rows = np.array([row for row in entries if any(row) and _first(row) > 0 and gcd(*row) == 1])
-        changes = np.array([change for change in product((0, 1), repeat=cells) if any(change)])
-        return cls(rows, np.abs(changes @ rows.T))
+        return cls(rows, _loads(rows))
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
         """Of sets of rows, (sets, rows), the mean variance at equal levels in units of that at the whole level."""
@@ -174,14 +168,14 @@ def _neighbours(place: tuple[int, ...], pool: int, cells: int, *, square: bool) 
 def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float, Rows, tuple[Fraction, ...]]:
     """The mean variance at the level itself, rows and shares; without rows that are better left out."""
     rows = pool.rows[list(chosen)]
-    loads = pool.loads[:, list(chosen)].astype(float)
-    _, shares = _descended(rows, loads, epsilon)
+    loads = pool.loads[:, list(chosen)]
+    shares = _descended(rows, loads, epsilon)
     while len(rows) > rows.shape[1] and shares.min() < _TRACE:
         left = np.arange(len(rows)) != shares.argmin()
         if np.linalg.matrix_rank(rows[left]) < rows.shape[1]:
             break
         rows, loads = rows[left], loads[:, left]
-        _, shares = _descended(rows, loads, epsilon)
+        shares = _descended(rows, loads, epsilon)
     listed = tuple(tuple(map(int, row)) for row in rows)
     rounded = []
     for parts in _PARTS:
@@ -195,46 +189,39 @@ def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float
     return variance, tuple(listed[at] for at in order), tuple(exact[at] for at in order)
 
 
-def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float) -> tuple[float, Floats]:
-    """Shares of little error, from equal ones: steps to the best corner of a box within the polytope."""
-    share = np.full(len(rows), _INSIDE / loads.sum(axis=1).max())
-    value, slope = _error(rows, share, epsilon)
-    width = 0.2
-    tight = np.unique(loads, axis=0)
-    while width > _LEAST_STEP:
-        step = _corner(tight, share, slope, width)
-        moved, turned = _error(rows, share + step, epsilon)
-        if moved < value * (1 - 1e-12):
-            share, value, slope = share + step, moved, turned
+def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float) -> Floats:
+    """Shares of little error that spend the level, from equal ones: steps in directions drawn by lot, ever shorter."""
+    random = np.random.default_rng(0)
+    share = np.ones(len(rows))
+    value, width = _errors(rows, loads, share[None], epsilon)[0], _WIDEST
+    while width > _NARROWEST:
+        steps = random.normal(scale=width, size=(_DIRECTIONS, len(rows)))
+        tried = share * np.exp(np.concatenate([steps, np.diag(np.full(len(rows), width))]))
+        errors = _errors(rows, loads, tried, epsilon)
+        nearest = int(errors.argmin())
+        if errors[nearest] < value * (1 - 1e-9):
+            share, value = tried[nearest], errors[nearest]
         else:
             width /= 2
-    return value, share
+    return np.asarray(share / (loads @ share).max())
 
 
-def _corner(loads: Floats, share: Floats, slope: Floats, width: float) -> Floats:
-    """The step within a box that lowers the error most to first order and keeps the level."""
-    changes, count = loads.shape
-    places = np.indices(loads.shape)
-    program = LinearProgram.of_triplets(
-        slope / np.abs(slope).max(),
-        places[0].ravel(),
-        places[1].ravel(),
-        loads.ravel(),
-        lower=np.full(changes, -np.inf),
-        upper=np.maximum(1 - loads @ share, 0),
-        column_lower=np.maximum(-width, -share * 0.9),
-        column_upper=np.full(count, width),
-    )
-    return np.asarray(solve(program).primal, dtype=float)
-
-
-def _error(rows: NDArray[np.int64], shares: Floats, epsilon: float) -> tuple[float, Floats]:
-    """The mean variance of a cell in units of 2/epsilon^2, and its slope in the shares."""
-    levels = np.minimum(shares * epsilon, 700.0)
-    precisions = 2 * np.sinh(levels / 2) ** 2 * (2 / epsilon**2)
+def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float) -> Floats:
+    """The mean variances of a cell at shares that are made to spend the level, in units of 2/epsilon^2."""
+    levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
+    precisions = 2 * np.sinh(np.minimum(levels, _SILENT) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)
-    X = (A.T * precisions) @ A
-    inverse = np.linalg.inv(X)
-    H = A @ inverse
-    slope = -(H * H).sum(axis=1) * np.sinh(levels) * (2 / epsilon) / rows.shape[1]
-    return float(np.trace(inverse)) / rows.shape[1], slope
+    inverses = np.linalg.inv(np.einsum("bi,ij,ik->bjk", precisions, A, A))
+    return np.asarray(np.trace(inverses, axis1=1, axis2=2) / rows.shape[1])
+
+
+def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float) -> float:
+    """The mean variance of a cell at shares whose charge is 1."""
+    pool = _loads(np.array(rows))
+    return float(_errors(np.array(rows), pool, np.array([[float(share) for share in shares]]), epsilon)[0])
+
+
+def _loads(rows: NDArray[np.int64]) -> Floats:
+    """|a d| of each row for each change d in {0, 1}^cells but 0; (changes, rows)."""
+    changes = np.array([change for change in product((0, 1), repeat=rows.shape[1]) if any(change)])
+    return np.asarray(np.abs(changes @ rows.T), dtype=float)
