@@ -129,7 +129,7 @@ def table_in_words(said: Mapping[str, Any]) -> StatedRelease:
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
     )
     total, shared = _in_ledger(said, plan.level)
-    divided = _divided(plan.unit.charged)
+    divided = _divided(int(plan.unit.charged))
     return StatedRelease(
         **_common(said, total, plan.level, "released cell"),
         noises=(noise,),
