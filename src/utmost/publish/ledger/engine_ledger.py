@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.sampling.item_words import Identifiers
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.promised_noise import CONFIDENCE
 from utmost.publish.ledger.publish_request import PublishRequest

@@ -14,7 +14,7 @@ from utmost.laws.exact import Level
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling.item_words import SECRET_BYTES
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.releases.lattice import Lattice

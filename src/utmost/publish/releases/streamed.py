@@ -19,7 +19,7 @@ from utmost.errors import BadTable
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.laws.sampling.random_bits import entropy, secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
