@@ -10,10 +10,10 @@ from utmost.doors.cli.people_options import People
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give_cells
-from utmost.doors.cli.screen import busy
 from utmost.doors.cli.table_options import TableAnswer
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import rehearse_table, release_table
 from utmost.publish.releases.streamed import streamed_release
@@ -111,10 +111,10 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
-        with busy(f"Checking {table.name}"):
+        with long_work(f"Checking {table.name}"):
             release = streamed_release(large, **words, **noise, rehearsed=told.dry_run)
     else:
-        with busy(f"Checking and noising {table.name}"):
+        with long_work(f"Checking and noising {table.name}"):
             source = files.read(table) if counted is None else counted
             release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
     give_cells(release, answer, signer)

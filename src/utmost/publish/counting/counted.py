@@ -172,19 +172,19 @@ class CountedTable(Shown):
         public: Any,
         drop: Any,
         unit: Unit | None,
-        said: tuple[Number | None, Number | None, str | None],
+        words: tuple[Number | None, Number | None, str | None],
     ) -> Laid:
         """As `Laid.of` reads it: one column of counts, the labels public, the unit the proved one or a larger.
 
         Args:
-            columns, public, drop, unit: as there; ``said`` are its sensitivity, cells and neighbours.
+            columns, public, drop, unit: as there; ``words`` are its sensitivity, cells and neighbours.
         """
         names = (self.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
-        sensitivity, cells, neighbours = said
+        sensitivity, cells, neighbours = words
         proved = self.unit
-        if unit is None and said != (None, None, None):
+        if unit is None and words != (None, None, None):
             unit = Unit(
                 proved.sensitivity if sensitivity is None else self.in_unit(sensitivity),
                 proved.cells if cells is None else cells,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Law
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
@@ -112,6 +113,7 @@ class TableRelease(SavedTable):
         return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
 
 
+@long_work("Noising")
 def release_table(
     table: Any,
     *,
