@@ -41,13 +41,13 @@ class Laid:
     ) -> "Laid":
         """Read a table that may be a counted one; the columns of a counted one may be left out, and the unit too.
 
-        A kind of table that knows its own labels and unit says so by a method ``laid_out``, as `CountedTable` does.
+        A kind of table that knows its own labels and unit says so by a method ``_laid_out``, as `CountedTable` does.
 
         Raises:
             OutOfRange: for a unit smaller than the one that was proved, or none where nothing was proved; and for a
                 counted table with several columns.
         """
-        lay_out = getattr(type(table), "laid_out", None)
+        lay_out = getattr(type(table), "_laid_out", None)
         if lay_out is not None:
             laid: Laid = lay_out(table, columns, public, drop, unit, (sensitivity, cells, neighbours))
             return laid
