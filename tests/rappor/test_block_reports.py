@@ -73,7 +73,7 @@ def test_a_thousand_categories_take_nineteen_bits():
 
 
 def test_the_law_keeps_its_level_and_estimates_are_exact():
-    """Unbiased for every category, and the variances are those of all sets: by the matrix of the channel, in rationals."""
+    """Unbiased for every category, and the variances are those of all sets: by the channel, in rationals."""
     for (k, d), alpha in product([(4, 2), (6, 2), (7, 3), (8, 3), (9, 4)], ["1/3", "4/5"]):
         how, sets = BlockSelection(balanced_family(k, d), level(alpha=alpha)), SubsetSelection(k, d, level(alpha=alpha))
         channel, blocks = how.channel, [set(block) for _, block in how.sets()]

@@ -270,7 +270,7 @@ def _mixture(k: int, d: int, multipliers: Group, stabiliser: Group) -> list[tupl
     """Bases that the stabiliser leaves as they are, and weights by which all differences are equally frequent."""
     classes = _classes(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
-    wanted = sizes * (d * (d - 1) / (k - 1))
+    wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))
     unions, random = _Unions.of(k, stabiliser, d), np.random.default_rng(0)
     if not unions.is_possible:
         return None
@@ -280,7 +280,7 @@ def _mixture(k: int, d: int, multipliers: Group, stabiliser: Group) -> list[tupl
             base = unions.draw(random)
             pairs = np.bincount(classes, weights=differences(base, k)[1:]).astype(np.int64)
             bases.setdefault(tuple(pairs.tolist()), base)
-        table = np.array(list(bases), np.float64).T
+        table: Floats = np.array(list(bases), np.float64).T
         if _is_far(table, wanted):
             break
         weights = _weights(np.array(list(bases)).T, sizes, Fraction(d * (d - 1), k - 1))
