@@ -110,7 +110,7 @@ def categories(
     error bars.
     """
     if survey is not None:
-        if short or level.is_given or any(given is not None for given in (labels, categories, size, save)):
+        if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
             raise OutOfRange("a survey says labels, level and blocks itself", came="another", where="--survey")
         saved = SURVEY.read(survey)
         names = list(saved.labels)

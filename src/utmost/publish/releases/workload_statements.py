@@ -92,6 +92,12 @@ _SHARED_THEOREM = (
 )
 
 
+_IN_ALL_THEOREM = (
+    "One individual's changes of all atoms add up to no more than in_all, so the atoms that are charged are as many as "
+    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+)
+
+
 class Noised(Protocol):
     """What a statement speaks of; a `WorkloadRelease` is one."""
 
@@ -136,7 +142,10 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     if wide.denominator != 1:
         remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
         raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {family: Geometric(one, wide.numerator * load_of(family)) for family, one in strategy.levels(spent).items()}
+    return {
+        family: Geometric(level_of_family, wide.numerator * load_of(family))
+        for family, level_of_family in strategy.levels(spent).items()
+    }
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:
@@ -151,7 +160,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
-        "charged": unit.charged,
+        "charged": unit.charged_facts,
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
@@ -220,6 +229,8 @@ def _theorem(strategy: Strategy) -> str:
         theorem = _TURNED_THEOREM
     elif strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
         theorem = _SHARED_THEOREM
+    if strategy.unit.in_all is not None:
+        theorem = f"{theorem}. {_IN_ALL_THEOREM}"
     return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
 
 
@@ -249,7 +260,7 @@ def sums_digest(release: Noised) -> str:
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
-    pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    pairs = [[name, [str(noisy) for noisy in sums]] for name, sums in _sums(release).items()]
     together = [] if release.strategy.together is None else [release.strategy.together]
     rows = [] if release.strategy.rows is None else [release.strategy.rows.facts()]
     named = [release.strategy.domain.facts(), *together, *rows, *pairs]
@@ -317,9 +328,9 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
     Raises:
         BadTable: where it does not.
     """
-    said = workload_statement(release)
-    for name in sorted(set(said) - {"utmost", "guarantee", "theorem"}):
-        if facts.get(name) != said[name]:
+    statement = workload_statement(release)
+    for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
+        if facts.get(name) != statement[name]:
             raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
 
 
@@ -350,12 +361,12 @@ def _strategy(facts: Mapping[str, Any]) -> Strategy:
     return Strategy(domain, unit, facts["shares"], together=facts.get("together"), rows=rows)
 
 
-def _part(found: Any) -> tuple[str, str] | None:
-    if found is None:
+def _part(part: Any) -> tuple[str, str] | None:
+    if part is None:
         return None
-    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
-        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
-    return found[0], found[1]
+    if not isinstance(part, list) or len(part) != 2 or not all(isinstance(text, str) for text in part):
+        raise BadTable("a part must be a pair of texts", came=type(part).__name__, where="part")
+    return part[0], part[1]
 
 
 def _sums(release: Noised) -> dict[str, list[int]]:
