@@ -6,7 +6,8 @@ from typing import Any
 
 from utmost.laws.exact import exact, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.releases.places_statements import places_statement, radius_name
+from utmost.publish.releases.older_words import in_words_of, margin_word
+from utmost.publish.releases.places_statements import places_statement
 from utmost.publish.releases.planar_law import PlanarLaw
 from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.table import rows_origin
@@ -65,7 +66,7 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
             rows_from=rows_origin(field(said, "rows_from", str)),
             digest=digest_of(said),
         )
-    made["utmost"] = field(said, "utmost", str)
+    made = in_words_of(said, made) | {"utmost": field(said, "utmost", str)}
     if said["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
         made |= {"format": 1, "declared_grid": said["declared_grid"]}
     if "name" in said:
@@ -95,5 +96,7 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     law = stated_places(said)
-    check_table(said, table, [radius_name(said["released"])], said["radius"], said["public"], digested=digested)
+    word = margin_word(said)
+    name = "_".join([*said["released"], word])
+    check_table(said, table, [name], said[word], said["public"], digested=digested)
     return law

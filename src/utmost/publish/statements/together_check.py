@@ -8,6 +8,7 @@ from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise import SignedCells
 from utmost.laws.privacy.unit import Unit
+from utmost.publish.releases.older_words import in_words_of, margin_word
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
@@ -77,7 +78,7 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
         plan = _plan(said)
         public, rows, origin = names_of(said, "public"), stated_rows(said), rows_origin(said["rows_from"])
         expected = together_statement(plan, public, rows, rows_from=origin, digest=digest)
-    expected["utmost"] = stated_field(said, "utmost", str)
+    expected = in_words_of(said, expected) | {"utmost": stated_field(said, "utmost", str)}
     with promise_that_holds(Unsupported):
         if "name" in said:
             expected |= stated_in_ledger(said, plan.level)
@@ -129,7 +130,8 @@ def _stated_way(said: Mapping[str, Any], level: Level, unit: Unit) -> CellsToget
 
 def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:
     adapter = adapter_of(table)
-    radii = {f"{name}_radius": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    word = margin_word(said)
+    radii = {f"{name}_{word}": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
     if sorted(adapter.names(table)) != sorted([*plan.columns, *radii, *said["public"]]):
         raise BadTable("the table must have the columns that were stated", came="others", where="released")
     for name, radius in radii.items():
