@@ -246,7 +246,7 @@ class Request:
         check_relation(state, dataset, asked.relation, self.name)
         if not self.independent:
             check_named(state, dataset)
-        check_budget(state, dataset, spending_with(state, dataset, asked.level))
+        check_budget(state, dataset, spending_with(state, dataset, [(asked.level, None)]))
         about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": asked.digest}
         promise = {"level": level_text(asked.level), "relation": asked.relation, "outcomes": asked.outcomes}
         page.append("offered", about | promise)
