@@ -17,10 +17,9 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar, fieller
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
+from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
-from utmost.publish.releases.family_tables import estimated_columns, family_table, labelled_table, wanted_families
-from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, quantile_bar
-from utmost.publish.releases.spread import deviation_bar, variance_bar
+from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
@@ -36,7 +35,7 @@ from utmost.publish.releases.workload_statements import (
 from utmost.publish.tables.saving import Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.domain import Where
-from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
+from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
@@ -48,7 +47,7 @@ Families = str | Sequence[str] | Family
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Shown):
+class WorkloadRelease(AlongAxis, Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -275,130 +274,6 @@ class WorkloadRelease(Shown):
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
         points = self.unit.points_along(str(name)) or values
         return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
-
-    @checked
-    def quantile(
-        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
-    ) -> QuantileBar:
-        """Which cells of an ordered axis can hold a quantile of a selection.
-
-        Args:
-            name: a level of an axis of bins.
-            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
-            where: the selection; everything when left out.
-            confidence: that the lower and the upper quantile both lie there; the release's when left out.
-
-        Raises:
-            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
-
-        Cost: an estimate and a bound for each group of the level.
-        Source: docs/theory/quantiles.md.
-
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import bins
-        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
-        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
-        >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
-        in 0 to 14 (Fraction(65, 1), inf)
-        """
-        sure = self._sure(confidence)
-
-        def measured(form: ProductForm) -> tuple[Fraction, bool]:
-            value = self.reconstruction.value(self.measured, form)
-            return value, self._errors.of(form).leaves_out(value, 1 - sure)
-
-        selection = selected(self.domain, {} if where is None else where)
-        return quantile_bar(self.domain, selection, name, q, sure, measured)
-
-    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
-        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
-        return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
-
-    @checked
-    def variance(
-        self, name: str, *, where: Where | None = None, values: Any = "midpoints", confidence: Number | None = None
-    ) -> RatioBar:
-        """The variance of a number over the individuals of a selection, sum (x - mean)^2 over their count.
-
-        It is that of the numbers that labels stand for: what varies within a bin is not in it.
-
-        Args:
-            name: a level whose labels stand for numbers.
-            where: the selection; everything when left out.
-            values: as for `mean`.
-            confidence: of the interval; the release's when left out.
-
-        Raises:
-            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which count nobody.
-
-        Cost: that of two ratios, or of up to 17 where the mean is hardly known.
-        Source: docs/theory/quantiles.md, "Variance and spread".
-
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> domain = Domain(rooms=[1, 2, 3])
-        >>> plan = Strategy(domain, Unit(1, 1), {"rooms": 1})
-        >>> released = release_workload(np.array([900, 100, 900]), plan, epsilon=9)
-        >>> 0.94 < released.variance("rooms", values=[1, 2, 3]).lower < 0.95
-        True
-        """
-        if self.unit.amount is not None:
-            remedy = "Count the individuals by bins of the amount: its spread is that of the axis."
-            raise OutOfRange("a variance is over individuals that are counted", came="sums of amounts", remedy=remedy)
-        place, level = self.domain.level_named(name)
-        chosen: Where = {} if where is None else where
-        everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
-        numbers = numbers_of(axis, level, values, name)
-        taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
-
-        def mean_of(points: Sequence[Fraction], sure: Fraction) -> RatioBar:
-            weights = dict(zip(taken, points, strict=True))
-            along = {name: [weights.get(group, 0) for group in range(len(numbers))]}
-            return self._ratio(selected(self.domain, chosen, along), self, everybody, sure)
-
-        return variance_bar([numbers[group] for group in taken], self._sure(confidence), mean_of)
-
-    def spread(
-        self, name: str, *, where: Where | None = None, values: Any = "midpoints", confidence: Number | None = None
-    ) -> RatioBar:
-        """The standard deviation of a number over the individuals of a selection: the root of `variance`."""
-        return deviation_bar(self.variance(name, where=where, values=values, confidence=confidence))
-
-    @checked
-    def cumulative(
-        self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
-    ) -> Any:
-        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and radii.
-
-        Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
-
-        Args:
-            name: a level of an axis of bins or periods; missing values have no place in it.
-            where: the selection; everything when left out.
-            confidence: of each radius; the release's when left out.
-            together: whether all sums of the table lie within their radii at once with that confidence.
-
-        Raises:
-            NotDetermined, OutOfRange: as for `quantile`.
-
-        Cost: an error bar for each group.
-
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import bins
-        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
-        >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
-        >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
-        >>> released.cumulative("age")["radius"].tolist()
-        [0, 0, 0, 0]
-        """
-        forms = cumulative_forms(self.domain, selected(self.domain, {} if where is None else where), name)
-        laws, sure = [self._errors.of(form) for form in forms], self._sure(confidence)
-        each = 1 - (1 - sure) / len(forms) if together else sure
-        printing = Printing.of(laws, self.unit.amount)
-        place, level = self.domain.level_named(name)
-        estimates = [printing.estimate(self.reconstruction.value(self.measured, form)) for form in forms]
-        radii = [printing.radius(law.radius(each)) for law in laws]
-        labels = {name: np.array(self.domain.axes[place].labels[level][: len(forms)])}
-        return labelled_table(self.kind, labels, {"estimate": np.array(estimates), "radius": np.array(radii)})
 
     @checked
     def bars(
