@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -207,11 +208,17 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 def text_of(value: Any) -> str | None:
     """The text by which a value is known: integers and text agree; None for what is neither, or has too many digits.
 
+    A decimal without places is an integer: engines have wide integers (HUGEINT) as such, decimal(38, 0).
+
     >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
     ('7', '7', '7', None, None)
+    >>> text_of(Decimal("7")), text_of(Decimal("7.0"))
+    ('7', None)
     """
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
         return str(int(value)) if abs(int(value)) < _LARGEST_SPELLED else None
     return None
