@@ -112,7 +112,7 @@ def _other_report(
     stated = stated_release(statement)
     statement_files.check_unchanged(release, statement)
     READERS[statement["kind"]].check_file(statement, release, spelled)
-    drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
+    drawn = stated.mechanism or "; ".join(dict.fromkeys(noise.law for noise in stated.noises))
     return _report(release, statement, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 
 
@@ -139,7 +139,7 @@ def _withheld_report(
     stated = stated_release(statement)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
     return {
-        **_report(table, statement, path, public_key, "; ".join(noise.law for noise in stated.noises)),
+        **_report(table, statement, path, public_key, "; ".join(dict.fromkeys(noise.law for noise in stated.noises))),
         "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
         "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
     }
