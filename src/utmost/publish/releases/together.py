@@ -27,7 +27,7 @@ from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling import Randomness, sample, sample_joint_cells
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.random_bits import secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable
