@@ -200,8 +200,8 @@ def test_error_bars_are_those_of_the_law_at_each_confidence(stated):
     for noise in stated.noises:
         assert list(noise.bars) == sorted(noise.bars)
         assert [radius for _, radius in noise.bars] == sorted(radius for _, radius in noise.bars)
-    if "radius" in stated.said:
-        assert stated.said["radius"] in [radius for _, radius in stated.noises[0].bars]
+    if "radius" in stated.statement:
+        assert stated.statement["radius"] in [radius for _, radius in stated.noises[0].bars]
 
 
 def test_a_statement_that_does_not_follow_from_itself_is_not_repeated():
@@ -258,7 +258,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
     assert "script" not in page
     assert "@page" in page
     drawn = stated.noises[0].law if stated.noises else stated.mechanism[1:]
-    for said in (stated.line, stated.said["guarantee"], stated.unit, stated.public, stated.after, drawn):
+    for said in (stated.line, stated.statement["guarantee"], stated.unit, stated.public, stated.after, drawn):
         assert " ".join(said.split()) in text
 
 

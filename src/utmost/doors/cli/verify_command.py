@@ -12,13 +12,13 @@ from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.plan import guarantee
 from utmost.publish.releases.statement_kinds import (
     CLEAN_KIND,
     PLACES_KIND,
     TABLE_KIND,
     WITHHELD_KIND,
 )
-from utmost.publish.releases.table_statements import guarantee
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json

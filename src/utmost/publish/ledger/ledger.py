@@ -230,7 +230,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
-            release.noise.warn(at, above=6)
+            release.noise.warn(at)
             warn_of_names(self._book.key, release, source)
             relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             made = self._book.answer(

@@ -172,7 +172,7 @@ class Noise(ABC):
     def word(self, level: Level, cells: int) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
-    def warn(self, level: Level, *, above: int = 4) -> None:  # noqa: B027, nor here
+    def warn(self, level: Level) -> None:  # noqa: B027, nor here
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -264,7 +264,7 @@ class Noise(ABC):
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.releases.table_statements.statement`.
+            released, public, rows, rows_from, digest: as for `utmost.publish.releases.plan.statement`.
         """
 
     def facts(self) -> dict[str, Any]:

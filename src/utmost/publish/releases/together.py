@@ -7,13 +7,11 @@ done on sum and difference: relaxed, tightened, asked at any level in any order.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked
@@ -29,10 +27,9 @@ from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import Laid
 from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
-from utmost.publish.releases.table import CheckedTable
-from utmost.publish.releases.table_statements import cells_digest, promise_text, taken_for_granted
+from utmost.publish.releases.table import CheckedTable, TableRelease
+from utmost.publish.releases.table_statements import promise_text, taken_for_granted
 from utmost.publish.releases.turning import Halves, one_of, turned, turned_back
-from utmost.publish.tables.saving import SavedTable
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
 from utmost.version import __version__
 
@@ -51,6 +48,9 @@ class TogetherPlan(Shown):
         radii: for each column.
     """
 
+    numbers: ClassVar[str] = "integers"
+    is_apart: ClassVar[bool] = False
+
     level: Level
     unit: Unit
     way: CellsTogether
@@ -58,6 +58,28 @@ class TogetherPlan(Shown):
     halves: Halves
     confidence: Fraction
     radii: tuple[int | float, ...]
+
+    @property
+    def law(self) -> Any:
+        """The noise of the first group of columns."""
+        return self.way.laws[0]
+
+    @property
+    def radius(self) -> int | float:
+        """The largest of the radii."""
+        return max(self.radii)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """A radius behind each column."""
+        return {f"{name}_radius": (name, radius) for name, radius in zip(self.columns, self.radii, strict=True)}
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
+        plan_release(self.level, unit=self.unit).warn()
+
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release, see `together_statement`."""
+        return together_statement(self, public, rows, **about)
 
     @property
     def guarantee(self) -> str:
@@ -166,41 +188,6 @@ def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
     return radius
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TogetherRelease(SavedTable):
-    """A released table and what was promised about it.
-
-    Attributes:
-        table: of the kind that came in, with the released and the public columns alone, and the radii.
-        plan: the promise.
-        rows: how many rows there are.
-        public: the columns that were declared public.
-        rows_from: where the list of rows comes from, "declared" or "observed".
-    """
-
-    _shown = ("rows", "plan")
-
-    table: Any = field(repr=False)
-    plan: TogetherPlan
-    rows: int
-    public: tuple[str, ...]
-    rows_from: str
-
-    @property
-    def spent(self) -> Level:
-        """What the whole release cost."""
-        return self.plan.level
-
-    @property
-    def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
-        return self.said(cells_digest(self.table))
-
-    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
-        return together_statement(self.plan, self.public, self.rows, rows_from=self.rows_from, digest=digest)
-
-
 def together_statement(
     plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
 ) -> dict[str, Any]:
@@ -250,7 +237,7 @@ def release_together(
     id_column: str | None = None,
     randomness: Randomness | None = None,
     **promise: Any,
-) -> TogetherRelease:
+) -> TableRelease:
     """Noise columns of counts of which one individual changes the cells of one row, and no other cell, together.
 
     Applicants and admitted of a department: who applies is counted in one row, in one of the columns or in both. Beside
@@ -278,17 +265,41 @@ def release_together(
     >>> release.plan.way.kind, release.plan.radii
     ('joint', (4, 4))
     """
-    plan = plan_together(columns, **promise)
-    bits = secure(randomness)
-    plain = plan_release(plan.level, unit=plan.unit)  # for the checks alone
-    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
-    read = CheckedTable.of(laid, plain, drop=drop, rows_from=rows, id_column=id_column)
+    plan, bits = plan_together(columns, **promise), secure(randomness)
+    read = _checked(table, plan, public, drop, rows, id_column)
     noised = _noised(plan, [read.cells[name] for name in plan.columns], bits)
-    radii = {f"{name}_radius": np.full(read.rows, r) for name, r in zip(plan.columns, plan.radii, strict=True)}
-    after = {f"{name}_radius": name for name in plan.columns}
-    bare = read.adapter.without(read.table, read.dropped)
-    whole = read.adapter.with_columns(bare, {**dict(zip(plan.columns, noised, strict=True)), **radii}, after)
-    return TogetherRelease(whole, plan, read.rows, read.public, read.rows_from)
+    return read.released(dict(zip(plan.columns, noised, strict=True)))
+
+
+def rehearse_together(
+    table: Any,
+    *,
+    columns: Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    **promise: Any,
+) -> TableRelease:
+    """Everything that `release_together` does up to the first draw: a release whose ``table`` is None.
+
+    >>> rehearse_together({"a": [7], "b": [3]}, columns=["a", "b"], epsilon=1, sensitivity=1).plan.radii
+    (4, 4)
+    """
+    return _checked(table, plan_together(columns, **promise), public, drop, rows, id_column).released(None)
+
+
+def _checked(
+    table: Any,
+    plan: TogetherPlan,
+    public: str | Sequence[str],
+    drop: str | Sequence[str],
+    rows_from: str,
+    id_column: str | None,
+) -> CheckedTable:
+    """The table, with every check that a release makes before it draws."""
+    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
+    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows_from, id_column=id_column)
 
 
 def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomness) -> list[Any]:

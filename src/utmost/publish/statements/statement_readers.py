@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import wrong_kind
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.statement_kinds import (
     ANSWERS_KIND,
     KEYS_KIND,
@@ -26,7 +27,6 @@ from utmost.publish.statements.stated_choices import (
     reading_in_words,
 )
 from utmost.publish.statements.stated_words import (
-    StatedRelease,
     points_in_words,
     table_in_words,
     together_in_words,
@@ -57,7 +57,7 @@ class StatementReader:
         check_file: compares the file with the checked statement, beyond its digest; what is known of it then.
     """
 
-    words: Callable[[Mapping[str, Any]], StatedRelease]
+    words: Callable[[Mapping[str, Any]], Facts]
     check_file: CheckFile = _nothing_more
 
 
@@ -78,14 +78,14 @@ READERS = {
     WITHHELD_KIND: StatementReader(
         withheld_in_words, lambda statement, _, spelled: check_withheld(statement, files.read(spelled))
     ),
-    KEYS_KIND: StatementReader(lambda statement: StatedRelease(**keys_in_words(statement)), check_keys_file),
-    PROCESSED_KIND: StatementReader(lambda statement: StatedRelease(**reading_in_words(statement))),
-    ANSWERS_KIND: StatementReader(lambda statement: StatedRelease(**answers_in_words(statement))),
+    KEYS_KIND: StatementReader(keys_in_words, check_keys_file),
+    PROCESSED_KIND: StatementReader(reading_in_words),
+    ANSWERS_KIND: StatementReader(answers_in_words),
 }
 """Of each kind what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 
 
-def stated_release(said: Mapping[str, Any]) -> StatedRelease:
+def stated_release(said: Mapping[str, Any]) -> Facts:
     """Check a statement of any release, and say what it says in words.
 
     Args:
