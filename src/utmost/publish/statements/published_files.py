@@ -120,7 +120,7 @@ def read_release(
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
-    known = READERS[facts["kind"]].check_file(facts, file, spelled)
+    known = READERS[facts["kind"]].check(facts, file, spelled)
     if isinstance(known, WorkloadRelease | WithheldTable):
         return known
     table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)
