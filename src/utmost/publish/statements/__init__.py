@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.publish.releases.release_facts import Facts
+    from utmost.publish.releases.release_facts import Fact, Facts
     from utmost.publish.statements.comparisons import Trend, change, trend
     from utmost.publish.statements.contribution_costs import BoundCost, BoundCosts, bound_costs
     from utmost.publish.statements.places_check import check_places
@@ -26,6 +26,7 @@ __all__ = [
     "BoundCost",
     "BoundCosts",
     "Deployment",
+    "Fact",
     "Facts",
     "PublishedTable",
     "ReleasedTable",
