@@ -9,6 +9,8 @@ HEAVY = [
     "pyarrow",
     "narwhals",
     "matplotlib",
+    "xlsxwriter",
+    "openpyxl",
     "numba",
     "typer",
     "rich",

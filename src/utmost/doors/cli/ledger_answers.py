@@ -208,7 +208,7 @@ class Question:
         if out is None:
             statement = report(cells_digest(table))
         elif again and out.is_file():
-            statement = report(statement_files.check_repeated(table, out))
+            statement = report(statement_files.check_repeated(table, report, out))
         else:
             statement = statement_files.publish(table, report, out, watched, signer)
         if as_json:

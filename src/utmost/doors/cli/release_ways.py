@@ -39,6 +39,7 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         by_plan(source, told)
     else:
         refuse("needs --plan", Once(tables=told.once.tables))
+        refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
 
 
@@ -59,7 +60,7 @@ def together(table: Path, told: ReleaseOptions) -> None:
 
     promised = told.promised
     cells = Protected(cells=promised.protected.cells)
-    once = replace(told.once, together=False, relaxable=False)
+    once = replace(told.once, together=False, relaxable=False, nonnegative=False, cost=Once().cost)
     other = replace(promised, columns=Columns(), protected=cells)
     refuse("does not go with --together", other, told.memory, once, told.people)
     promised.check_columns("columns", "sensitivity")

@@ -1,5 +1,6 @@
 """`utmost release --together`: columns of which one individual changes the cells of one row, and no other cell."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from utmost.doors.cli.people_options import RoomNames
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
 from utmost.doors.cli.screen import busy
+from utmost.laws.privacy.unit import read_unit
 from utmost.publish.releases.together import rehearse_together, release_together
 from utmost.publish.tables import files
 
@@ -16,7 +18,8 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
     answer, columns, protected = told.answer, told.promised.columns, told.promised.protected
     answer.check_free(table)
     signer, released = answer.signer, columns.released or []
-    promise: dict[str, Any] = {"sensitivity": protected.sensitivity, "neighbours": told.promised.neighbours}
+    unit = read_unit(None, protected.sensitivity, len(released), told.promised.neighbours, needs=("sensitivity",))
+    promise: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
     promise |= {"relaxable": told.once.relaxable, "confidence": answer.confidence, "epsilon": told.level.read()}
     publish = rehearse_together if told.dry_run else release_together
     with busy(f"Checking and noising {table.name}"):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from utmost.laws.noise.ratio_bars import RatioBar, fieller
     from utmost.laws.noise.real_law import RealLaw
     from utmost.laws.noise.repeated_sums import RepeatedSum
+    from utmost.laws.noise.signed_cells import SignedCells
     from utmost.laws.noise.staircase import Staircase
 else:
     __getattr__ = RoomNames(__name__, __file__)
@@ -34,6 +35,7 @@ __all__ = [
     "RealLaw",
     "RepeatedSum",
     "RotatedPair",
+    "SignedCells",
     "Staircase",
     "costs",
     "fieller",

@@ -121,11 +121,12 @@ class CountedTable(Shown):
             )
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
-        if replaced or promised or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
+        is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach
+        if replaced or promised or is_smaller:
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
+                remedy="Leave it out; or count again with a smaller at_most=, per_atom= or in_all=.",
             )
 
     @property
@@ -271,4 +272,5 @@ class Laid:
 
 def _in_words(unit: Unit) -> str:
     promised = ", nothing negative" if unit.nonnegative else ""
-    return f"sensitivity {unit.most} in {unit.cells} cells under {unit.neighbours}{promised}"
+    in_all = "" if unit.in_all is None else f", {unit.text(unit.in_all)} in all"
+    return f"sensitivity {unit.text(unit.sensitivity)} in {unit.cells} cells{in_all} under {unit.neighbours}{promised}"

@@ -83,7 +83,7 @@ def epsilon_for(
 
     sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
     first = _place(_lower_bound(sample, wanted), digits)
-    last = _place(_LARGEST * sample.unit.charged, digits)
+    last = _place(_LARGEST * int(sample.unit.charged), digits)
     if not _few_steps(sample):
         return _decimal(_bisected(first, last, is_met), digits)
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)

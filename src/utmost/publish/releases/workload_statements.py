@@ -92,6 +92,12 @@ _SHARED_THEOREM = (
 )
 
 
+_IN_ALL_THEOREM = (
+    "One individual's changes of all atoms add up to no more than in_all, so the atoms that are charged are as many as "
+    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+)
+
+
 class Noised(Protocol):
     """What a statement speaks of; a `WorkloadRelease` is one."""
 
@@ -151,7 +157,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
-        "charged": unit.charged,
+        "charged": unit.charged_facts,
         "theorem": _theorem(strategy),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
@@ -220,6 +226,8 @@ def _theorem(strategy: Strategy) -> str:
         theorem = _TURNED_THEOREM
     elif strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
         theorem = _SHARED_THEOREM
+    if strategy.unit.in_all is not None:
+        theorem = f"{theorem}. {_IN_ALL_THEOREM}"
     return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
 
 

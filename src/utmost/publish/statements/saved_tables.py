@@ -79,7 +79,7 @@ def _named(out: Path, form: str | None) -> Path:
 def _check_pipe(form: str | None) -> None:
     """Check that standard output takes the format: a notebook's takes text alone."""
     files.check_same_kind(_TABLES, Path("table" + files.FORMATS[form or "csv"]))
-    if form in ("feather", "parquet") and getattr(sys.stdout, "buffer", None) is None:
+    if form in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
         raise Unsupported("standard output takes text here", came=form, where="format")
 
 

@@ -4,12 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
+from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import stated_level
+from utmost.laws.noise import SignedCells
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
-from utmost.publish.releases.together import TogetherPlan, plan_together, together_statement
+from utmost.publish.releases.together import (
+    SIGNED_KINDS,
+    TogetherPlan,
+    plan_of_way,
+    plan_together,
+    together_statement,
+)
+from utmost.publish.releases.turning import Halves, one_of
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     digest_of,
@@ -20,6 +29,7 @@ from utmost.publish.statements.statement_check import (
     stated_rows,
 )
 from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.workloads.cells_together import CellCost, CellsTogether, presence
 
 
 def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
@@ -45,7 +55,7 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """
-    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement")
+    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     plan = stated_together(said, cells_digest(table) if digested else None)
     _check_columns(plan, said, table)
     return plan
@@ -61,18 +71,10 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
     Raises:
         BadTable, Unsupported: as `check_together`.
     """
-    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement")
+    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     digest = digest or digest_of(said)
     with promise_that_holds(Unsupported):
-        plan = plan_together(
-            names_of(said, "released"),
-            stated_level(said),
-            unit=Unit(said["sensitivity"], said["cells"], said["neighbours"]),
-            noise=said["noise"],
-            relaxable=stated_field(said, "relaxable", bool),
-            halves=said["halves"],
-            confidence=said["confidence_exactly"],
-        )
+        plan = _plan(said)
         public, rows, origin = names_of(said, "public"), stated_rows(said), rows_origin(said["rows_from"])
         expected = together_statement(plan, public, rows, rows_from=origin, digest=digest)
     expected["utmost"] = stated_field(said, "utmost", str)
@@ -82,6 +84,47 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
     for name in differing(said, expected):
         raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
     return plan
+
+
+def _plan(said: Mapping[str, Any]) -> TogetherPlan:
+    names, level = names_of(said, "released"), stated_level(said)
+    known = said.get("nonnegative", False)
+    unit = Unit(said["sensitivity"], said["cells"], said["neighbours"], nonnegative=known)
+    cost: CellCost = one_of(said.get("cost", "absolute"), CellCost, "cost")
+    sure = said["confidence_exactly"]
+    if said["noise"] in SIGNED_KINDS:
+        halves = one_of(said["halves"], Halves, "halves")
+        way = _stated_way(said, level, unit)
+        return plan_of_way(names, level, unit, way, halves=halves, confidence=sure, cost=cost)
+    return plan_together(
+        names,
+        level,
+        unit=unit,
+        noise=said["noise"],
+        relaxable=stated_field(said, "relaxable", bool),
+        cost=cost,
+        halves=said["halves"],
+        confidence=sure,
+    )
+
+
+def _stated_way(said: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
+    """The noise by what is stated of it: whether it keeps the level is computed, that no other has less is not."""
+    spent, names = presence(level, unit), names_of(said, "released")
+    sizes = tuple(len(group) for group in stated_field(said, "groups", list))
+    shares = tuple(exact(share, "share") for share in stated_field(said, "shares", list))
+    rows = stated_field(said, "signed_sums", list)
+    if not unit.nonnegative or {sum(sizes), len(names)} != {unit.cells} or len({*map(len, (sizes, shares, rows))}) != 1:
+        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
+    if min(shares) <= 0 or sum(shares) != 1:
+        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
+    laws = [
+        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
+        for share, listed in zip(shares, rows, strict=True)
+    ]
+    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
+        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
+    return CellsTogether("signed", sizes, tuple(laws), shares)
 
 
 def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:

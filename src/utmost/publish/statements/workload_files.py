@@ -21,7 +21,13 @@ ON_TRUST_OF_SUMS = (
 """What no release by a plan can show."""
 
 
-_TABLES = (*(ending for ending in files.TEXT if ending), *files.PARQUET, *files.JSON_LINES, *files.FEATHER)
+_TABLES = (
+    *(ending for ending in files.TEXT if ending),
+    *files.PARQUET,
+    *files.JSON_LINES,
+    *files.FEATHER,
+    *files.EXCEL,
+)
 
 
 @checked
