@@ -78,6 +78,7 @@ class Noise(ABC):
         unit: what one individual changes.
         largest: the declared, public bound on the size of a true value; None where none is declared.
         kind: what is noised, in words.
+        is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         is_charted: whether the error bar is one of each column.
     """
@@ -86,6 +87,7 @@ class Noise(ABC):
     largest: Fraction | None
 
     kind: ClassVar[str]
+    is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
     is_charted: ClassVar[bool] = True
 
@@ -219,6 +221,13 @@ class Noise(ABC):
         """The names of the columns of radii, and behind which column each stands."""
         return {f"{name}_radius": name for name in columns}
 
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of radii, with the column that each stands behind, and the radius."""
+        radius = self.radius(level, confidence)
+        return {name: (owner, radius) for name, owner in self.bars(columns).items()}
+
     def handed(
         self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
     ) -> Any:
@@ -238,10 +247,10 @@ class Noise(ABC):
 
         A ledger of an older format may hold a column that has such a name; that one has no radius.
         """
-        radius = self.radius(level, confidence)
         taken = {*columns, *public}
-        after = {name: owner for name, owner in self.bars(columns).items() if name not in taken}
-        return {name: np.full(rows, radius) for name in after}, after
+        bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
+        after = {name: owner for name, (owner, _) in bars.items()}
+        return {name: np.full(rows, radius) for name, (_, radius) in bars.items()}, after
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

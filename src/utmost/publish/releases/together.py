@@ -13,12 +13,12 @@ from itertools import accumulate
 from math import ceil
 from typing import Any, ClassVar
 
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import Geometric, JointCells, RotatedPair, SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, JointCells, RotatedPair, SignedCells
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling import Randomness, sample, sample_joint_cells
@@ -29,9 +29,9 @@ from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable, TableRelease
 from utmost.publish.releases.table_statements import promise_text, taken_for_granted
-from utmost.publish.releases.turning import Halves, one_of, read_off, signed_sums, turned, turned_back
+from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
-from utmost.publish.workloads.cells_together import CellCost
+from utmost.publish.workloads.cells_together import CellCost, presence
 from utmost.version import __version__
 
 SIGNED_KINDS = ("signed",)
@@ -312,6 +312,27 @@ def together_statement(
     }
 
 
+def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
+    """The signed sums that a statement lists: that they keep the level is computed, that no others have less is not.
+
+    Raises:
+        BadTable: for sums that are not of all columns, and shares that do not add up.
+    """
+    spent, rows = presence(level, unit), list(facts["signed_sums"])
+    sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
+    if not unit.nonnegative or sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
+        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
+    if min(shares) <= 0 or sum(shares) != 1:
+        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
+    laws = [
+        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
+        for share, listed in zip(shares, rows, strict=True)
+    ]
+    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
+        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
+    return CellsTogether("signed", sizes, tuple(laws), shares)
+
+
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
     """Of each group the signed rows, their shares, and what each change of one individual spends: the certificate."""
     return [
@@ -408,16 +429,12 @@ def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomnes
         if isinstance(law, JointCells):
             noise = sample_joint_cells(law, rows, randomness=randomness)
             noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
-        elif isinstance(law, RotatedPair):
-            geometric = Geometric(law.ratio)
-            sums = [add(column, sample(geometric, rows, randomness=randomness)) for column in turned(*group)]
-            noised += turned_back(*sums, halves=plan.halves, randomness=randomness)
-        elif isinstance(law, SignedCells):
+        elif isinstance(law, DiscreteStaircase):
+            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+        else:
             noisy = [
                 add(sums, sample(Geometric(ratio), rows, randomness=randomness))
-                for sums, ratio in zip(signed_sums(group, law.rows), law.ratios, strict=True)
+                for sums, ratio in zip(sums_of(law, group), ratios_of(law), strict=True)
             ]
-            noised += read_off(noisy, law.estimate, halves=plan.halves, randomness=randomness)
-        else:
-            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+            noised += columns_of(law, noisy, halves=plan.halves, randomness=randomness)
     return noised

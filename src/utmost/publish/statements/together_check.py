@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import stated_level
-from utmost.laws.noise import SignedCells
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
@@ -17,6 +15,7 @@ from utmost.publish.releases.together import (
     plan_of_way,
     plan_together,
     together_statement,
+    way_of_facts,
 )
 from utmost.publish.releases.turning import Halves, one_of
 from utmost.publish.statements.codec import check_header, differing
@@ -29,7 +28,7 @@ from utmost.publish.statements.statement_check import (
     stated_rows,
 )
 from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads.cells_together import CellCost, CellsTogether, presence
+from utmost.publish.workloads.cells_together import CellCost
 
 
 def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
@@ -94,7 +93,9 @@ def _plan(said: Mapping[str, Any]) -> TogetherPlan:
     sure = said["confidence_exactly"]
     if said["noise"] in SIGNED_KINDS:
         halves = one_of(said["halves"], Halves, "halves")
-        way = _stated_way(said, level, unit)
+        for name in ("groups", "shares", "signed_sums"):
+            stated_field(said, name, list)
+        way = way_of_facts(said, level, unit)
         return plan_of_way(names, level, unit, way, halves=halves, confidence=sure, cost=cost)
     return plan_together(
         names,
@@ -106,25 +107,6 @@ def _plan(said: Mapping[str, Any]) -> TogetherPlan:
         halves=said["halves"],
         confidence=sure,
     )
-
-
-def _stated_way(said: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise by what is stated of it: whether it keeps the level is computed, that no other has less is not."""
-    spent, names = presence(level, unit), names_of(said, "released")
-    sizes = tuple(len(group) for group in stated_field(said, "groups", list))
-    shares = tuple(exact(share, "share") for share in stated_field(said, "shares", list))
-    rows = stated_field(said, "signed_sums", list)
-    if not unit.nonnegative or {sum(sizes), len(names)} != {unit.cells} or len({*map(len, (sizes, shares, rows))}) != 1:
-        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
-    if min(shares) <= 0 or sum(shares) != 1:
-        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
-    laws = [
-        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
-        for share, listed in zip(shares, rows, strict=True)
-    ]
-    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
-        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
-    return CellsTogether("signed", sizes, tuple(laws), shares)
 
 
 def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:
