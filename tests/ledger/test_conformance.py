@@ -23,6 +23,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger, Promise, noise_kinds
 from utmost.publish.ledger.cell_noise import cell_noise
 from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.ledger.together_noise import together_noise
 from utmost.publish.workloads import Domain, Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 
@@ -64,6 +65,26 @@ def listed_rows(n):
     return Strategy(domain, ONE, rows.shares, rows=rows)
 
 
+def pairs(n):
+    return {**counts(n), "m": np.arange(n) % 7}
+
+
+def of_sums(answer, table):
+    """The noise of the sum of two columns."""
+    total = np.asarray(answer["n"]) + np.asarray(answer["m"])
+    return (total - table["n"] - table["m"]).astype(int)
+
+
+SIGNED = together_noise(["n", "m", "k"], unit=ut.Unit(1, 3, nonnegative=True))
+
+
+def of_signed_sums(answer, table):
+    """The noise of the first signed sum."""
+    (law,) = SIGNED.way.laws
+    errors = [np.asarray(answer[name]) - table[name] for name in SIGNED.columns]
+    return np.rint(sum(part * error for part, error in zip(law.rows[0], errors, strict=True))).astype(int)
+
+
 HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
 GRID = cell_noise(sensitivity=1, cells=1, numbers="reals", grid="1/4").lattice
 NOISES = {
@@ -96,6 +117,14 @@ NOISES = {
     ),
     "points": Kind(
         lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
+    ),
+    "together": Kind(
+        lambda n: Promise(noise=together_noise(["n", "m"], sensitivity=1)), pairs, of_sums,
+        together_noise(["n", "m"], sensitivity=1).lattices["n"],
+    ),
+    "signed sums": Kind(
+        lambda n: Promise(noise=SIGNED), lambda n: {**pairs(n), "k": np.ones(n, int)}, of_signed_sums,
+        SIGNED.lattices["n"],
     ),
     "doubled": Kind(lambda n: Promise("n", noise=DOUBLED), counts, of_counts, HALF),
 }  # fmt: skip

@@ -52,8 +52,8 @@ class Accounts:
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
-        return self._look(lambda state: rehearsed(state, name, at, **asked))
+        about: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
+        return self._look(lambda state: rehearsed(state, name, at, **about))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -72,7 +72,7 @@ class Accounts:
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
         mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
-        return Spending.of(one.spent for one in mine).level
+        return Spending.of(release.spent for release in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.

@@ -95,16 +95,16 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
     """
     page.repeated.add(release.responses[level].event)
     blocks = _page_blocks(page, release, level)
-    done, size, found = 0, release.rows * len(release.columns), {}
+    done, size, columns = 0, release.rows * len(release.columns), {}
     for name in release.columns:
         parts = []
         for _ in range(0, release.rows, BLOCK):
             parts.append(next(blocks))
             done += parts[-1].size
             _report(progress, done, size)
-        found[name] = _whole(parts, release.rows)
+        columns[name] = _whole(parts, release.rows)
     next(blocks, None)  # compares the digest of all parts
-    return found
+    return columns
 
 
 def new_response(

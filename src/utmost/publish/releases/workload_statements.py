@@ -142,7 +142,10 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     if wide.denominator != 1:
         remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
         raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {family: Geometric(one, wide.numerator * load_of(family)) for family, one in strategy.levels(spent).items()}
+    return {
+        family: Geometric(level_of_family, wide.numerator * load_of(family))
+        for family, level_of_family in strategy.levels(spent).items()
+    }
 
 
 def workload_statement(release: Noised) -> dict[str, Any]:
@@ -257,7 +260,7 @@ def sums_digest(release: Noised) -> str:
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
-    pairs = [[name, [str(one) for one in sums]] for name, sums in _sums(release).items()]
+    pairs = [[name, [str(noisy) for noisy in sums]] for name, sums in _sums(release).items()]
     together = [] if release.strategy.together is None else [release.strategy.together]
     rows = [] if release.strategy.rows is None else [release.strategy.rows.facts()]
     named = [release.strategy.domain.facts(), *together, *rows, *pairs]
@@ -325,9 +328,9 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
     Raises:
         BadTable: where it does not.
     """
-    said = workload_statement(release)
-    for name in sorted(set(said) - {"utmost", "guarantee", "theorem"}):
-        if facts.get(name) != said[name]:
+    statement = workload_statement(release)
+    for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
+        if facts.get(name) != statement[name]:
             raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
 
 
@@ -358,12 +361,12 @@ def _strategy(facts: Mapping[str, Any]) -> Strategy:
     return Strategy(domain, unit, facts["shares"], together=facts.get("together"), rows=rows)
 
 
-def _part(found: Any) -> tuple[str, str] | None:
-    if found is None:
+def _part(part: Any) -> tuple[str, str] | None:
+    if part is None:
         return None
-    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
-        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
-    return found[0], found[1]
+    if not isinstance(part, list) or len(part) != 2 or not all(isinstance(text, str) for text in part):
+        raise BadTable("a part must be a pair of texts", came=type(part).__name__, where="part")
+    return part[0], part[1]
 
 
 def _sums(release: Noised) -> dict[str, list[int]]:

@@ -99,20 +99,22 @@ class ReleasedTable(Shown):
             raise BadTable(
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
-        said = statement_files.read(beside)
-        if said["kind"] != TABLE_KIND:
+        stated = statement_files.read(beside)
+        if stated["kind"] != TABLE_KIND:
             remedy = (
                 "Its cells stand in the table, with their radii where it has any; utmost verify says what is promised."
             )
-            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(said["kind"], said["kind"])
+            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(
+                stated["kind"], stated["kind"]
+            )
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
-        plan, table = stated_plan(said), files.read(spelled)
-        if said["format"] > 1:
+        plan, table = stated_plan(stated), files.read(spelled)
+        if stated["format"] > 1:
             if statement is None:
-                statement_files.check_unchanged(path, said)
-            check_statement(said, table, digested=False)
-        return cls(table, said, plan, _numbers(table, said["released"], plan), _texts(table, said["released"]))
+                statement_files.check_unchanged(path, stated)
+            check_statement(stated, table, digested=False)
+        return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated["released"]))
 
     @property
     def bars(self) -> CellBars:
@@ -273,11 +275,11 @@ class ReleasedTable(Shown):
         return adapter.with_columns(self.table, laid, after)
 
 
-def _path(given: Any, name: str) -> Path:
+def _path(place: Any, name: str) -> Path:
     """A path that is, or is written as, one."""
-    if not isinstance(given, str | Path) or not str(given).strip() or "\0" in str(given) or not Path(given).name:
-        raise wrong_kind(name, "the path of a file", given)
-    return Path(given)
+    if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
+        raise wrong_kind(name, "the path of a file", place)
+    return Path(place)
 
 
 def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[Fraction]]:

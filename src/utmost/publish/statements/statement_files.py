@@ -158,16 +158,16 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
-    kind = found.get("kind") if isinstance(found, dict) else None
+    statement: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in FORMATS:
         newest, oldest = FORMATS[kind]
-        codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
+        codec.check_header(statement, kind, newest, "a statement", oldest=oldest, where=str(path))
     else:
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
         raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
-    return found
+    return statement
 
 
 def statement_beside(table: Path) -> Path:
@@ -208,10 +208,10 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
 
 
 def _sha256(file: BinaryIO) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while block := file.read(1 << 20):
-        found.update(block)
-    return found.hexdigest()
+        digest.update(block)
+    return digest.hexdigest()
 
 
 _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"

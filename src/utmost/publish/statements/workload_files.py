@@ -57,10 +57,10 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     place = Path(possible_path(path, "path"))
     if files.ending_of(place) in _TABLES:
         return _of_table(place)
-    found = codec.read_json(place, "a workload release must")
-    if not isinstance(found, dict):
-        raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
-    return WorkloadRelease.of_facts(found)
+    document = codec.read_json(place, "a workload release must")
+    if not isinstance(document, dict):
+        raise BadTable("a workload release must be a JSON object", came=type(document).__name__, where=str(path))
+    return WorkloadRelease.of_facts(document)
 
 
 def _of_table(place: Path) -> WorkloadRelease:
@@ -79,29 +79,29 @@ def is_workload(path: Path) -> bool:
     """Whether a file is named as JSON and says that it is a workload release."""
     if path.suffix.lower() != ".json":
         return False
-    found = codec.read_json(path, "a release must")
-    return isinstance(found, Mapping) and found.get("kind") == WORKLOAD_KIND
+    document = codec.read_json(path, "a release must")
+    return isinstance(document, Mapping) and document.get("kind") == WORKLOAD_KIND
 
 
-def check_workload_table(said: Mapping[str, Any], table: Any) -> WorkloadRelease:
+def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRelease:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        said: what `WorkloadRelease.save` wrote beside the table.
+        statement: what `WorkloadRelease.save` wrote beside the table.
         table: as it was read from its file.
 
     Raises:
         BadTable: where a column or a cell is another, and for a release that does not follow from itself.
     """
-    found, family = said.get("release"), said.get("family")
-    if not isinstance(found, Mapping):
+    facts, family = statement.get("release"), statement.get("family")
+    if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
-    release = check_workload(found)
-    asked: Any = family
+    release = check_workload(facts)
+    wanted: Any = family
     try:
         if not isinstance(family, str):
-            asked = [tuple(one) if isinstance(one, list) else one for one in family or ()]
-        expected = table_formats.as_columns(release[asked])
+            wanted = [tuple(level_name) if isinstance(level_name, list) else level_name for level_name in family or ()]
+        expected = table_formats.as_columns(release[wanted])
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
     columns = table_formats.as_columns(table)
