@@ -8,6 +8,8 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
+from utmost.publish.ledger.key_noise import KeyNoise
+from utmost.publish.ledger.named_cell_noise import NamedCellNoise
 from utmost.publish.ledger.point_noise import PointNoise, point_noise
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
@@ -18,6 +20,8 @@ KINDS: dict[str, type[Noise]] = {
     "sums": SumNoise,
     "points": PointNoise,
     "together": TogetherNoise,
+    "keys": KeyNoise,
+    "named cells": NamedCellNoise,
 }
 """By the name under which an event keeps it."""
 

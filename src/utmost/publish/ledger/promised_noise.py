@@ -15,15 +15,20 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number
+from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.response_noise import Blocks, ResponseNoise
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.statement_kinds import PROMISED_KIND
 from utmost.publish.releases.table import check_size
+from utmost.publish.releases.table_statements import assumed_line, taken_for_granted
 from utmost.publish.tables.adapters import brought
+from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
@@ -65,6 +70,10 @@ class Drawing(Protocol):
         """The release's name and version, and the commitment to its values."""
         ...
 
+    def bits(self, *run: str) -> Randomness:
+        """Random bits of its own: drawn, or derived from the key, as the ledger says."""
+        ...
+
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
         ...
@@ -80,6 +89,8 @@ class Noise(ABC):
         kind: what is noised, in words.
         is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
+        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+        delta: the chance that the bound of epsilon does not cover; None where there is none.
         is_charted: whether the error bar is one of each column.
     """
 
@@ -89,6 +100,8 @@ class Noise(ABC):
     kind: ClassVar[str]
     is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
+    names_rows: ClassVar[bool] = False
+    delta: ClassVar[Fraction | None] = None
     is_charted: ClassVar[bool] = True
 
     @property
@@ -256,7 +269,20 @@ class Noise(ABC):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
 
-    @abstractmethod
+    def drawn(self, level: Level) -> str:
+        """What is drawn at a level, in words."""
+        return f"noise of {self.kind}"
+
+    @property
+    def theorem(self) -> str:
+        """What is proved of it."""
+        return "nothing is claimed of it but its promise"
+
+    @property
+    def whom(self) -> str:
+        """Whom it protects, in words."""
+        return f"one individual, who {assumed_line(self.unit, 'released cell')}"
+
     def statement(
         self,
         at: Level,
@@ -268,13 +294,37 @@ class Noise(ABC):
         rows_from: str,
         digest: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """The statement of one answer by itself.
+        """The statement of one answer by itself: the noise as facts, and all that follows from them.
+
+        A kind of noise that was there before this statement has one of its own.
 
         Args:
             at: the level of the answer.
             confidence: of the error bars.
             released, public, rows, rows_from, digest: as for `utmost.publish.releases.plan.statement`.
         """
+        origin = "released" if self.names_rows else rows_from
+        granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
+        delta = {} if self.delta is None else {"delta": str(self.delta)}
+        return {
+            "kind": PROMISED_KIND,
+            "format": 1,
+            "utmost": __version__,
+            "guarantee": f"{self.guarantee(at, released)}{granted}",
+            **level_facts(at),
+            **delta,
+            "alike": self.relation,
+            "promise": self.facts(),
+            "drawn": self.drawn(at),
+            "theorem": self.theorem,
+            "confidence_exactly": str(confidence),
+            "radii": {name: radius for name, (_, radius) in self.column_bars(at, released, confidence).items()},
+            "released": list(released),
+            "public": list(public),
+            "rows": rows,
+            "rows_from": origin,
+            "table": None if digest is None else dict(digest),
+        }
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
