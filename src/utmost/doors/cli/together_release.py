@@ -7,7 +7,7 @@ from typing import Any
 from utmost.doors.cli.people_options import RoomNames
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
-from utmost.doors.cli.screen import busy
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.releases.together import rehearse_together, release_together
 from utmost.publish.tables import files
@@ -22,7 +22,7 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
     promise: dict[str, Any] = {"unit": replace(unit, nonnegative=told.once.nonnegative), "cost": told.once.cost}
     promise |= {"relaxable": told.once.relaxable, "confidence": answer.confidence, "epsilon": told.level.read()}
     publish = rehearse_together if told.dry_run else release_together
-    with busy(f"Checking and noising {table.name}"):
+    with long_work(f"Checking and noising {table.name}"):
         release = publish(
             files.read(table),
             columns=released,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NothingCounted, OutOfRange, warn
 from utmost.laws.exact import Number, checked
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
@@ -96,6 +97,7 @@ def count_table(
 
 
 @checked
+@long_work("Counting events")
 def count_table(
     events: Any,
     *,

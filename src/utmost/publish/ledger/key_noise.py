@@ -129,8 +129,7 @@ class NamingNoise(Noise):
             raise NeedsTable("keys are named of their table", came=step.to, remedy="Bring the table.")
         *parts, counts = (_list_of(values[name][0]) for name in self.columns)
         keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        keys, noisy = self.named(list(zip(keys, counts, strict=True)), step.to, drawing.bits())
-        listed = self._as_columns(keys, noisy)
+        listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, drawing.bits()))
         return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
@@ -179,12 +178,17 @@ class KeyNoise(NamingNoise):
     """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
 
     Attributes:
-        delta: of all keys together.
+        chance: delta, of all keys together.
     """
 
     kind: ClassVar[str] = "named keys"
 
-    delta: Fraction
+    chance: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that the bound of epsilon does not cover."""
+        return self.chance
 
     @property
     def subject(self) -> str:
@@ -221,10 +225,10 @@ class KeyNoise(NamingNoise):
 
     def drawn(self, level: Level) -> str:
         """The law of the thresholds."""
-        each = level_name(level.scaled(Fraction(1, self.unit.cells)))
+        each = f"{level_name(level.scaled(Fraction(1, self.unit.cells)))} and delta = {self.delta / self.unit.cells}"
         return (
-            f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each} and "
-            f"delta = {self.delta / self.unit.cells}; with it its noisy count, which is above {self.law(level).threshold}"
+            f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each}; with "
+            f"it stands its noisy count, which is above {self.law(level).threshold}"
         )
 
     @property

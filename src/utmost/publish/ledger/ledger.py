@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -130,6 +131,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         del key  # no frame of an error may show it
         return cls(opened_book(place, key=read_key, timeout=timeout, **opening), secure(randomness))
 
+    @long_work("Publishing")
     def publish(
         self,
         name: str,
@@ -192,6 +194,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         )
         return answer_beside(source, wanted.promise.noise, at, wanted.kind, response, wanted.promise.part)
 
+    @long_work("Relaxing")
     def relax(
         self,
         name: str,
@@ -265,6 +268,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         return self._book.read(look)
 
+    @long_work("Viewing")
     def view(
         self,
         name: str,

@@ -60,8 +60,8 @@ class NamedCellNoise(NamingNoise):
     def drawn(self, level: Level) -> str:
         """The law of each cell."""
         return (
-            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when its "
-            f"noisy count is above {self.threshold(level)}"
+            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
+            f"its noisy count is above {self.threshold(level)}"
         )
 
     @property

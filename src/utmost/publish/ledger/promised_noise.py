@@ -90,7 +90,6 @@ class Noise(ABC):
         is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
-        delta: the chance that the bound of epsilon does not cover; None where there is none.
         is_charted: whether the error bar is one of each column.
     """
 
@@ -101,7 +100,6 @@ class Noise(ABC):
     is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
-    delta: ClassVar[Fraction | None] = None
     is_charted: ClassVar[bool] = True
 
     @property
@@ -113,6 +111,11 @@ class Noise(ABC):
     def relation(self) -> str:
         """Against what the levels protect: those of releases with one relation add up."""
         return self.unit.neighbours
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The chance that the bound of epsilon does not cover; None where there is none."""
+        return None
 
     @property
     def exponent(self) -> int | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise import SignedCells
+from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
@@ -34,7 +35,7 @@ from utmost.publish.releases.together import (
 )
 from utmost.publish.releases.turning import columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import CellsTogether, TogetherKind
-from utmost.publish.workloads.cells_together import CellCost, CellsLaw
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
@@ -69,7 +70,7 @@ class TogetherNoise(CellNoise):
 
     @property
     def _whom(self) -> Unit:
-        return replace(self.unit, nonnegative=self.way.kind == "signed")
+        return replace(self.unit, nonnegative=self.way.kind in RAISED)
 
     @property
     def lattices(self) -> dict[str, Lattice]:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact import Level, Number, level, objects
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.places_statements import places_statement, radius_name
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
@@ -64,6 +65,7 @@ class PlacedPoints(Shown):
         return places_statement(self.law, self.confidence, released, public, rows, **about)
 
 
+@long_work("Noising points")
 def release_places(
     table: Any,
     *,

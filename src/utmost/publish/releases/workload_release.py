@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar, fieller
 from utmost.laws.noise.law import read_confidence
@@ -335,6 +336,7 @@ class WorkloadRelease(Shown):
         }
 
     @checked
+    @long_work("Withholding cells")
     def withhold(
         self,
         *families: Families,
@@ -366,6 +368,7 @@ class WorkloadRelease(Shown):
         return withheld_families(self.domain, cells, self.statement, rule)
 
     @checked
+    @long_work("Making whole numbers")
     def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanRelease:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 

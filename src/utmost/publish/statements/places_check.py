@@ -95,5 +95,5 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     law = stated_places(said)
-    check_table(said, table, [radius_name(said["released"])], said["radius"], said["public"], digested=digested)
+    check_table(said, table, {radius_name(said["released"]): said["radius"]}, said["public"], digested=digested)
     return law

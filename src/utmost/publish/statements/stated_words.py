@@ -61,7 +61,7 @@ def table_in_words(said: Mapping[str, Any]) -> Facts:
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
         "± {} around each released cell",
     )
-    total, shared = _in_ledger(said, plan.level)
+    total, shared = in_ledger(said, plan.level)
     divided = _divided(int(plan.unit.charged))
     return Facts(
         **_common(said, total, plan.level, "released cell"),
@@ -99,7 +99,7 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
         )
         for at, name in enumerate(plan.columns)
     )
-    total, shared = _in_ledger(said, plan.level)
+    total, shared = in_ledger(said, plan.level)
     divided = "the cells of one row are released together at the whole level; no individual is in two rows"
     changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
     changes += ", and lowers none" * plan.unit.nonnegative
@@ -124,7 +124,7 @@ def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float
 def points_in_words(said: Mapping[str, Any]) -> Facts:
     """Points: the law of the noise, by distance."""
     law = stated_places(said)
-    total, shared = _in_ledger(said, law.level)
+    total, shared = in_ledger(said, law.level)
     sure = exact(said["confidence_exactly"], "confidence")
     noise = StatedNoise(
         "points",
@@ -250,7 +250,7 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, releas
         "released": released or released_rows(said),
         "unit": unit,
         "neighbours": alike,
-        **_public(said),
+        **what_is_public(said),
     }
 
 
@@ -268,7 +268,7 @@ def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     )
 
 
-def _public(said: Mapping[str, Any]) -> dict[str, str]:
+def what_is_public(said: Mapping[str, Any]) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
     if said["kind"] == WORKLOAD_KIND:
         names = ", ".join(said["domain"])
@@ -300,7 +300,7 @@ def _divided(charged: int) -> str:
     return f"each cell has 1/{charged} of the level, since one individual is charged for {charged} (sequential)."
 
 
-def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
+def in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
     """What all answers of a release cost, how they add up, and how they are made; nothing without a ledger."""
     if "name" not in said:
         return own, ("", "")

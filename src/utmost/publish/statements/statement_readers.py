@@ -14,6 +14,7 @@ from utmost.publish.releases.statement_kinds import (
     KEYS_KIND,
     PLACES_KIND,
     PROCESSED_KIND,
+    PROMISED_KIND,
     TABLE_KIND,
     TOGETHER_KIND,
     WITHHELD_KIND,
@@ -21,6 +22,7 @@ from utmost.publish.releases.statement_kinds import (
     WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.statements.places_check import check_places
+from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
     answers_in_words,
     check_keys_file,
@@ -78,6 +80,7 @@ READERS = {
     WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
     KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
     PROCESSED_KIND: StatementReader(reading_in_words),
+    PROMISED_KIND: StatementReader(promised_in_words, check_promised),
     ANSWERS_KIND: StatementReader(answers_in_words),
 }
 """Of each kind what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""

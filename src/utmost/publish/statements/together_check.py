@@ -5,13 +5,14 @@ from typing import Any
 
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
+from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.releases.together import (
-    SIGNED_KINDS,
     TogetherPlan,
+    check_changed,
     plan_of_way,
     plan_together,
     together_statement,
@@ -20,6 +21,7 @@ from utmost.publish.releases.together import (
 from utmost.publish.releases.turning import Halves, one_of
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
+    check_table,
     digest_of,
     names_of,
     promise_that_holds,
@@ -27,8 +29,7 @@ from utmost.publish.statements.statement_check import (
     stated_in_ledger,
     stated_rows,
 )
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads.cells_together import CellCost
+from utmost.publish.workloads.cells_together import NORMS, RAISED
 
 
 def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
@@ -56,7 +57,8 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     """
     check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     plan = stated_together(said, cells_digest(table) if digested else None)
-    _check_columns(plan, said, table)
+    bars = {name: radius for name, (_, radius) in plan.bars(plan.columns).items()}
+    check_table(said, table, bars, said["public"], digested=False)
     return plan
 
 
@@ -85,36 +87,24 @@ def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = 
     return plan
 
 
-def _plan(said: Mapping[str, Any]) -> TogetherPlan:
-    names, level = names_of(said, "released"), stated_level(said)
-    known = said.get("nonnegative", False)
-    unit = Unit(said["sensitivity"], said["cells"], said["neighbours"], nonnegative=known)
-    cost: CellCost = one_of(said.get("cost", "absolute"), CellCost, "cost")
-    sure = said["confidence_exactly"]
-    if said["noise"] in SIGNED_KINDS:
-        halves = one_of(said["halves"], Halves, "halves")
-        for name in ("groups", "shares", "signed_sums"):
-            stated_field(said, name, list)
-        way = way_of_facts(said, level, unit)
+def _plan(statement: Mapping[str, Any]) -> TogetherPlan:
+    names, level = names_of(statement, "released"), stated_level(statement)
+    known = statement.get("nonnegative", False)
+    unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"], nonnegative=known)
+    cost: CellCost = one_of(statement.get("cost", "absolute"), CellCost, "cost")
+    sure = statement["confidence_exactly"]
+    if statement["noise"] in RAISED or statement["noise"] in NORMS:
+        halves = one_of(statement["halves"], Halves, "halves")
+        check_changed(unit, names)
+        way = way_of_facts(statement, level, unit)
         return plan_of_way(names, level, unit, way, halves=halves, confidence=sure, cost=cost)
     return plan_together(
         names,
         level,
         unit=unit,
-        noise=said["noise"],
-        relaxable=stated_field(said, "relaxable", bool),
+        noise=statement["noise"],
+        relaxable=stated_field(statement, "relaxable", bool),
         cost=cost,
-        halves=said["halves"],
+        halves=statement["halves"],
         confidence=sure,
     )
-
-
-def _check_columns(plan: TogetherPlan, said: Mapping[str, Any], table: Any) -> None:
-    adapter = adapter_of(table)
-    radii = {f"{name}_radius": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
-    if sorted(adapter.names(table)) != sorted([*plan.columns, *radii, *said["public"]]):
-        raise BadTable("the table must have the columns that were stated", came="others", where="released")
-    for name, radius in radii.items():
-        column = adapter.column(table, name)
-        if len(column) != said["rows"] or any(float(cell) != float(radius) for cell in set(column)):
-            raise BadTable("the radius must be the one stated, in each row", came="another", where=f"column {name!r}")
