@@ -283,13 +283,13 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
         assert list(made) == ["n", "d", "n_radius"] or list(made) == ["n", "n_radius", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
         radius = DOUBLED.radius(level(1), "0.95")
-        assert (said["kind"], said["radii"], said["name"]) == (PROMISED_KIND, {"n_radius": radius}, "r")
+        assert (said["kind"], said["margins"], said["name"]) == (PROMISED_KIND, {"n_radius": radius}, "r")
     read = read_release(tmp_path / "r.csv")
     assert dict(read.stated.noises[0].bars)[Fraction(19, 20)] == radius
     assert "doubled cells" in statement_page(read.stated)
     assert registry_entry(read.stated)["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
-    with pytest.raises(BadTable, match="radii"):
-        stated_release(said | {"radii": {"n_radius": radius - 1}})
+    with pytest.raises(BadTable, match="margins"):
+        stated_release(said | {"margins": {"n_radius": radius - 1}})
     with Ledger.open(tmp_path / "kept.db", key=KEY) as ledger:
         assert ledger.verify().responses == 1
         assert ledger.releases[0].noise == DOUBLED

@@ -321,7 +321,7 @@ class Noise(ABC):
             "drawn": self.drawn(at),
             "theorem": self.theorem,
             "confidence_exactly": str(confidence),
-            "radii": {name: radius for name, (_, radius) in self.column_bars(at, released, confidence).items()},
+            "margins": {name: margin for name, (_, margin) in self.column_bars(at, released, confidence).items()},
             "released": list(released),
             "public": list(public),
             "rows": rows,

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, exact
+from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_name, stated_level
+from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger.noise_kinds import noise_of_facts
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
@@ -40,7 +41,7 @@ def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction
     promise = stated_field(statement, "promise", dict)
     with promise_that_holds(Unsupported):
         noise, at = noise_of_facts(promise), stated_level(statement)
-        sure = exact(stated_field(statement, "confidence_exactly", str), "confidence")
+        sure = read_confidence(stated_field(statement, "confidence_exactly", str))
         origin = "declared" if noise.names_rows else rows_origin(stated_field(statement, "rows_from", str))
         parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
         if noise.released(tuple(parts[0])) != tuple(parts[0]):

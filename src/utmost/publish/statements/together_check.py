@@ -7,6 +7,7 @@ from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
+from utmost.publish.releases.older_words import in_words_of, margin_word
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import rows_origin
 from utmost.publish.releases.table_statements import cells_digest
@@ -32,11 +33,11 @@ from utmost.publish.statements.statement_check import (
 from utmost.publish.workloads.cells_together import NORMS, RAISED
 
 
-def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
+def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
     """Check that a statement follows from its level, unit, columns and kind of noise, and is about this table.
 
     Args:
-        said: the statement of `release_together`.
+        statement: the statement of `release_together`.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -55,34 +56,39 @@ def check_together(said: Mapping[str, Any], table: Any, *, digested: bool = True
     Traceback (most recent call last):
     utmost.errors.BadTable: guarantee: ...
     """
-    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
-    plan = stated_together(said, cells_digest(table) if digested else None)
-    bars = {name: radius for name, (_, radius) in plan.bars(plan.columns).items()}
-    check_table(said, table, bars, said["public"], digested=False)
+    check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
+    plan = stated_together(statement, cells_digest(table) if digested else None)
+    word = margin_word(statement)
+    margins = {f"{name}_{word}": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    check_table(statement, table, margins, statement["public"], digested=False)
     return plan
 
 
-def stated_together(said: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
+def stated_together(statement: Mapping[str, Any], digest: Mapping[str, str] | None = None) -> TogetherPlan:
     """The plan that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Args:
-        said: the statement.
+        statement: the statement.
         digest: of the table; that of the statement where it is left out.
 
     Raises:
         BadTable, Unsupported: as `check_together`.
     """
-    check_header(said, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
-    digest = digest or digest_of(said)
+    check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
+    digest = digest or digest_of(statement)
     with promise_that_holds(Unsupported):
-        plan = _plan(said)
-        public, rows, origin = names_of(said, "public"), stated_rows(said), rows_origin(said["rows_from"])
+        plan = _plan(statement)
+        public, rows, origin = (
+            names_of(statement, "public"),
+            stated_rows(statement),
+            rows_origin(statement["rows_from"]),
+        )
         expected = together_statement(plan, public, rows, rows_from=origin, digest=digest)
-    expected["utmost"] = stated_field(said, "utmost", str)
+    expected = in_words_of(statement, expected) | {"utmost": stated_field(statement, "utmost", str)}
     with promise_that_holds(Unsupported):
-        if "name" in said:
-            expected |= stated_in_ledger(said, plan.level)
-    for name in differing(said, expected):
+        if "name" in statement:
+            expected |= stated_in_ledger(statement, plan.level)
+    for name in differing(statement, expected):
         raise BadTable("what a statement says must follow from the rest of it", came="another", where=name)
     return plan
 
