@@ -36,7 +36,7 @@ from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.bounding import Pairs, Progress, added_by_cell, least_hashed
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_batches import Batch, any_column, read_events
 from utmost.publish.tables.event_codes import amounts_in, check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, totals_schema
@@ -147,8 +147,8 @@ def count_table(
             domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
         in_all: to how much the sizes of a person's sums may add up over all atoms, in the amounts' own unit, or with
             ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each atom
-            loses in proportion. Where persons differ in how much they do this cuts far less than ``per_atom`` for the
-            same noise; it is released by a strategy, with `release_workload`.
+            loses in proportion; without ``per_atom`` of all that a person has. Where persons differ in how much they do
+            this cuts far less than ``per_atom`` for the same noise; a strategy releases it, see `release_workload`.
         measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
             `distinct` with words of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
@@ -269,7 +269,7 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
     for axis in plan.labelled:
         for name in axis.columns:
             check_type(schema.field(name), name, axis)
-    read = frame.select(plan.columns)
+    read = frame.select(plan.columns or any_column(schema.names))
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
@@ -334,7 +334,7 @@ class Kept:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(map(reader_of, self.plan.labelled))
-        rows = len(batch[self.plan.columns[0]])
+        rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
         for axis, place in zip(self.plan.read, places, strict=False):
@@ -373,11 +373,10 @@ class Kept:
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
         if len(self.plan.measures) == 1 and self.size == self.each_size:
-            ends = self.plan.measures[0].ends
-            clipped = pairs.clipped(*ends)
+            clipped, moved = self.plan.measures[0].moved(pairs)
             chosen = self._within(clipped, texts)
             left, cut = self._left_in_all(chosen, texts)
-            self.tally.bound(pairs, _moved(pairs, *ends) + cut, len(clipped.cells) - len(chosen.cells))
+            self.tally.bound(pairs, moved + cut, len(clipped.cells) - len(chosen.cells))
             return left
         moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
@@ -387,9 +386,9 @@ class Kept:
                 parts, moved = [*parts, few], moved + cut
                 continue
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
-            ends = measure.ends if measure.most_events is None else (0, measure.most_events)
-            moved += _moved(own[0], *ends)
-            parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
+            within, of_atoms = measure.moved(own[0])
+            moved += of_atoms
+            parts += [within] if measure.most_events is None else measure.both_parts(*own)
         joined = joined_pairs(parts)
         atoms, numbers = by_atom(joined, self.each_size)
         is_kept = np.zeros(len(atoms.cells), dtype=bool)
@@ -441,10 +440,6 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
     """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
-
-
-def _moved(pairs: Pairs, low: int, high: int) -> int:
-    return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
 
 def _split(
