@@ -273,9 +273,12 @@ class RowsObserved(PrivacyWarning):
     """The list of rows was taken from the data, and the promise does not cover it."""
 
 
+_BETWEEN = ("utmost.", "contextlib")  # what runs between whoever calls and what warns
+
+
 def warn(text: str, category: type[PrivacyWarning]) -> None:
     """Warn whoever called the library: of the nearest line outside of it."""
     frame, above = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("utmost."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, above = frame.f_back, above + 1
     warnings.warn(text, category, stacklevel=above)
