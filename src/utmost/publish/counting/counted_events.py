@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
 from typing import Any, TypedDict, Unpack, overload
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange
+from utmost.errors import NothingCounted, OutOfRange, warn
 from utmost.laws.exact import Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
@@ -233,7 +232,7 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
-        warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=4)
+        warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
     return flat, kind, account
 
 
