@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
 from typing import Any, TypedDict, Unpack, overload
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange
+from utmost.errors import NothingCounted, OutOfRange, warn
 from utmost.laws.exact import Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
@@ -148,8 +147,8 @@ def count_table(
             domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
         in_all: to how much the sizes of a person's sums may add up over all atoms, in the amounts' own unit, or with
             ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each atom
-            loses in proportion. Where persons differ in how much they do this cuts far less than ``per_atom`` for the
-            same noise; it is released by a strategy, with `release_workload`.
+            loses in proportion; without ``per_atom`` of all that a person has. Where persons differ in how much they do
+            this cuts far less than ``per_atom`` for the same noise; a strategy releases it, see `release_workload`.
         measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
             `distinct` with words of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
@@ -233,7 +232,7 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
-        warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=4)
+        warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
     return flat, kind, account
 
 
@@ -375,11 +374,10 @@ class Kept:
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
         if len(self.plan.measures) == 1 and self.size == self.each_size:
-            ends = self.plan.measures[0].ends
-            clipped = pairs.clipped(*ends)
+            clipped, moved = self.plan.measures[0].moved(pairs)
             chosen = self._within(clipped, texts)
             left, cut = self._left_in_all(chosen, texts)
-            self.tally.bound(pairs, _moved(pairs, *ends) + cut, len(clipped.cells) - len(chosen.cells))
+            self.tally.bound(pairs, moved + cut, len(clipped.cells) - len(chosen.cells))
             return left
         moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
@@ -389,9 +387,9 @@ class Kept:
                 parts, moved = [*parts, few], moved + cut
                 continue
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
-            ends = measure.ends if measure.most_events is None else (0, measure.most_events)
-            moved += _moved(own[0], *ends)
-            parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
+            within, of_atoms = measure.moved(own[0])
+            moved += of_atoms
+            parts += [within] if measure.most_events is None else measure.both_parts(*own)
         joined = joined_pairs(parts)
         atoms, numbers = by_atom(joined, self.each_size)
         is_kept = np.zeros(len(atoms.cells), dtype=bool)
@@ -444,10 +442,6 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
     """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
-
-
-def _moved(pairs: Pairs, low: int, high: int) -> int:
-    return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
 
 def _split(

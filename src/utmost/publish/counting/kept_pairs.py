@@ -49,10 +49,11 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
         Of each pair what is left, between 0 and its size; for a person with T > most exactly ``most`` together. Over
         all u it is most/T of the size in the mean.
     """
-    left = pairs.sums.copy()
+    left = pairs.sums
     starts = np.flatnonzero(np.r_[True, pairs.persons[1:] != pairs.persons[:-1]][: len(left)])
     if not len(starts):
         return left
+    kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
     counts = np.diff(starts, append=len(left))
     wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
     sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)
@@ -60,7 +61,7 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     many = totals > most
     rows, repeats = np.flatnonzero(np.repeat(many, counts)), counts[many]
     if not len(rows):
-        return left
+        return left.astype(kind)
     ends = np.cumsum(sizes[rows])
     ends = ends - np.repeat(ends[np.cumsum(repeats) - 1] - totals[many], repeats)
     who = identified(persons, pairs.persons[starts[many]])
@@ -68,8 +69,9 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     begins = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
     all_of = np.repeat(totals[many], repeats)
     teeth = (most * ends + begins) // all_of
-    left[rows] = (teeth - (most * (ends - sizes[rows]) + begins) // all_of).astype(left.dtype)
-    return left
+    left = sizes.copy()
+    left[rows] = teeth - (most * (ends - sizes[rows]) + begins) // all_of
+    return left.astype(kind)
 
 
 def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
