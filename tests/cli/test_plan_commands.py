@@ -231,10 +231,18 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert (median["labels"], median["interval"], median["kind"]) == (["[20, 40)"], [20, 40], "quantile")
     assert "age from 20 to below 40" in run(*ask[:2], *ask[3:])[1]
     assert "in [40, 60)" in run("total", counts, "--quantile", "age=0.9")[1]
+    spread = json.loads(run("total", counts, "--json", "--spread", "age")[1])
+    low, high = json.loads(run("total", counts, "--json", "--variance", "age")[1])["interval"]
+    assert (spread["kind"], low <= spread["value"] ** 2 <= high) == ("standard deviation", True)
+    upto = json.loads(run("total", counts, "--json", "--cumulative", "age")[1])["values"]
+    assert upto[-1]["value"] == json.loads(run("total", counts, "--json")[1])["value"]
+    assert "within their bars at once" in run("total", counts, "--cumulative", "age")[1]
     for wrong in (
         ["--quantile", "age"],
         ["--quantile", "age=2"],
         ["--median", "sex"],
+        ["--cumulative", "sex"],
+        ["--spread", "age", "--variance", "age"],
         ["--median", "age", "--mean", "age"],
     ):
         assert run("total", counts, *wrong)[0] != 0

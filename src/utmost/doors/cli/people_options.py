@@ -91,7 +91,7 @@ class People:
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
         """
-        from utmost.doors.cli.screen import counted
+        from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_table
 
         if self.counts is not None or self.nested is not None:
@@ -106,7 +106,7 @@ class People:
                     remedy=remedy,
                 )
         split: Any = part
-        with counted(f"Counting {events.name}") as progress:
+        with long_work(f"Counting {events.name}") as progress:
             count: Any = count_table
             tables = count(
                 events,
@@ -143,7 +143,7 @@ class People:
         Raises:
             OutOfRange: for another text, no --person, and options of other counts.
         """
-        from utmost.doors.cli.screen import counted
+        from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_contributions
 
         name, _, listed = bounds.partition("=")
@@ -157,7 +157,7 @@ class People:
             remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         numbers: Any = RoomNames([listed])
-        with counted(f"Counting {events.name}") as progress:
+        with long_work(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 person=self.person,

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, grid, number, percent, screen
+from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.doors.cli.workload_screens import promised_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
@@ -104,7 +105,7 @@ def plan(
         read_confidence(confidence),
     )
     highest = None if up_to is None else level_of(up_to)
-    with busy("Searching for shares"):
+    with long_work("Searching for shares"):
         if share:
             if noise == "rotated" and along is None:
                 raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")

@@ -8,9 +8,10 @@ from rich.console import Group
 
 from utmost.doors.cli.people_options import RoomNames
 from utmost.doors.cli.release_options import ReleaseOptions
-from utmost.doors.cli.screen import busy, number, percent, promised, screen, watched
+from utmost.doors.cli.screen import number, percent, promised, screen, watched
 from utmost.doors.cli.table_options import give_table
 from utmost.doors.documents.reports import print_json
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.releases.together import TogetherPlan, plan_together, release_together
@@ -31,7 +32,7 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
         headline = "Nothing was drawn. This is what a release would promise, for a table that can be released."
         shown = _facts(plan, headline, plan.guarantee)
         return print_json({"guarantee": plan.guarantee}) if answer.as_json else screen().print(shown)
-    with busy(f"Checking and noising {table.name}"):
+    with long_work(f"Checking and noising {table.name}"):
         release = release_together(
             files.read(table),
             columns=released,

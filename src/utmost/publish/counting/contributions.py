@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells
@@ -35,6 +36,7 @@ AT_MOST, PER_ATOM, IN_ALL = "at_most", "per_atom", "in_all"
 
 
 @checked
+@long_work("Counting contributions")
 def count_contributions(
     events: Any,
     *,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NothingCounted, OutOfRange
 from utmost.laws.exact import Number, checked
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
@@ -36,7 +37,7 @@ from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.bounding import Pairs, Progress, added_by_cell, least_hashed
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_batches import Batch, any_column, read_events
 from utmost.publish.tables.event_codes import amounts_in, check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, totals_schema
@@ -97,6 +98,7 @@ def count_table(
 
 
 @checked
+@long_work("Counting events")
 def count_table(
     events: Any,
     *,
@@ -268,7 +270,7 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
     for axis in plan.labelled:
         for name in axis.columns:
             check_type(schema.field(name), name, axis)
-    read = frame.select(plan.columns)
+    read = frame.select(plan.columns or any_column(schema.names))
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
@@ -333,7 +335,7 @@ class Kept:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(map(reader_of, self.plan.labelled))
-        rows = len(batch[self.plan.columns[0]])
+        rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
         for axis, place in zip(self.plan.read, places, strict=False):

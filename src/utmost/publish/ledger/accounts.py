@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name
@@ -123,6 +124,7 @@ class Accounts:
         place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: Status.of(place, state, quarantine))
 
+    @long_work("Verifying the ledger")
     def verify(self) -> Verification:
         """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.promised_noise import CONFIDENCE
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import Published
-from utmost.publish.releases.engine_release import ReleasableFrame
+from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
@@ -172,7 +173,8 @@ def _committed(
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
     work = CommittingRows(key, frame.identifiers, answered)
-    commitment = gathered_commitment(read.added_up(work, commitment_schema()))
+    with long_work(f"Committing to all rows, {PASSES[2]}"):
+        commitment = gathered_commitment(read.added_up(work, commitment_schema()))
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

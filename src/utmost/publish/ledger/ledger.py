@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -41,6 +42,7 @@ from utmost.publish.ledger.requests import (
 )
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, key_of_level
+from utmost.publish.ledger.shared_measures import PublishingMeasures
 from utmost.publish.ledger.source import commitment
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
@@ -55,7 +57,7 @@ from utmost.publish.tables.saving import Publication, check_destination_free, sa
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, Accounts, Shown):
+class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -130,6 +132,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         del key  # no frame of an error may show it
         return cls(opened_book(place, key=read_key, timeout=timeout, **opening), secure(randomness))
 
+    @long_work("Publishing")
     def publish(
         self,
         name: str,
@@ -192,6 +195,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         )
         return answer_beside(source, wanted.promise.noise, at, wanted.kind, response, wanted.promise.part)
 
+    @long_work("Relaxing")
     def relax(
         self,
         name: str,
@@ -265,6 +269,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         return self._book.read(look)
 
+    @long_work("Viewing")
     def view(
         self,
         name: str,

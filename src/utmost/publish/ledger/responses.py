@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import tell
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
 from utmost.laws.sampling.integers import Integers, joined
@@ -265,5 +266,6 @@ def _whole(parts: list[Integers], rows: int) -> Integers:
 
 
 def _report(progress: Progress | None, done: int, size: int) -> None:
+    tell(done, size)
     if progress is not None:
         progress(done, size)

@@ -17,6 +17,7 @@ from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Number, checked, exact
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import DiscreteStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -31,6 +32,7 @@ _MOST_OVERLAPS = 10**100
 
 
 @checked
+@long_work("Searching for a level")
 def epsilon_for(
     radius: Number,
     confidence: Number = "0.95",

@@ -20,13 +20,14 @@ from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import Geometric, JointCells, RotatedPair, SignedCells
+from utmost.laws.noise import Geometric, NormStaircase, RotatedPair, SignedCells
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling import Randomness, sample, sample_joint_cells
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.random_bits import secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable
@@ -34,11 +35,8 @@ from utmost.publish.releases.table_statements import cells_digest, promise_text,
 from utmost.publish.releases.turning import Halves, one_of, read_off, signed_sums, turned, turned_back
 from utmost.publish.tables.saving import SavedTable
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
-from utmost.publish.workloads.cells_together import CellCost
+from utmost.publish.workloads.cells_together import NORMS, RAISED
 from utmost.version import __version__
-
-SIGNED_KINDS = ("signed",)
-"""The noise that protects an individual who lowers no cell, and nobody else."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,7 +88,7 @@ class TogetherPlan(Shown):
     def drawn(self) -> str:
         """What was drawn, in plain words."""
         law = self.way.laws[0]
-        if self.way.kind == "joint":
+        if self.way.kind == "joint" or self.way.kind in NORMS:
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
         if self.way.kind == "independent":
             return f"noise of its own for each cell: {law!r}"
@@ -179,7 +177,7 @@ def plan_together(
         epsilon, alpha: what the whole release spends, one of the two.
         unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours. With
             ``Unit(1, 3, nonnegative=True)`` it lowers no cell, and there is less noise for three columns and more.
-        noise: "joint", "rotated", "signed" or "independent"; the one of least cost if left out.
+        noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
         relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
@@ -197,24 +195,38 @@ def plan_together(
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
-    whom.check_plain()
-    if len(names) < 2 or whom.cells != len(names):
-        raise OutOfRange(
-            f"an individual must change the cells of one row, as many as there are columns, {len(names)}, two at least",
-            came=f"cells={whom.cells}",
-            remedy="Release columns that individuals change apart from each other with release_table.",
-        )
+    check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
     if kind not in ways:
         if kind == "signed":
             remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
             raise OutOfRange("signed sums need three cells, of which none is lowered", came=noise, remedy=remedy)
+        if kind in NORMS and not relaxable:
+            remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
+            required = "the range needs cells of which none is lowered, and a staircase a sensitivity above 1"
+            raise OutOfRange(required, came=noise, remedy=remedy)
         raise OutOfRange("noise that is relaxable is signed, rotated or independent", came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
     return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
+
+
+def check_changed(unit: Unit, columns: Sequence[str]) -> None:
+    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised.
+
+    Raises:
+        OutOfRange, Unsupported: for another unit, and fewer than two columns.
+    """
+    unit.check_plain()
+    if len(columns) < 2 or unit.cells != len(columns):
+        required = "an individual must change the cells of one row, as many as there are columns"
+        raise OutOfRange(
+            f"{required}, {len(columns)}, two at least",
+            came=f"cells={unit.cells}",
+            remedy="Release columns that individuals change apart from each other with release_table.",
+        )
 
 
 def plan_of_way(
@@ -234,7 +246,7 @@ def plan_of_way(
     """
     sure = read_confidence(confidence)
     radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in _radii(law, n, sure, halves)]
-    plain = replace(unit, nonnegative=way.kind in SIGNED_KINDS)
+    plain = replace(unit, nonnegative=way.kind in RAISED)
     return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(radii), cost)
 
 
@@ -294,10 +306,12 @@ def together_statement(
         rows_from: where their list comes from, "declared" or "observed".
         digest: of the released table, see `cells_digest`.
     """
-    signed = plan.way.kind in SIGNED_KINDS
+    kind = plan.way.kind
+    is_new = kind in RAISED or kind in NORMS or plan.cost != "absolute"
+    law = plan.way.laws[0]
     return {
         "kind": TOGETHER_KIND,
-        "format": 2 if signed or plan.cost != "absolute" else 1,
+        "format": 2 if is_new else 1,
         "utmost": __version__,
         "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
@@ -305,14 +319,15 @@ def together_statement(
         "sensitivity": str(plan.unit.sensitivity),
         "cells": plan.unit.cells,
         "charged": plan.unit.charged,
-        **({"nonnegative": True} if signed else {}),
-        "noise": plan.way.kind,
+        **({"nonnegative": True} if kind in RAISED else {}),
+        "noise": kind,
         **({"cost": plan.cost} if plan.cost != "absolute" else {}),
         "drawn": plan.drawn,
         "laws": [repr(law) for law in plan.way.laws],
         "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
         "shares": [str(share) for share in plan.way.shares],
-        **({"signed_sums": rows_facts(plan.way)} if plan.way.kind == "signed" else {}),
+        **({"signed_sums": rows_facts(plan.way)} if kind == "signed" else {}),
+        **({"step": law.step} if isinstance(law, NormStaircase) else {}),
         "relaxable": plan.is_relaxable,
         "halves": plan.halves,
         "confidence_exactly": str(plan.confidence),
@@ -394,7 +409,7 @@ def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomnes
     noised: list[Any] = []
     for group, law in zip(grouped(cells, plan.way.groups), plan.way.laws, strict=True):
         rows = len(group[0])
-        if isinstance(law, JointCells):
+        if isinstance(law, BallMixture):
             noise = sample_joint_cells(law, rows, randomness=randomness)
             noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
         elif isinstance(law, RotatedPair):

@@ -20,6 +20,7 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.bound_inequalities import (
@@ -57,6 +58,7 @@ _CHARGED = "|change of a combination| times level, added up, is at most epsilon 
 
 
 @checked
+@long_work("Searching for bounds")
 def bounds_of(
     workload: Workload,
     unit: Unit,

@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import Array, Level, checked, round_down, round_up
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Axis
@@ -105,6 +106,7 @@ class WorkloadBounds(Shown):
 
 
 @checked
+@long_work("Checking bounds")
 def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
