@@ -122,8 +122,8 @@ class _Between:
             informed[rows] = self._bits(states, formulas, randomness)
         is_loose = self._bits(np.zeros(len(strict), np.uint8), [self._loose_of_two], randomness)
         between = self._how.stricter(loose, self._loose, informed & is_loose, randomness)
-        kept = informed & ~is_loose
-        between[kept] = strict[kept]
+        is_strict = informed & ~is_loose
+        between[is_strict] = strict[is_strict]
         return between
 
     def _keeps(self, *alphas: Any) -> tuple[Any, Any]:
