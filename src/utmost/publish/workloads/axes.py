@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
@@ -255,12 +255,18 @@ def plain(labels: Iterable[Any], *, other: Label | None = None, missing: Label |
         missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
 
     Raises:
-        OutOfRange: for an empty list, a value of another type, and one that comes twice.
+        OutOfRange: for an empty list, and a value that comes twice.
+        WrongKind: for a value of another type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
     (('A', 'B', 'other', 'not stated'),)
     """
     listed: list[Label] = [str(label) if _is_interval(label) else label for label in labels]
+    for label in listed:
+        if label_text(label) is None:
+            remedy = "Declare dates and times by ut.workloads.periods, numbers by ut.workloads.bins."
+            required = "the values of an axis must be text, integers or truth values"
+            raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
     return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)))
 
