@@ -127,7 +127,7 @@ def count_table(
     many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
 
     Args:
-        events: one row an event: a dict of columns, a list of dicts, an array of NumPy with named fields, a frame of any
+        events: one row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
             library that narwhals reads (pandas, Polars, Arrow; those of an engine, lazy ones of Polars, DuckDB and
             Spark, are counted where they are, and only the sums of cells come here), or the pathlib.Path of a CSV or
             Parquet file, or of a directory of Parquet files, which is read batch by batch; folders such as
