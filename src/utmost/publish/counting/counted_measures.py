@@ -292,9 +292,10 @@ class Measure:
         """Of how many steps both parts of an event are, of sums and counts together; else 1."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
-    def unit(self, cells: int, neighbours: str, *, in_parts: bool) -> Unit:
-        """What one person changes, who is kept in at most so many atoms."""
-        promised = neighbours == "change-one" and self.ends[0] >= 0 and self.most_events is None and not in_parts
+    def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
+        """What one person changes, in at most so many atoms; ``raised`` where it matters that none falls."""
+        matters = not in_parts if neighbours == "change-one" else raised
+        promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
             return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
         in_all = self.in_all * self.events_in_steps

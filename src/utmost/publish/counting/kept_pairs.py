@@ -1,4 +1,4 @@
-"""Which pairs of person and atom are kept where they are chosen together: in one part, or by rows of two columns."""
+"""Which pairs of person and atom are kept where they are chosen together: in one part, or by rows of a few columns."""
 
 from collections.abc import Sequence
 from math import prod
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.tables.bounding import Pairs, identified, least_hashed, marking_secret
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.whole_rows import WholeRows
 
 
 def by_atom(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
@@ -84,10 +84,10 @@ def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) ->
     return pairs.where(np.repeat(chosen, np.diff(first, append=len(parts))))
 
 
-def in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
-    after = prod(pair.domain.shape[pair.place + 1 :])
-    row = pairs.cells // (2 * after) * after + pairs.cells % after
+    after = prod(whole.domain.shape[whole.place + 1 :])
+    row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))
     who, which = pairs.persons[order], row[order]
     new = np.ones(len(order), dtype=bool)

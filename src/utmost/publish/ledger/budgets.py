@@ -1,10 +1,9 @@
 """What a dataset may still spend: checked before a draw, rehearsed, and limited."""
 
 import unicodedata
-import warnings
 from collections.abc import Iterable, Sequence
 
-from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
+from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, warn
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
@@ -104,7 +103,7 @@ def rehearsed(
     return Budget(group, state.limits.get(group), after)
 
 
-def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budget:
+def limited(book: Book, dataset: str, limit: Level) -> Budget:
     """The budget of a dataset with a limit that is set now.
 
     Raises:
@@ -124,7 +123,7 @@ def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budge
     budget, known = book.write(work)
     if known and dataset not in known:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-        warnings.warn(warning, BudgetUnused, stacklevel=stacklevel)
+        warn(warning, BudgetUnused)
     return budget
 
 

@@ -234,7 +234,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
-            release.noise.warn(at, above=6)
+            release.noise.warn(at)
             warn_of_names(self._book.key, release, source)
             relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             response = self._book.answer(
