@@ -57,7 +57,7 @@ class Walk:
 
 
 def console_blocks(page: Path) -> list[list[tuple[str, str]]]:
-    """The ```console blocks of a page, as lists of (command, expected output); a command may go on after a backslash."""
+    """The ```console blocks of a page, as (command, expected output); a command may go on after a backslash."""
     blocks: list[list[tuple[str, str]]] = []
     block: list[tuple[str, list[str]]] | None = None
     for line in page.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""The page for people who come from other packages: its blocks of OpenDP and PipelineDP are run where these are there."""
+"""The page for people who come from other packages: its blocks of OpenDP and PipelineDP, run where these are there."""
 
 import re
 from pathlib import Path
