@@ -143,3 +143,28 @@ def test_the_words_of_a_statement_say_who_is_protected():
     assert "lowers none" in release.sidecar["guarantee"]
     assert all("signed sums" in noise.law for noise in stated.noises)
     assert "mean error" in stated.why
+
+
+@pytest.mark.parametrize("noise", ["range", "staircase"])
+def test_staircases_pass_and_their_forgeries_do_not(noise):
+    """The step is stated, and error bars follow from it; the range needs its promise."""
+    release = made(unit=Unit(3, 3, nonnegative=True), sensitivity=None, noise=noise, epsilon=2)
+    said = json.loads(json.dumps(release.sidecar))
+    assert said["step"] == release.plan.way.laws[0].step
+    assert check_together(said, release.table).way == release.plan.way
+    for change in (
+        {"step": said["step"] % 3 + 1},
+        {"step": 4},
+        {"step": "1"},
+        {"noise": "joint"},
+        {"format": 1},
+        {"relaxable": True},
+    ):
+        with pytest.raises(BadTable):
+            check_together(said | change, release.table)
+    promise = {name: value for name, value in said.items() if name != "nonnegative"}
+    if noise == "range":
+        with pytest.raises(BadTable):
+            check_together(promise, release.table)
+    else:
+        assert promise == said

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from utmost.laws.noise.laplace import Laplace
     from utmost.laws.noise.law import Law
     from utmost.laws.noise.lipschitz import is_lipschitz_private, lipschitz_level
+    from utmost.laws.noise.norm_staircase import NormStaircase
     from utmost.laws.noise.optimal import gain, optimal_noise, relaxable_noise
     from utmost.laws.noise.ratio_bars import RatioBar, fieller
     from utmost.laws.noise.real_law import RealLaw
@@ -31,6 +32,7 @@ __all__ = [
     "JointCells",
     "Laplace",
     "Law",
+    "NormStaircase",
     "RatioBar",
     "RealLaw",
     "RepeatedSum",

@@ -20,6 +20,7 @@ from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.exact.disk import force
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
+from utmost.publish.releases.older_words import MARGIN_WORDS
 from utmost.publish.tables import parquet
 from utmost.publish.tables.engines import engine_frame
 from utmost.publish.tables.extra import extra
@@ -264,7 +265,9 @@ class ResponseFolder:
 
 
 def _radii(release: "Published") -> list[str]:
-    return [f"{name}_radius" for name in release.columns]
+    """The columns of error bars, however they were called when the files were kept."""
+    names = [f"{name}_{word}" for name in release.columns for word in MARGIN_WORDS]
+    return [name for name in names if name not in release.public]
 
 
 def _check_columns(release: "Published", names: list[str]) -> None:

@@ -6,9 +6,10 @@ the weights of least squares stand in it, so that all compute the same numbers.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Any, Protocol
 
@@ -22,12 +23,14 @@ from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.releases.older_words import in_words_of, sentence_of
 from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
+from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.version import __version__
 
 _MOST_SUMS = 1 << 26
@@ -66,6 +69,14 @@ _EXACTLY = {
     ),
 }
 """What stands in a theorem instead of shares that add up to 1."""
+
+_SIGNED_THEOREM = (
+    "signed sums of the atoms of a row are measured, each by every listed row along the other axes, at the product of "
+    "the shares of both. One individual raises the atoms of a row together and lowers none: for every corner d of what "
+    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
+    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
 
 _TURNED_THEOREM = (
     "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
@@ -148,20 +159,27 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     }
 
 
-def workload_statement(release: Noised) -> dict[str, Any]:
-    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
+def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
+    """What is said publicly about a workload release: the promise, the domain, the families and their noise.
+
+    Args:
+        release: the release.
+        form: which format of the statement; an older one has its own words.
+    """
     unit, strategy = release.strategy.unit, release.strategy
+    say = partial(sentence_of, WORKLOAD_KIND, form)
+    promised = promise(release.level, unit, "the released sums", say("atom"))
     assumed = "It takes for granted that the lists of values of the domain depend on no individual."
-    return {
+    statement = {
         "kind": WORKLOAD_KIND,
-        "format": WORKLOAD_FORMAT,
+        "format": form,
         "utmost": __version__,
-        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
+        "guarantee": f"{promised} {_assumed(strategy, say)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged_facts,
-        "theorem": _theorem(strategy),
+        "theorem": say(_theorem(strategy)),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
@@ -174,6 +192,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
     }
+    return in_words_of(statement, statement)
 
 
 def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
@@ -200,16 +219,17 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
     }
 
 
-def _assumed(strategy: Strategy) -> str:
+def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
-    lowers = "It takes for granted that no individual lowers the number of any atom. " * strategy.unit.nonnegative
-    if strategy.pair is None:
+    lowers = say("It takes for granted that no individual lowers the number of any atom. ") * strategy.unit.nonnegative
+    if strategy.together is None:
         return lowers
-    rows = strategy.unit.cells // 2
-    which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
+    whole = WholeRows.of(strategy.domain, strategy.together)
+    rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
+    which = say(f"the {count} atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows")
     return lowers + (
-        f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
-        f"{strategy.together!r}, and that no other atom changes. "
+        f"It takes for granted that these are {which}, a row having {say('an atom')} for {whole.words} of "
+        f"{strategy.together!r}, and that no other {say('atom')} changes. "
     )
 
 
@@ -223,7 +243,7 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
 
 def _theorem(strategy: Strategy) -> str:
     if strategy.rows is not None:
-        return _ROWS_THEOREM
+        return _ROWS_THEOREM if strategy.together is None else _SIGNED_THEOREM
     theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
     if strategy.pair is not None:
         theorem = _TURNED_THEOREM
@@ -268,9 +288,9 @@ def sums_digest(release: Noised) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def workload_facts(release: Noised) -> dict[str, Any]:
+def workload_facts(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
     """A workload release as JSON values: its statement, and the noisy sums of each measured family, in one row each."""
-    return {**workload_statement(release), "sums": _sums(release)}
+    return {**workload_statement(release, form), "sums": _sums(release)}
 
 
 def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -282,8 +302,9 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(facts, Mapping):
         raise wrong_kind("facts", "a mapping", facts)
-    if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
-        came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
+    form = facts.get("format")
+    if facts.get("kind") != WORKLOAD_KIND or type(form) is not int or not 1 <= form <= WORKLOAD_FORMAT:
+        came = f"{facts.get('kind')!r}, format {form!r}"
         remedy = "It is what a release by a plan, or by a strategy, is written as."
         required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
         raise BadTable(required, came=came, remedy=remedy)
@@ -328,7 +349,7 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
     Raises:
         BadTable: where it does not.
     """
-    statement = workload_statement(release)
+    statement = workload_statement(release, facts["format"])
     for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
         if facts.get(name) != statement[name]:
             raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)

@@ -4,7 +4,7 @@ Nothing here needs more than what was published, and nothing costs privacy. Rows
 choice made by noisy values would make an error bar hold less often than it says.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -18,6 +18,7 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.older_words import margin_word
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
@@ -114,7 +115,7 @@ class ReleasedTable(Shown):
             if statement is None:
                 statement_files.check_unchanged(path, stated)
             check_statement(stated, table, digested=False)
-        return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated["released"]))
+        return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
 
     @property
     def bars(self) -> CellBars:
@@ -291,8 +292,8 @@ def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: Any, released: Sequence[str]) -> dict[str, list[str]]:
-    added = {*released, *(f"{name}_radius" for name in released)}
+def _texts(table: Any, said: Mapping[str, Any]) -> dict[str, list[str]]:
+    added = {name + end for name in said["released"] for end in ("", f"_{margin_word(said)}")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 

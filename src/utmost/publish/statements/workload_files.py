@@ -8,7 +8,9 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.older_words import columns_of_today
 from utmost.publish.releases.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.releases.workload_statements import workload_facts
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.tables import files, table_formats
 
@@ -104,7 +106,7 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
         expected = table_formats.as_columns(release[wanted])
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
-    columns = table_formats.as_columns(table)
+    columns = columns_of_today(facts, table_formats.as_columns(table))
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
     for name, column in expected.items():
@@ -145,7 +147,7 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     computed = WorkloadRelease(
         release.strategy, release.level, release.confidence, release.measured, release.kind, release.part
     )
-    expected = json.loads(json.dumps(computed.facts())) | {"utmost": facts.get("utmost")}
+    expected = json.loads(json.dumps(workload_facts(computed, facts["format"]))) | {"utmost": facts.get("utmost")}
     for name in codec.differing(facts, expected):
         remedy = "Ask the curator for the release as it was published."
         required = "what a release says must follow from its level, unit, domain and sums"

@@ -7,23 +7,38 @@ from typing import Literal, get_args
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, checked
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, JointCells, RotatedPair, SignedCells
+from utmost.laws.noise import (
+    DiscreteStaircase,
+    Geometric,
+    IntegerLaw,
+    JointCells,
+    NormStaircase,
+    RotatedPair,
+    SignedCells,
+    optimal_noise,
+)
 from utmost.laws.noise.costs import absolute, squared
-from utmost.laws.noise.optimal import optimal_noise
+from utmost.laws.noise.norm_staircase import CellCost, Norm
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.workloads.signed_search import grouped_rows
 
-TogetherKind = Literal["independent", "rotated", "joint", "signed"]
-"""Noise of each cell by itself; of the sum and difference of each pair; of all cells in one draw; of signed sums."""
+TogetherKind = Literal["independent", "rotated", "joint", "signed", "staircase", "range"]
+"""Noise of each cell by itself; of the sum and difference of each pair; of all cells in one draw, by their largest; of
+signed sums; and of all cells in one draw, by a staircase of the largest, or of the range where none is lowered.
+"""
 
-CellCost = Literal["absolute", "squared"]
-"""What is least: the mean |error| of a cell, or the mean variance."""
+RAISED: tuple[TogetherKind, ...] = ("signed", "range")
+"""The noise that protects an individual who lowers no cell, and nobody else."""
+
+NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
+"""Of the staircases their norm."""
 
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
+_LEAST = 1e-47  # sums of noises of stricter levels have no error bars
 
 
-CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells
+CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
 """The law of the noise of one group of cells."""
 
 
@@ -32,7 +47,7 @@ class CellsTogether(Shown):
     """One way to noise k cells.
 
     Attributes:
-        kind: "independent", "rotated", "joint" or "signed".
+        kind: as `TogetherKind`.
         groups: how many cells each law serves, in order.
         laws: one for each group, at its share of the level.
         shares: of the level, for each group.
@@ -98,7 +113,8 @@ def ways_together(
         cost: what is least, "absolute" or "squared".
 
     Returns:
-        The one of least cost first. "rotated", "signed" and "joint" need k >= 2, "joint" cannot be relaxed.
+        The one of least cost first. All but "independent" need k >= 2; those of one draw, "joint", "staircase" and
+        "range", cannot be relaxed.
 
     Raises:
         OutOfRange: for a sensitivity that is no integer, and another cost.
@@ -110,7 +126,7 @@ def ways_together(
     [('joint', '1.429'), ('rotated', '1.468'), ('independent', '1.919')]
     >>> counts = Unit(1, 3, nonnegative=True)
     >>> [(way.kind, f"{way.variance:.2f}") for way in ways_together(level(1), counts, cost="squared")]
-    [('signed', '6.44'), ('joint', '6.59'), ('rotated', '11.52'), ('independent', '17.83')]
+    [('range', '4.83'), ('signed', '6.44'), ('joint', '6.59'), ('rotated', '11.52'), ('independent', '17.83')]
     """
     if unit.sensitivity.denominator != 1:
         raise OutOfRange("the sensitivity of cells noised together must be an integer", came=unit.sensitivity)
@@ -120,11 +136,11 @@ def ways_together(
     ways = [_independent(spent, unit, cost, relaxable=relaxable)]
     if unit.cells >= 2:
         ways.append(_rotated(spent, unit))
-        if unit.nonnegative and unit.cells >= 3:  # of two cells the pair is what signed rows find
+        has_bars = spent.epsilon_float / float(unit.sensitivity) > _LEAST
+        if unit.nonnegative and unit.cells >= 3 and has_bars:  # of two cells the pair is what signed rows find
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
-            joint = JointCells(spent, unit.cells, unit.sensitivity)
-            ways.append(CellsTogether("joint", (unit.cells,), (joint,), (Fraction(1),)))
+            ways += _in_one_draw(spent, unit, cost)
     return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
 
 
@@ -150,7 +166,7 @@ def pair_noise(level: Level, unit: Unit) -> dict[str, float]:
     """
     if unit.cells != 2:
         raise OutOfRange("a pair is two cells", came=unit.cells)
-    variances = {way.kind: way.variance for way in ways_together(level, unit)}
+    variances: dict[str, float] = {way.kind: way.variance for way in ways_together(level, unit)}
     return {kind: variances[kind] for kind in ("independent", "rotated", "joint")}
 
 
@@ -183,6 +199,14 @@ def _signed(spent: Level, unit: Unit, *, square: bool) -> CellsTogether:
         for share, (listed, parts) in zip(shares, rows, strict=True)
     )
     return CellsTogether("signed", groups, laws, shares)
+
+
+def _in_one_draw(spent: Level, unit: Unit, cost: CellCost) -> list[CellsTogether]:
+    wide = unit.sensitivity.numerator
+    draws: list[tuple[TogetherKind, CellsLaw]] = [("joint", JointCells(spent, unit.cells, wide))]
+    norms = {kind: norm for kind, norm in NORMS.items() if (unit.nonnegative if kind in RAISED else wide > 1)}
+    draws += [(kind, NormStaircase.optimal(spent, unit.cells, wide, norm, cost)) for kind, norm in norms.items()]
+    return [CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),)) for kind, law in draws]
 
 
 def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
