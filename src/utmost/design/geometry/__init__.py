@@ -14,12 +14,18 @@ if TYPE_CHECKING:
         trivial_action,
         unserved_consumer,
     )
+    from utmost.design.geometry.kantorovich import KantorovichDistance, kantorovich_distance
     from utmost.design.geometry.kernel_estimates import KernelEstimate, estimate_kernels
     from utmost.design.geometry.kernel_search import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
     from utmost.design.geometry.kernel_supports import KernelBlock, Position
     from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
     from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
     from utmost.design.geometry.power_numbers import PowerField, PowerNumber
+    from utmost.design.geometry.deficiency import (
+        RefinementDistance,
+        additive_capacity_at,
+        refinement_distance,
+    )
     from utmost.design.geometry.refinement_proofs import Verdict, is_remap_between, prefers
     from utmost.design.geometry.refining import EarthMove, RefinementVerdict, earth_move, refines
     from utmost.design.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits
@@ -47,6 +53,7 @@ __all__ = [
     "Decomposition",
     "EarthMove",
     "ExistenceVerdict",
+    "KantorovichDistance",
     "KernelBlock",
     "KernelEstimate",
     "Kernels",
@@ -59,12 +66,14 @@ __all__ = [
     "PowerField",
     "PowerNumber",
     "PrivacyOrderVerdict",
+    "RefinementDistance",
     "RefinementVerdict",
     "UniversalityVerdict",
     "Unserved",
     "UtilitySet",
     "Verdict",
     "Vertices",
+    "additive_capacity_at",
     "automorphisms",
     "blurred_pair",
     "count_kernels",
@@ -78,11 +87,13 @@ __all__ = [
     "is_kernel",
     "is_remap_between",
     "is_vertex_mechanism",
+    "kantorovich_distance",
     "kernel_blocks",
     "kernel_sizes",
     "kernels",
     "least_nib_loss",
     "prefers",
+    "refinement_distance",
     "refines",
     "trivial_action",
     "universal_mechanism",
