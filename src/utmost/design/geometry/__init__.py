@@ -6,6 +6,11 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.design.geometry.decomposition import Decomposition, decompose, is_kernel, is_vertex_mechanism
+    from utmost.design.geometry.deficiency import (
+        RefinementDistance,
+        additive_capacity_at,
+        refinement_distance,
+    )
     from utmost.design.geometry.impossibility import (
         LiftedLoss,
         Unserved,
@@ -21,11 +26,6 @@ if TYPE_CHECKING:
     from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, induced_ratios
     from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
     from utmost.design.geometry.power_numbers import PowerField, PowerNumber
-    from utmost.design.geometry.deficiency import (
-        RefinementDistance,
-        additive_capacity_at,
-        refinement_distance,
-    )
     from utmost.design.geometry.refinement_proofs import Verdict, is_remap_between, prefers
     from utmost.design.geometry.refining import EarthMove, RefinementVerdict, earth_move, refines
     from utmost.design.geometry.symmetries import Automorphisms, Orbits, automorphisms, vertex_orbits

@@ -1,8 +1,8 @@
 r"""How far a channel is from a refinement of another at a prior: the most that anybody gains by having it instead.
 
 For gains g and a prior p let V_g[p, C] be the posterior vulnerability. The distance is the largest difference of
-V_g[p, B] and V_g[p, A] over a class of gains, 0 exactly where B is A post-processed, on the secrets that the prior allows. Two classes have a
-dual in which nothing but remaps are left:
+V_g[p, B] and V_g[p, A] over a class of gains, 0 exactly where B is A post-processed, on the secrets that the prior
+allows. Two classes have a dual in which nothing but remaps are left:
 
 - *gains in [0, 1]*: it is the least mean total variation between B and a remap of A,
 
@@ -64,6 +64,8 @@ class RefinementDistance(Shown):
 
     def verify(self) -> bool:
         """Whether gain and remap prove the value, in rationals and without a solver."""
+        if self.remap.shape != (self.better.shape[1], self.worse.shape[1]):
+            return False
         measure = g_vulnerability(self.gain)
         attained = measure.posterior(self.worse, self.prior) - measure.posterior(self.better, self.prior)
         mass = self.prior > 0
