@@ -22,6 +22,7 @@ from utmost.laws.exact.long_work import Told, is_watched, long_work
 if TYPE_CHECKING:
     from utmost.publish.releases.release_facts import Facts
 
+DRY = "Nothing was drawn. This is what a release would promise."
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 

@@ -35,7 +35,6 @@ from utmost.doors.service.waiting import DECISION, ORDER, TABLE
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Published
-from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.statement_readers import stated_release
@@ -307,7 +306,7 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
 
 def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
     """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
-    if isinstance(seen.table, WorkloadRelease):
+    if seen.release.noise.needs_counted:
         nothing: dict[str, Any] = {
             "columns": {},
             "radius": seen.radius,

@@ -57,6 +57,11 @@ class PointNoise(Noise):
         """A point moved by a distance."""
         return f"a point moved by {self.per}"
 
+    @property
+    def whom(self) -> str:
+        """One row is one point."""
+        return f"one row's point, moved by {self.per} of distance"
+
     def law(self, level: Level) -> PlanarLaw:
         """Noise and grid at a level.
 
