@@ -148,10 +148,6 @@ class NamingNoise(Noise):
         """A table of the keys that were named, of the kind that was published."""
         return table_of(kind, self.written(level, response))
 
-    def words(self) -> dict[str, Any]:
-        """The facts: it has no words of its own."""
-        return {**Noise.words(self), "noise": self.facts()}
-
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
@@ -228,7 +224,8 @@ class KeyNoise(NamingNoise):
         each = f"{level_name(level.scaled(Fraction(1, self.unit.cells)))} and delta = {self.delta / self.unit.cells}"
         return (
             f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each}; with "
-            f"it stands its noisy count, which is above {self.law(level).threshold}"
+            f"it stands its noisy count, which is above {self.law(level).threshold}, so that "
+            "rare keys look more frequent than they are"
         )
 
     @property

@@ -61,7 +61,7 @@ class NamedCellNoise(NamingNoise):
         """The law of each cell."""
         return (
             f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
-            f"its noisy count is above {self.threshold(level)}"
+            f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
         )
 
     @property

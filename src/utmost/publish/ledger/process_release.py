@@ -94,5 +94,6 @@ def rehearse(
     check_bars_free(promised.noise, promised.columns, promised.public)
     promised.noise.check_level(at)
     promised.noise.warn(at)
+    rows = 0 if promised.noise.names_rows else source.rows
     warn_of_rows(promised.rows)
-    return promised.noise.statement(at, sure, promised.columns, promised.public, source.rows, rows_from=promised.rows)
+    return promised.noise.statement(at, sure, promised.columns, promised.public, rows, rows_from=promised.rows)

@@ -347,10 +347,11 @@ class Noise(ABC):
         """The noise that `facts` wrote."""
 
     def words(self) -> dict[str, Any]:
-        """The noise in the words of a promise, numbers as text; a word is None where it says nothing."""
+        """The noise in the words of a promise, numbers as text, None where one says nothing; or its facts."""
         nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
-        largest = None if self.largest is None else str(self.largest)
-        return {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
+        largest = None if self.largest is None or not self.is_worded else str(self.largest)
+        words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
+        return words if self.is_worded else words | {"noise": self.facts()}
 
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""
