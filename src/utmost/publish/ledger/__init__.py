@@ -8,15 +8,18 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.events import Event
     from utmost.publish.ledger.item_ledger import ItemLedger
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
+    from utmost.publish.ledger.key_noise import key_noise
     from utmost.publish.ledger.ledger import Ledger
+    from utmost.publish.ledger.named_cell_noise import named_cell_noise
     from utmost.publish.ledger.opening import read_sealed
-    from utmost.publish.ledger.process_release import release
+    from utmost.publish.ledger.process_release import rehearse, release
     from utmost.publish.ledger.promise import Promise
     from utmost.publish.ledger.remembered_release import Memory, Release
     from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
     from utmost.publish.ledger.spending import Budget, Spending
     from utmost.publish.ledger.state import Published
     from utmost.publish.ledger.store import Store
+    from utmost.publish.ledger.together_noise import together_noise
     from utmost.publish.ledger.verification import Status, Verification
 else:
     __getattr__ = RoomNames(__name__, __file__)
@@ -37,6 +40,10 @@ __all__ = [
     "Store",
     "Verification",
     "check_responses",
+    "key_noise",
+    "named_cell_noise",
     "read_sealed",
+    "rehearse",
     "release",
+    "together_noise",
 ]
