@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.events import Event
     from utmost.publish.ledger.item_ledger import ItemLedger
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-    from utmost.publish.ledger.key_noise import key_noise
     from utmost.publish.ledger.ledger import Ledger
-    from utmost.publish.ledger.named_cell_noise import named_cell_noise
+    from utmost.publish.ledger.noise_of_keys import key_noise
+    from utmost.publish.ledger.noise_of_universe import named_cell_noise
+    from utmost.publish.ledger.noise_together import together_noise
     from utmost.publish.ledger.opening import read_sealed
     from utmost.publish.ledger.process_release import rehearse, release
     from utmost.publish.ledger.promise import Promise
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.spending import Budget, Spending
     from utmost.publish.ledger.state import Published
     from utmost.publish.ledger.store import Store
-    from utmost.publish.ledger.together_noise import together_noise
     from utmost.publish.ledger.verification import Status, Verification
 else:
     __getattr__ = RoomNames(__name__, __file__)

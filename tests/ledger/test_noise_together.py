@@ -10,7 +10,7 @@ import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger, Promise
-from utmost.publish.ledger.together_noise import TogetherNoise, together_noise
+from utmost.publish.ledger.noise_together import TogetherNoise, together_noise
 from utmost.publish.releases.together import plan_together
 from utmost.publish.releases.turning import ratios_of, sums_of
 from utmost.publish.statements import read_release

@@ -11,7 +11,7 @@ from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.key_noise import Named, NamingNoise, named_columns
+from utmost.publish.ledger.noise_of_keys import Named, NamingNoise, named_columns
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.releases.keys import keys_of_one
 from utmost.publish.releases.table_statements import promise_text

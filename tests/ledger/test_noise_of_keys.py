@@ -10,8 +10,8 @@ import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger, Promise
-from utmost.publish.ledger.key_noise import key_noise
-from utmost.publish.ledger.named_cell_noise import named_cell_noise
+from utmost.publish.ledger.noise_of_keys import key_noise
+from utmost.publish.ledger.noise_of_universe import named_cell_noise
 from utmost.publish.ledger.process_release import rehearse
 from utmost.publish.releases.naming import naming_law
 from utmost.publish.releases.vast_domains import Texts, Tuples
