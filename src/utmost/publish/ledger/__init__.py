@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.item_ledger import ItemLedger
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
     from utmost.publish.ledger.ledger import Ledger
-    from utmost.publish.ledger.noise_of_keys import key_noise
-    from utmost.publish.ledger.noise_of_universe import named_cell_noise
-    from utmost.publish.ledger.noise_together import together_noise
+    from utmost.publish.ledger.noise_of_keys import KeyNoise, key_noise
+    from utmost.publish.ledger.noise_of_universe import NamedCellNoise, named_cell_noise
+    from utmost.publish.ledger.noise_together import TogetherNoise, together_noise
     from utmost.publish.ledger.opening import read_sealed
     from utmost.publish.ledger.process_release import rehearse, release
     from utmost.publish.ledger.promise import Promise
@@ -29,8 +29,10 @@ __all__ = [
     "Event",
     "ItemLedger",
     "KeptMechanism",
+    "KeyNoise",
     "Ledger",
     "Memory",
+    "NamedCellNoise",
     "Promise",
     "Published",
     "Release",
@@ -38,6 +40,7 @@ __all__ = [
     "Spending",
     "Status",
     "Store",
+    "TogetherNoise",
     "Verification",
     "check_responses",
     "key_noise",
