@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
+    from utmost.publish.ledger.cell_noise import CellNoise
     from utmost.publish.ledger.events import Event
     from utmost.publish.ledger.item_ledger import ItemLedger
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.opening import read_sealed
     from utmost.publish.ledger.process_release import rehearse, release
     from utmost.publish.ledger.promise import Promise
+    from utmost.publish.ledger.promised_noise import Answering, Noise
     from utmost.publish.ledger.remembered_release import Memory, Release
     from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
     from utmost.publish.ledger.spending import Budget, Spending
@@ -25,7 +27,9 @@ else:
     __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
+    "Answering",
     "Budget",
+    "CellNoise",
     "Event",
     "ItemLedger",
     "KeptMechanism",
@@ -33,6 +37,7 @@ __all__ = [
     "Ledger",
     "Memory",
     "NamedCellNoise",
+    "Noise",
     "Promise",
     "Published",
     "Release",
