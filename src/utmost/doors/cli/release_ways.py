@@ -49,7 +49,7 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
 
 def remembered(table: Path, told: ReleaseOptions) -> None:
     """A promise of a noise without words of its own: published in a ledger, or once, in the memory of the process."""
-    from utmost.doors.cli.remembered_release import publish_once
+    from utmost.doors.cli.promised_once import publish_once
 
     _check_key(told)
     refuse("does not go with such a promise", told.once, told.people)

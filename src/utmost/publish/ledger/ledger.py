@@ -363,10 +363,10 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
         answer = self._answer(stored, at, read_confidence(confidence))
-        said: dict[str, Any] = (
+        statement: dict[str, Any] = (
             answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
         )
-        return said
+        return statement
 
     def _answer(self, release: Published, at: Level, confidence: Fraction) -> Any:
         """A view at a level with its error bars, and what is said of it: a document of its own, or a publication."""

@@ -72,9 +72,9 @@ class NamedCellNoise(NamingNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         many = f"{self.unit.many('cell')} of the universe, each by at most 1"
-        said = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
+        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
-        return f"{said} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
+        return f"{promised} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

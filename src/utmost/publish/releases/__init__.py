@@ -47,12 +47,14 @@ if TYPE_CHECKING:
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.releases.workload_answers import Answer
     from utmost.publish.releases.workload_release import WorkloadRelease
+    from utmost.publish.tables.cell_values import Cells
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Answer",
     "CellBars",
+    "Cells",
     "CleanRelease",
     "Coalitions",
     "CommitmentKey",
