@@ -168,3 +168,16 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     (tmp_path / "w.csv").write_text("word,n\nflu,801\n")
     with pytest.raises(BadTable):
         read_release(tmp_path / "w.csv")
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        key_noise(["word", "n"], delta="1e-31"),
+        key_noise(["word", "n"], delta="1e-3", keys=10_001),
+        named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**6),
+    ],
+)
+def test_a_service_reckons_with_no_promise_that_takes_long(noise):
+    with pytest.raises(OutOfRange, match="a service names"):
+        Terms.read(Promise(noise=noise).facts())

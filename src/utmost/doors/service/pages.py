@@ -365,7 +365,7 @@ def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list
 
 def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
     """The error bar at each level around those that are there: what relaxing would buy."""
-    if not levels:
+    if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]

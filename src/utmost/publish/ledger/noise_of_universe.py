@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.noise_of_keys import Named, NamingNoise, named_columns
+from utmost.publish.ledger.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.releases.keys import keys_of_one
 from utmost.publish.releases.table_statements import promise_text
@@ -36,6 +36,13 @@ class NamedCellNoise(NamingNoise):
     def subject(self) -> str:
         """Cells of a universe."""
         return "cells of a declared universe"
+
+    def check_served(self) -> None:
+        """Check that few names are wanted."""
+        NamingNoise.check_served(self)
+        if self.false_names > MOST_SERVED:
+            required = f"a service names at most {MOST_SERVED} cells of nobody"
+            raise OutOfRange(required, came=str(self.false_names), where="terms")
 
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         """Check that every key is one of the universe."""

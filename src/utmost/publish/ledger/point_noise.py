@@ -74,6 +74,10 @@ class PointNoise(Noise):
         """The least Euclidean distance within which an answer lies of the true point, with this confidence."""
         return self.law(level).radius(read_confidence(confidence))
 
+    def check_served(self) -> None:
+        """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
+        raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
+
     def check_tightened(self, level: Level, where: str) -> None:
         """Refused: stored responses lead to no other level."""
         remedy = "Their paths have a clock that no answer shows: call relax with the table."

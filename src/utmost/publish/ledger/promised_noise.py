@@ -90,6 +90,7 @@ class Noise(ABC):
         is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+        is_relaxed: whether there are answers at several levels.
         is_charted: whether the error bar is one of each column.
     """
 
@@ -100,6 +101,7 @@ class Noise(ABC):
     is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
+    is_relaxed: ClassVar[bool] = True
     is_charted: ClassVar[bool] = True
 
     @property
@@ -159,6 +161,13 @@ class Noise(ABC):
 
         Raises:
             Unsupported, OutOfRange: where it does not.
+        """
+
+    def check_served(self) -> None:  # noqa: B027, nor here
+        """Check that a service can answer for it at every level: no request may take minutes.
+
+        Raises:
+            OutOfRange: where one might.
         """
 
     def check_size(self, rows: int, columns: int) -> None:
