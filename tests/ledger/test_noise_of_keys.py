@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
+from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger, Promise
