@@ -1,5 +1,6 @@
 """Keys and cells of a universe as kinds of noise: their law, what a thief sees, what is refused, what is stated."""
 
+import json
 import shutil
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger.events import FORMAT, event_bytes
 from utmost.publish.ledger.noise_of_keys import key_noise
 from utmost.publish.ledger.noise_of_universe import named_cell_noise
 from utmost.publish.ledger.process_release import rehearse
@@ -182,3 +184,12 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
 def test_a_service_reckons_with_no_promise_that_takes_long(noise):
     with pytest.raises(OutOfRange, match="a service names"):
         Terms.read(Promise(noise=noise).facts())
+
+
+def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):
+    """A version without these kinds would not know what was published; other events are written as they were."""
+    with opened(tmp_path) as ledger:
+        ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1)
+        ledger.publish("c", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1)
+        forms = [json.loads(event_bytes(event))["format"] for event in ledger.history()]
+    assert forms == [FORMAT - 1, FORMAT, FORMAT - 1]
