@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -17,6 +17,7 @@ from utmost.publish.tables.adapters import brought, table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import check_apart
 
@@ -32,7 +33,8 @@ class CountedTable(Shown):
 
     Args:
         domain: the declared domain.
-        atoms: an integer for each atom, of the domain's shape; of amounts in steps.
+        atoms: an integer for each atom, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
+            atoms, the cells that do not hold 0.
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
@@ -47,7 +49,7 @@ class CountedTable(Shown):
     """
 
     domain: Domain
-    atoms: NDArray[Any] = field(repr=False)
+    atoms: NDArray[Any] | FewCells = field(repr=False)
     unit: Unit
     kind: str = "columns:"
     part: tuple[str, str] | None = None
@@ -55,14 +57,18 @@ class CountedTable(Shown):
     account: CountAccount | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        atoms = np.asarray(self.atoms)
-        if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
-            came = f"{atoms.dtype} of shape {atoms.shape}"
-            raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+        if isinstance(self.atoms, FewCells):
+            if self.atoms.shape != self.domain.shape:
+                raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.atoms.shape)
+        else:
+            atoms = np.asarray(self.atoms)
+            if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
+                came = f"{atoms.dtype} of shape {atoms.shape}"
+                raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+            object.__setattr__(self, "atoms", frozen(atoms.copy()))
         if self.together is not None:
             PairAxis.of(self.domain, self.together)  # refuses another axis
         check_apart(self.unit, self.part)
-        object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountedTable, (self.domain, self.atoms, self.unit, self.kind, self.part, self.together)
@@ -72,12 +78,24 @@ class CountedTable(Shown):
         return line if self.account is None else f"{line}\n{self.account}"
 
     @property
-    def summable(self) -> NDArray[Any]:
+    def summable(self) -> NDArray[Any] | FewCells:
         """The atoms in a type that holds every sum of them."""
-        if self.atoms.dtype == object:
+        if isinstance(self.atoms, FewCells) or self.atoms.dtype == object:
             return self.atoms
         largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
         return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
+
+    @property
+    def laid(self) -> NDArray[Any]:
+        """The atoms in an array.
+
+        Raises:
+            Unsupported: for a domain of more than 2^28 atoms.
+        """
+        if isinstance(self.atoms, FewCells):
+            remedy = "Plan the tables that are wanted, with ut.strategy, and release by that plan."
+            raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=self.domain.size, remedy=remedy)
+        return self.atoms
 
     def check_fits(self, strategy: Strategy) -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.

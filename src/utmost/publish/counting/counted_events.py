@@ -7,6 +7,7 @@ docs/theory/counting.md.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from secrets import token_bytes, token_hex
 from typing import Any, TypedDict, Unpack, overload
 from warnings import warn
@@ -14,10 +15,11 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange
+from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.laws.exact import Number, checked
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
 from utmost.publish.counting.counting_plan import LARGEST_DOMAIN, CountingPlan
@@ -33,10 +35,11 @@ from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, read_events
 from utmost.publish.tables.event_codes import amounts_in, check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
-from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, totals_schema
+from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, read_totals, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, rows_of
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
+from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
 KEY_BYTES = 32
@@ -188,7 +191,9 @@ def count_table(
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
         named_axes, atoms = plan.axes_of(measure), rule.atoms_of(measure, first, flat)
-        cells = _atoms(atoms if measures is None else narrowed(atoms), measure, plan)
+        cells = _few_atoms(atoms, measure, plan) if isinstance(atoms, AddedCells) else _atoms(
+            atoms if measures is None else narrowed(atoms), measure, plan
+        )
         promised = (
             neighbours == "change-one" and measure.ends[0] >= 0 and measure.most_events is None and plan.part is None
         )
@@ -202,7 +207,11 @@ def count_table(
     return {label: {name: of[label] for name, of in tables.items()} for label in plan.part.labels[0]}
 
 
-def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple[NDArray[Any], str, CountAccount]:
+Cells = NDArray[Any] | AddedCells
+"""The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
+
+
+def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str, CountAccount]:
     """The sum of each cell, of what kind tables made of it are, and the account.
 
     Warns:
@@ -219,7 +228,7 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
     return flat, kind, account
 
 
-def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
+def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str]:
     """The sum of each cell, and of what kind tables made of it are."""
     read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
@@ -228,7 +237,10 @@ def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple
         parts = (rule.chosen(pairs, ()) for pairs in rows_of(rule, read, progress))
     else:
         parts = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
-    return _added((rule.seen.taken(pairs) for pairs in parts), rule.size, rule.bound), read.kind
+    sums = (rule.seen.taken(pairs) for pairs in parts)
+    if rule.size > MOST_LAID:
+        return AddedCells.of(map(added_by_cell, sums)), read.kind
+    return _added(sums, rule.size, rule.bound), read.kind
 
 
 def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
@@ -243,7 +255,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
     return summed
 
 
-def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
+def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
@@ -258,7 +270,10 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
         batches = read.kept(rule, totals_schema(CELL), is_weighed=bool(plan.summed) or len(plan.measures) > 1)
-    return gathered_totals(rule.seen.taken_from(rule.tally.taken_from(batches)), rule.size), frame.kind
+    sums = rule.seen.taken_from(rule.tally.taken_from(batches))
+    if rule.size > MOST_LAID:
+        return AddedCells.of(read_totals(sums)), frame.kind
+    return gathered_totals(sums, rule.size), frame.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -382,11 +397,22 @@ class Kept:
         self.tally.bound(pairs, moved, int(np.count_nonzero(~is_kept)))
         return joined.where(is_kept[numbers])
 
-    def atoms_of(self, measure: Measure, first: int, sums: NDArray[Any]) -> NDArray[Any]:
-        """What was counted of a measure, of all that was added up."""
+    def atoms_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
+        """What was counted of a measure, of all that was added up.
+
+        Raises:
+            Unsupported: for distinct values in more atoms than can be laid out.
+        """
+        if measure.distinct is not None and self.each_size > MOST_LAID:
+            remedy = "Count over fewer axes: distinct values do not add up, so that every atom would be released."
+            raise Unsupported(f"distinct values are counted in {MOST_LAID} atoms at most", came="more", remedy=remedy)
+        low, high = first * self.each_size, (first + measure.tables) * self.each_size
+        if isinstance(sums, AddedCells) and measure.distinct is None:
+            return sums.between(low, high)
         if measure.distinct is not None:
             return self.seen.counts(first, measure.tables, self.each_size)
-        return sums[first * self.each_size : (first + measure.tables) * self.each_size]
+        assert isinstance(sums, np.ndarray), "cells that cannot be laid out were taken before"
+        return sums[low:high]
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """Of each person the pairs of one part, and of these no more than ``at_most``."""
@@ -408,17 +434,36 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
 
 
+def _few_atoms(added: AddedCells, measure: Measure, plan: CountingPlan) -> list[NDArray[Any] | FewCells]:
+    """The same of cells that cannot be laid out together: of each part an array where it can be one."""
+    tables, rest = np.divmod(added.cells, plan.parts * plan.atoms)
+    parts, atoms = np.divmod(rest, plan.atoms)
+    shape = plan.shape if measure.most_events is None else (*plan.shape, measure.tables)
+    numbers = atoms if measure.most_events is None else atoms * measure.tables + tables
+    laid: list[NDArray[Any] | FewCells] = []
+    for part in range(plan.parts):
+        own = parts == part
+        if prod(shape) > MOST_LAID:
+            laid.append(FewCells.of_numbers(shape, numbers[own], added.sums[own]))
+        else:
+            ordered = AddedCells.of([(numbers[own], added.sums[own])])
+            laid.append(ordered.laid(prod(shape)).reshape(shape))
+    return laid
+
+
 def _moved(pairs: Pairs, low: int, high: int) -> int:
     return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
 
 def _split(
-    part: Axis, atoms_of_parts: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
+    part: Axis, atoms_of_parts: Sequence[NDArray[Any] | FewCells], whole: CountedTable, named: dict[str, Any], identity: str
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}
     for label, atoms in zip(part.labels[0], atoms_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
         about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), *about)
+        tables[label] = CountedTable(
+            domain, atoms if isinstance(atoms, FewCells) else atoms.reshape(domain.shape), *about
+        )
     return tables

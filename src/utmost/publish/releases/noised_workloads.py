@@ -75,8 +75,8 @@ def release_workload(
 def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: Randomness) -> WorkloadRelease:
     """`release_workload` of what was checked, with whatever randomness is given."""
     counted, strategy, spent, laws, weights = checks
-    sums = strategy.sums(counted.summable)
-    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
+    sums = strategy.each_sums(counted.summable)
+    measured = {family: noised_by(of, laws[family], None, randomness=randomness) for family, of in sums}
     return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
 
 

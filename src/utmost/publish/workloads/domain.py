@@ -23,7 +23,8 @@ from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_te
 from utmost.publish.workloads.clock import shown_time
 from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
-from utmost.publish.workloads.tents import tent_spread, tent_sums
+from utmost.publish.workloads.few_cells import FewCells
+from utmost.publish.workloads.tents import DIFFERENCE, tent_spread, tent_sums
 from utmost.publish.workloads.time_axes import periods
 
 Family = tuple[int, ...]
@@ -105,7 +106,7 @@ class Domain(Shown):
         >>> Domain(place=place, sex=["men", "women"]).family("sex region")
         (1, 0)
         """
-        if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
+        if isinstance(name, tuple) and self._has(name):
             return name
         levels_taken = [len(axis.levels) for axis in self.axes]
         levels = self._levels
@@ -165,14 +166,22 @@ class Domain(Shown):
             for name, values in labels.items()
         }
 
-    def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
+    def sums(self, atoms: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
 
-        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be.
+        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be. Of
+        few cells the sums are in a row, and the atoms are never laid out.
+
+        Raises:
+            Unsupported: of few cells, for tents, and for more than 2^28 groups.
         """
+        if isinstance(atoms, FewCells):
+            return atoms.sums(self.axes, family)
         sums = atoms.reshape(self.shape)
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
-            if level < 0:
+            if level == DIFFERENCE:
+                sums = -np.diff(sums, axis=place)
+            elif level < 0:
                 sums = tent_sums(_roomy(sums, -level * self.size), -level, place)
             elif level > 0:
                 sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
@@ -249,6 +258,13 @@ class Domain(Shown):
     def same_as(self, other: "Domain") -> bool:
         """Whether another domain declares the same axes, and the same labels on them, in the same order."""
         return json.dumps(self.facts()) == json.dumps(other.facts())
+
+    def _has(self, family: tuple[Any, ...]) -> bool:
+        """Whether a tuple names a level of each axis by its number."""
+        return len(family) == len(self.axes) and all(
+            type(level) is int and 0 <= level <= len(axis.levels)
+            for axis, level in zip(self.axes, family, strict=True)
+        )
 
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:

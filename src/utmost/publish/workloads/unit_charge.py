@@ -27,7 +27,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_listed, is_tents
+from utmost.publish.workloads.measured_families import is_difference, is_listed, is_tents
 from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
@@ -200,7 +200,7 @@ def is_total(domain: Domain, family: Family) -> bool:
     >>> [is_total(domain, family) for family in domain.families()]
     [False, False, True, True]
     """
-    return not is_tents(family) and prod(domain.group_shape(family)) == 1
+    return min(family, default=0) >= 0 and prod(domain.group_shape(family)) == 1
 
 
 def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
@@ -213,7 +213,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     if not (_leaves_totals(unit) and left):
         return True
     measured = [family for family in families if not is_total(domain, family)]
-    if any(map(is_tents, measured)):
+    if any(map(is_tents, measured)) or any(map(is_difference, measured)):
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):

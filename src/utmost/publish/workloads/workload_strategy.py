@@ -1,18 +1,21 @@
 """Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.few_cells import FewCells
+from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import (
     check_tents,
     is_tents,
@@ -54,7 +57,8 @@ class Strategy(Shown):
         domain: the declared domain.
         unit: what one individual changes, in atoms.
         shares: of each measured family its share of the level, positive; together 1, or so that `charge` is 1. A
-            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values.
+            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
+            of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -150,6 +154,9 @@ class Strategy(Shown):
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
         if self.rows is not None:
             return self.rows.shape(family)
+        if is_vast(self.domain):  # of many axes, those that the family has
+            axes = zip(self.domain.axes, family, strict=True)
+            return tuple(axis.groups(level) for axis, level in axes if axis.groups(level) > 1)
         return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
 
     def family_words(self, family: Family) -> str:
@@ -162,12 +169,26 @@ class Strategy(Shown):
         rows = self.domain.family_name(pair.of_rows(family))
         return f"{rows or 'total'}, differences of {self.together}"
 
-    def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
+    def sums(self, atoms: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each atom."""
+        return dict(self.each_sums(atoms))
+
+    def each_sums(self, atoms: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
+        """`sums`, one family after the other, so that not all need be held at once.
+
+        Raises:
+            Unsupported: of a domain that cannot be laid out, for other than groups and differences.
+        """
+        if isinstance(atoms, FewCells) and (self.rows is not None or self.together is not None):
+            remedy = "Plan without rows= and together=, or count over fewer axes."
+            raise Unsupported("a domain of so many atoms is measured by its tables", came="others", remedy=remedy)
+        pair = self.pair
         if self.rows is not None:
-            return self.rows.sums(atoms, list(self.shares))
-        sums, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
-        return sums if pair is None else {family: pair.turned(sums, family) for family, sums in sums.items()}
+            yield from self.rows.sums(np.asarray(atoms), list(self.shares)).items()
+            return
+        for family in self.shares:
+            sums = self.domain.sums(atoms, family)
+            yield family, sums if pair is None else pair.turned(sums, family)
 
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
