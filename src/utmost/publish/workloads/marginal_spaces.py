@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats
 from utmost.publish.workloads.axes import Axis
-from utmost.publish.workloads.axis_sums import AxisSums, Groups
+from utmost.publish.workloads.axis_sums import AxisSums, Groups, count_of
 from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.few_cells import MOST_LAID
@@ -245,7 +245,7 @@ def _energies(part: Part, domain: Domain, chains: Sequence[tuple[int, ...]], kno
         if isinstance(sums, Groups) and sums.at == len(axis.levels):
             continue
         if (place, sums) not in known:
-            rows = sums.lengths(axis).total()
+            rows = count_of(sums, axis)
             spectrum = enumerate(sums.spectrum(chains[place]))
             known[place, sums] = rows, [
                 (((place, level),) if level < len(axis.levels) else (), Fraction(square) / (axis.size * rows))

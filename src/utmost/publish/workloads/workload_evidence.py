@@ -32,6 +32,7 @@ from utmost.publish.workloads.bound_inequalities import (
 )
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 
@@ -56,7 +57,7 @@ class LowerBound(Shown):
     value: float
     holds_for: str
     hypotheses: str = field(repr=False)
-    certificate: Directions | MixedDirections | MatrixRoots | ChordShares | None = field(default=None, repr=False)
+    certificate: Directions | MixedDirections | MatrixRoots | ChordShares | TangentLevels | None = field(default=None, repr=False)
 
     def within(self, value: float) -> float:
         """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
@@ -148,6 +149,10 @@ def proven_bound(
         even, blocks = family_blocks(workload, families)
         at, total, weight = chord_of(workload, unit, level, families, blocks)
         return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
+    if kind == "these families" and isinstance(certificate, TangentLevels):
+        even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        reduced = [even.reduced(family) for family in families]
+        return tangents_below(even.workload, reduced, level_of_atoms(unit, level), room, certificate)
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
@@ -245,7 +250,13 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
 
 def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:
     """The workload's spectrum as rationals."""
-    return [Fraction(square) for square in workload.spectrum(blocks)]
+    wanted = wanted_spaces(workload)
+    lasts = [len(chain) - 1 for chain in blocks.chains]
+    spaces = (
+        tuple((axis, level) for axis, (level, last) in enumerate(zip(T, lasts, strict=True)) if level < last)
+        for T in blocks.eigenspaces
+    )
+    return [wanted.get(space, Fraction(0)) * blocks.atoms for space in spaces]
 
 
 def is_alike(workload: Workload) -> bool:

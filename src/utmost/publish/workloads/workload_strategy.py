@@ -15,9 +15,11 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.few_cells import FewCells
+from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import (
     check_tents,
+    is_difference,
     is_tents,
     measured_family,
     tents_in_words,
@@ -280,6 +282,9 @@ class Strategy(Shown):
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
+        workload = _wanted(self)
+        if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
+            return bounds_of(workload, self.unit, _stated(self, self.level), self.shares)
         overlapping = self.rows is not None or any(map(is_tents, self.shares))
         if self.together is None and not self.unit.is_shared and not overlapping:
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
@@ -379,9 +384,10 @@ class Strategy(Shown):
             for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
-            if not is_unequal_tree(self.domain) and pair is None:
+            if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
                 alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
-            alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
+            if not is_vast(self.domain):
+                alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
         stated = (self.level, self.tuned_at, self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
