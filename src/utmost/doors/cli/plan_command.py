@@ -22,7 +22,8 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
 from utmost.publish.workloads.candidates import candidate_families
-from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.marginal_search import wants_marginals
+from utmost.publish.workloads.measured_families import is_difference, is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
 from utmost.publish.workloads.unit_charge import added_to_one
@@ -32,7 +33,10 @@ Source = Annotated[
 ]
 Want = Annotated[
     list[str] | None,
-    option("SUMS", 'Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".'),
+    option(
+        "SUMS",
+        'Sums wanted: "department sex", "sex=2" of weight 2, "" in total, "ranges of age", "tables of 2 columns".',
+    ),
 ]
 PerAnswer = Annotated[bool, flag("A weight is that of each answer; else of the mean over its table.")]
 Share = Annotated[
@@ -211,6 +215,8 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
 
     By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
     """
+    if wants_marginals(workload) or any(map(is_difference, chosen.shares)):
+        return None
     try:
         families = candidate_families(workload)
     except Unsupported:

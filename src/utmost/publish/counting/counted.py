@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -17,7 +17,7 @@ from utmost.publish.tables.adapters import brought, table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family, Strategy
-from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
+from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import check_apart
 
@@ -84,18 +84,6 @@ class CountedTable(Shown):
             return self.atoms
         largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
         return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
-
-    @property
-    def laid(self) -> NDArray[Any]:
-        """The atoms in an array.
-
-        Raises:
-            Unsupported: for a domain of more than 2^28 atoms.
-        """
-        if isinstance(self.atoms, FewCells):
-            remedy = "Plan the tables that are wanted, with ut.strategy, and release by that plan."
-            raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=self.domain.size, remedy=remedy)
-        return self.atoms
 
     def check_fits(self, strategy: Strategy) -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.

@@ -191,9 +191,11 @@ def count_table(
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
         named_axes, atoms = plan.axes_of(measure), rule.atoms_of(measure, first, flat)
-        cells = _few_atoms(atoms, measure, plan) if isinstance(atoms, AddedCells) else _atoms(
-            atoms if measures is None else narrowed(atoms), measure, plan
-        )
+        cells: Sequence[NDArray[Any] | FewCells]
+        if isinstance(atoms, AddedCells):
+            cells = _few_atoms(atoms, measure, plan)
+        else:
+            cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
         promised = (
             neighbours == "change-one" and measure.ends[0] >= 0 and measure.most_events is None and plan.part is None
         )
@@ -456,7 +458,11 @@ def _moved(pairs: Pairs, low: int, high: int) -> int:
 
 
 def _split(
-    part: Axis, atoms_of_parts: Sequence[NDArray[Any] | FewCells], whole: CountedTable, named: dict[str, Any], identity: str
+    part: Axis,
+    atoms_of_parts: Sequence[NDArray[Any] | FewCells],
+    whole: CountedTable,
+    named: dict[str, Any],
+    identity: str,
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact import Level, Number, checked, frozen, level
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling import Randomness
@@ -76,7 +76,7 @@ def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: R
     """`release_workload` of what was checked, with whatever randomness is given."""
     counted, strategy, spent, laws, weights = checks
     sums = strategy.each_sums(counted.summable)
-    measured = {family: noised_by(of, laws[family], None, randomness=randomness) for family, of in sums}
+    measured = {family: frozen(noised_by(of, laws[family], None, randomness=randomness)) for family, of in sums}
     return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
 
 

@@ -46,6 +46,11 @@ Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
 
 
+def _own(sums: NDArray[Any]) -> NDArray[Any]:
+    """A copy, but of an array that nobody can write."""
+    return sums if isinstance(sums, np.ndarray) and not sums.flags.writeable and sums.base is None else np.array(sums)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRelease(Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
@@ -76,7 +81,7 @@ class WorkloadRelease(Shown):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
         check_apart(self.unit, self.part)
         shaped = {
-            family: frozen(np.array(self.measured[family]).reshape(self.strategy.measured_shape(family)))
+            family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
             for family in self.strategy.shares
         }
         object.__setattr__(self, "measured", shaped)

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.chosen_strategy import strategy
     from utmost.publish.workloads.domain import Domain, Family
     from utmost.publish.workloads.listed_keys import listed
+    from utmost.publish.workloads.marginal_search import marginals
     from utmost.publish.workloads.ordered_axes import bins
     from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
     from utmost.publish.workloads.public_facts import Between, between
     from utmost.publish.workloads.shared_level import SharedLevel, share_level
+    from utmost.publish.workloads.strategy_alternatives import Alternatives
     from utmost.publish.workloads.time_axes import periods
     from utmost.publish.workloads.unequal_trees import (
         TreeError,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.workload import Part, Workload
     from utmost.publish.workloads.workload_bounds import bounds_of
     from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
-    from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
+    from utmost.publish.workloads.workload_strategy import Strategy
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
@@ -59,6 +61,7 @@ __all__ = [
     "hierarchy",
     "least_tree_shares",
     "listed",
+    "marginals",
     "pair_noise",
     "periods",
     "plain",

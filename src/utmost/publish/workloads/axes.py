@@ -19,7 +19,15 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
-from utmost.publish.workloads.tents import CLASS_MARK, DIFFERENCE, DIFFERENCE_MARK, MARK, class_number, tent_count, tent_rows
+from utmost.publish.workloads.tents import (
+    CLASS_MARK,
+    DIFFERENCE,
+    DIFFERENCE_MARK,
+    MARK,
+    class_number,
+    tent_count,
+    tent_rows,
+)
 
 Label = str | int | bool
 """A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
@@ -85,6 +93,8 @@ class Axis(Shown):
     @property
     def blocks(self) -> tuple[int, ...] | None:
         """The values in each group, by level and then for "all"; None where groups of one level differ in size."""
+        if len(self.levels) == 1:
+            return 1, self.size
         sizes_of_levels = []
         for starts in self.starts:
             sizes = np.diff(starts, append=self.size)

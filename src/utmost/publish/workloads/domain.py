@@ -21,9 +21,9 @@ from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_text, plain
 from utmost.publish.workloads.clock import shown_time
+from utmost.publish.workloads.few_cells import FewCells, check_laid
 from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
-from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.tents import DIFFERENCE, tent_spread, tent_sums
 from utmost.publish.workloads.time_axes import periods
 
@@ -154,11 +154,15 @@ class Domain(Shown):
     def group_labels(self, family: Family) -> dict[str, list[Label]]:
         """The labels of a family's groups as columns, in the order of the groups.
 
+        Raises:
+            Unsupported: for more than 2^28 groups.
+
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
         columns = [axis.label_columns(level) for axis, level in self._kept(family)]
         sizes = [len(next(iter(labels.values()))) for labels in columns]
+        check_laid(prod(sizes))
         groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
         return {
             name: [values[group] for group in groups[place].tolist()]
@@ -262,8 +266,7 @@ class Domain(Shown):
     def _has(self, family: tuple[Any, ...]) -> bool:
         """Whether a tuple names a level of each axis by its number."""
         return len(family) == len(self.axes) and all(
-            type(level) is int and 0 <= level <= len(axis.levels)
-            for axis, level in zip(self.axes, family, strict=True)
+            type(level) is int and 0 <= level <= len(axis.levels) for axis, level in zip(self.axes, family, strict=True)
         )
 
     @property

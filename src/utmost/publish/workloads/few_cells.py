@@ -83,9 +83,7 @@ class FewCells:
         """
         kept = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
         size = prod(axes[at].groups(family[at]) for at in kept)
-        if size > MOST_LAID:
-            remedy = "Ask for fewer columns together."
-            raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
+        check_laid(size)
         groups, numbers = np.zeros(len(self), dtype=np.int64), self.numbers
         for at in kept:
             level, places = family[at], self.places[at]
@@ -98,6 +96,19 @@ class FewCells:
             of = places if level == 0 else axes[at].group_of(level)[places]
             groups = groups * axes[at].groups(level) + of
         return _added(groups, numbers, size)
+
+
+def check_laid(size: int) -> None:
+    """Check that a table is one that can be laid out.
+
+    Raises:
+        Unsupported: for one of more than 2^28 cells.
+    """
+    if size > MOST_LAID:
+        remedy = (
+            "Ask for fewer columns together; plan the tables that are wanted with ut.strategy, and release by that."
+        )
+        raise Unsupported(f"a table may have at most {MOST_LAID} cells", came=size, remedy=remedy)
 
 
 def _added(groups: NDArray[np.int64], numbers: NDArray[Any], size: int) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 r"""How small the error of many marginal tables could be with one level a table: a bound by tangents, and its check.
 
-With levels e_S of the measured families S, together at most E, and n_T the fewest sums of a family that a space T lies in,
+With levels e_S of the measured families S, together at most E, and n_T the fewest sums of a family that T lies in,
 
     mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    over the S that T lies in,
 

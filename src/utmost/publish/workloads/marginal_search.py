@@ -5,8 +5,8 @@ small levels these terms are least, among levels that add up to so much, where
 
     e_S is proportional to (mu_S n_S)^(1/3),
 
-and for many tables that is nearly all there is: within .02 % of what a descent finds for all tables of two, or of three,
-of Adult's fourteen attributes. Where tables are wanted that lie in others the descent matters (L-BFGS, from that start).
+and for many tables that is nearly all there is: within .02 % of what a descent finds for all tables of two, or three,
+of Adult's fourteen attributes. Where tables are wanted that lie in others the descent matters (L-BFGS, from there).
 
 Tables of one or two small attributes more than what is wanted may be measured instead: fewer tables share the level.
 Of attributes of two values, the difference of the two says of a table's own space what both cells say, for half the
@@ -16,11 +16,12 @@ sums at the same charge (`rows=True`).
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import prod
+from math import comb, prod
 
 import numpy as np
 
-from utmost.laws.exact import Floats
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Floats, Number, checked, natural
 from utmost.publish.workloads.axis_sums import Groups
 from utmost.publish.workloads.candidates import MOST_CANDIDATES
 from utmost.publish.workloads.domain import Domain, Family
@@ -31,18 +32,48 @@ from utmost.publish.workloads.unit_charge import Room, is_total
 from utmost.publish.workloads.workload import Workload
 
 _SMALL = 14  # by so many cells at most a wanted table is made larger
-_MOST_MERGED, _MOST_SIGNED = 20_000, 20_000
+_MOST_TABLES = _MOST_MERGED = _MOST_SIGNED = 20_000
 _STEPS = 400
 _NOTHING = 1e-7  # of the level, below which a family is not measured
 _TRACE = 1e-3  # what a descent starts with where nothing is known to be of use: a level of 0 it would never leave
 _EQUAL = 1e-4  # what a descent must gain over the closed form
 
 
+@checked
+def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Family, Number]:
+    """Every table of so many axes, at their finest level, each with one weight: what `Workload` wants.
+
+    Args:
+        columns: of how many axes; of several numbers the tables of each.
+        weight: of each table.
+
+    Raises:
+        OutOfRange: for more axes than there are, and more than 20 000 tables.
+
+    >>> domain = Domain(a=range(3), b=range(4), c=range(5))
+    >>> Workload(domain, marginals(domain, 2))
+    Workload(a b: 12 answers, weight 1; a c: 15 answers, weight 1; b c: 20 answers, weight 1)
+    """
+    tops = [len(axis.levels) for axis in domain.axes]
+    counts = [natural(count, "columns", least=0) for count in dict.fromkeys(columns)]
+    if any(count > len(tops) for count in counts):
+        raise OutOfRange(f"a table is of at most {len(tops)} axes", came=max(counts), where="columns")
+    if sum(comb(len(tops), count) for count in counts) > _MOST_TABLES:
+        raise OutOfRange(f"there may be {_MOST_TABLES} tables", came="more", remedy="Want tables of fewer axes.")
+    chosen = (of for count in counts for of in combinations(range(len(tops)), count))
+    return {tuple(0 if at in of else top for at, top in enumerate(tops)): weight for of in chosen}
+
+
 def wants_marginals(workload: Workload) -> bool:
     """Whether the wanted sums are whole tables, of more families than the search by exchanges looks at, or over a
     domain that cannot be laid out."""
-    tables = all(isinstance(sums, Groups) and sums.only is None for part in workload.parts for sums in part.sums)
-    return is_vast(workload.domain) or (tables and len(workload.families) > MOST_CANDIDATES)
+    many = len(workload.parts) > MOST_CANDIDATES and wants_tables(workload)
+    return is_vast(workload.domain) or (many and len(workload.families) > MOST_CANDIDATES)
+
+
+def wants_tables(workload: Workload) -> bool:
+    """Whether the wanted sums are whole tables."""
+    return all(isinstance(sums, Groups) and sums.only is None for part in workload.parts for sums in part.sums)
 
 
 def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool = False) -> dict[Family, Fraction]:
@@ -55,7 +86,7 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
     >>> domain = Domain({f"x{i}": range(2 + i) for i in range(4)})
     >>> wanted = Workload(domain, {name: 1 for name in ("x0 x1", "x0 x2", "x1 x3")}, per_answer=True)
     >>> {domain.family_name(family): str(share) for family, share in marginal_shares(wanted, 1.0, Room(1)).items()}
-    {'x0 x1': '28/125', 'x0 x2': '33/125', 'x1 x3': '64/125'}
+    {'x0 x1': '2509/10000', 'x0 x2': '1653/5000', 'x1 x3': '837/2000'}
     """
     domain = workload.domain
     wanted = tuple(dict.fromkeys(part.family(domain) for part in workload.parts))
@@ -143,12 +174,12 @@ def _rounded(parts: Floats) -> list[Fraction]:
 def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
     """What the wanted tables say of fewer columns; of each up to as many as a search can hold."""
     lower: dict[Family, None] = {}
+    tops = [len(axis.levels) for axis in domain.axes]
     for family in wanted:
-        own = [at for at, level in enumerate(family) if level < len(domain.axes[at].levels)]
+        own = [at for at, level in enumerate(family) if level < tops[at]]
         for count in range(len(own)):
             for chosen in combinations(own, count):
-                everything = (len(axis.levels) for axis in domain.axes)
-                lower[tuple(family[at] if at in chosen else top for at, top in enumerate(everything))] = None
+                lower[tuple(family[at] if at in chosen else top for at, top in enumerate(tops))] = None
         if len(lower) > _MOST_SIGNED:
             break
     return list(lower)
@@ -156,12 +187,15 @@ def _lower(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
 
 def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
     """The wanted tables with one or two small attributes more; none where these would be too many."""
-    small = [at for at, size in enumerate(domain.shape) if 1 < size <= _SMALL]
+    shape = domain.shape
+    small = [at for at, size in enumerate(shape) if 1 < size <= _SMALL]
     larger: dict[Family, None] = {}
+    if len(wanted) * len(small) > _MOST_MERGED:
+        return []
     for family in wanted:
         spare = [at for at in small if family[at] == len(domain.axes[at].levels)]
         for chosen in (*combinations(spare, 1), *combinations(spare, 2)):
-            if prod(domain.shape[at] for at in chosen) <= _SMALL:
+            if prod(shape[at] for at in chosen) <= _SMALL:
                 larger[tuple(0 if at in chosen else level for at, level in enumerate(family))] = None
         if len(larger) > _MOST_MERGED:
             return []
@@ -171,8 +205,9 @@ def _larger(domain: Domain, wanted: Sequence[Family]) -> list[Family]:
 def _signed(domain: Domain, tables: Iterable[Family]) -> list[Family]:
     """Tables, each with differences of any of its attributes of two values; as many as a search can hold."""
     signed: dict[Family, None] = {}
+    bits = [at for at, size in enumerate(domain.shape) if size == 2]
     for family in tables:
-        own = [at for at, size in enumerate(domain.shape) if size == 2 and family[at] == 0]
+        own = [at for at in bits if family[at] == 0]
         for count in range(len(own) + 1):
             for chosen in combinations(own, count):
                 signed[tuple(DIFFERENCE if at in chosen else level for at, level in enumerate(family))] = None

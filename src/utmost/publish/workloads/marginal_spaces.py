@@ -6,9 +6,9 @@ all other axes averaged out; where S measures a difference, T has that axis. Wit
 
     l_T = sum of p_S / n_S over the S that T lies in,
 
-the eigenvalue of least squares on T is N l_T (`blocks`), so that an error is the sum over T of mu_T / l_T, where mu_T is
-the mean over the answers w of |Q_T w|^2 / N. Of fourteen attributes and all 364 tables of three of them these are 470
-spaces, each in some of the tables, whatever the number of atoms: 6 10^17.
+the eigenvalue of least squares on T is N l_T (`blocks`), so that an error is the sum over T of mu_T / l_T, where mu_T
+is the mean over the answers w of |Q_T w|^2 / N. Of fourteen attributes and all 364 tables of three of them these are
+470 spaces, each in some of the tables, whatever the number of atoms: 6 10^17.
 
 Source: residual bases [xiao2023], with independent noise on the tables themselves; docs/theory/marginals.md.
 """
@@ -128,9 +128,7 @@ class MarginalSpaces:
                 raise OutOfRange(f"tables may have {_MOST_SPACES} parts in common at most", came="more", remedy=remedy)
             for space in _below(chains, axes):
                 covers.setdefault(space, []).append(place)
-        sums = tuple(
-            prod(1 if level is None else chains[axis].groups[level] for axis, level in axes) for axes in kept
-        )
+        sums = tuple(prod(1 if level is None else chains[axis].groups[level] for axis, level in axes) for axes in kept)
         return cls(domain, listed, chains, kept, sums, covers)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -194,7 +192,7 @@ class MarginalErrors:
     def eigenvalues(self, precisions: Floats) -> Floats:
         """l_T of each wanted space, from the precision of each family's noise."""
         each = (precisions / self.sizes)[self.columns]
-        return np.bincount(self.rows, weights=each, minlength=len(self.wanted))
+        return np.asarray(np.bincount(self.rows, weights=each, minlength=len(self.wanted)), dtype=float)
 
     def error(self, levels: Floats) -> float:
         """The weighted sum of the mean variances; inf where the families do not determine some answer."""
@@ -240,18 +238,21 @@ def part_energies(workload: Workload) -> list[dict[Space, Fraction]]:
 
 
 def _energies(part: Part, domain: Domain, chains: Sequence[tuple[int, ...]], known: dict[Any, Any]) -> dict[Any, Any]:
-    choices, answers = [], 1
+    choices = []
     for place, (axis, sums) in enumerate(zip(domain.axes, part.sums, strict=True)):
         if isinstance(sums, Groups) and sums.at == len(axis.levels):
             continue
         if (place, sums) not in known:
             rows = count_of(sums, axis)
             spectrum = enumerate(sums.spectrum(chains[place]))
-            known[place, sums] = rows, [
-                (((place, level),) if level < len(axis.levels) else (), Fraction(square) / (axis.size * rows))
-                for level, square in reversed(list(spectrum))
-                if square
-            ]
+            known[place, sums] = (
+                rows,
+                [
+                    (((place, level),) if level < len(axis.levels) else (), Fraction(square) / (axis.size * rows))
+                    for level, square in reversed(list(spectrum))
+                    if square
+                ],
+            )
         choices.append(known[place, sums][1])
     energies: dict[Space, Fraction] = {}
     for picked in product(*choices):

@@ -137,7 +137,7 @@ def names_class(domain: Domain, word: Any) -> bool:
 
 
 def names_difference(domain: Domain, word: Any) -> bool:
-    """Whether a word is the name of an axis of two values and the mark of differences; a level called so comes first."""
+    """Whether a word is an axis of two values and the mark of differences; a level called so comes first."""
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False
     axis = word.removesuffix(DIFFERENCE_MARK)

@@ -193,9 +193,10 @@ def part_variances(
     shares = {family: share / largest for family, share in shares.items()}
     if _goes_by_spaces(workload, shares):
         even = EvenLevels.of(workload)
-        errors = MarginalErrors.of(even.workload, even.reduced_shares(shares))
+        by_spaces = MarginalErrors.of(even.workload, even.reduced_shares(shares))
         levels = np.array([float(share) for share in shares.values()]) * whole
-        return {part.name: variance for part, variance in zip(workload.parts, errors.variances(levels), strict=True)}
+        of_parts = zip(workload.parts, by_spaces.variances(levels), strict=True)
+        return {part.name: variance for part, variance in of_parts}
     place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)

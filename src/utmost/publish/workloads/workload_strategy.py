@@ -32,6 +32,7 @@ from utmost.publish.workloads.planned_shares import (
     planned_shares,
 )
 from utmost.publish.workloads.product_rows import ProductRows, check_rows, rows_of_facts
+from utmost.publish.workloads.strategy_alternatives import Alternatives, aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
 from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
@@ -39,7 +40,6 @@ from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
 
-_MANY_PARTS = 8
 _SHOWN = 12  # classes of listed rows
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
@@ -355,7 +355,7 @@ class Strategy(Shown):
         # rounded up, but for a float's error
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
-        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
+        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -380,8 +380,8 @@ class Strategy(Shown):
         workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
         tents = None if any(map(is_tents, self.shares)) else False
         alternatives = {
-            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
-            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
+            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
+            for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
@@ -393,33 +393,6 @@ class Strategy(Shown):
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }
         return Alternatives({"these shares": self, **others})
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Alternatives(Shown):
-    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
-
-    Attributes:
-        strategies: by name, all for the same parts and levels.
-    """
-
-    strategies: Mapping[str, Strategy]
-
-    def __getitem__(self, name: str) -> Strategy:
-        return self.strategies[name]
-
-    @property
-    def deviations(self) -> dict[str, dict[str, float]]:
-        """Of each strategy, by part the root of the mean variance."""
-        return {
-            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
-            for name, strategy in self.strategies.items()
-        }
-
-    def __str__(self) -> str:
-        rows = [[name, *map(_shown, deviations.values())] for name, deviations in self.deviations.items()]
-        parts = [part or "total" for part in next(iter(self.deviations.values()))]
-        return _aligned([["standard deviations", *parts], *rows])
 
 
 def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
@@ -464,28 +437,6 @@ def _stated(chosen: Strategy, level: Level | None) -> Level:
     return level
 
 
-def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
-    """The workload with these weights, and a trace of weight on what they leave out."""
-    read = {name: exact(weight, "weight") for name, weight in weights.items()}
-    trace = min(read.values(), default=Fraction(1)) / 10**9
-    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
-
-
-def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    parts = workload.parts
-    if len(parts) == 1:
-        return {}
-    weightings: dict[str, dict[str, Number]] = {
-        "every part alike": {part.name: 1 for part in parts},
-        "every answer alike": {part.name: part.answers for part in parts},
-    }
-    for first in parts if len(parts) <= _MANY_PARTS else ():
-        weightings[f"{first.name or 'total'} above all"] = {
-            part.name: 1 if part is first else Fraction(1, 100) for part in parts
-        }
-    return weightings
-
-
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
@@ -493,30 +444,19 @@ def _table(chosen: Strategy) -> str:
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = added_to_one(chosen.shares, chosen.pair)
-    lines = [_aligned([["measured", "share" if plain else f"share of 1/{chosen.unit.charged}"], *measured])]
+    lines = [aligned([["measured", "share" if plain else f"share of 1/{chosen.unit.charged}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
         wanted = [
-            [part.name or "total", str(part.answers), _shown(float(part.weight)), _shown(sqrt(variances[part.name]))]
+            [part.name or "total", str(part.answers), shown(float(part.weight)), shown(sqrt(variances[part.name]))]
             for part in chosen.workload.parts
         ]
         lines.insert(0, f"{chosen.level}{tuned}")
-        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+        lines.append(aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
     return "\n".join(lines)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
 
 
 def _share(share: Fraction) -> str:
     """A share as a decimal where it is a short one, else as a fraction."""
     return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"
-
-
-def _shown(number: float) -> str:
-    return f"{number:.4g}"
