@@ -68,6 +68,7 @@ Rows = Annotated[
 
 _FEW, _MOST_BOXES = 4, 2_000
 _SHOWN = 24  # measured families on a screen
+_MOST_PARTS = 16  # wanted tables that stand side by side on a screen
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
 
@@ -266,14 +267,15 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report["weightings"].items()
     ]
+    title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+    choices = title, grid(["", *parts], choice)
     screen().print(
         Group(
             Text("What to measure:", style="bold"),
             grid(["family", "sums", f"share of {part}the level"], measured),
             Text("What comes of it:", style="bold"),
             grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
-            Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold"),
-            grid(["", *parts], choice),
+            *(choices if len(parts) <= _MOST_PARTS else ()),
             Text("How far it can be from the best:", style="bold"),
             grid(["error at most", "the least error of"], _within(report), left=2),
             facts(rows),

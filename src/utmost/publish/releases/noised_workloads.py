@@ -76,8 +76,14 @@ def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: R
     """`release_workload` of what was checked, with whatever randomness is given."""
     counted, strategy, spent, laws, weights = checks
     sums = strategy.each_sums(counted.summable)
-    measured = {family: frozen(noised_by(of, laws[family], None, randomness=randomness)) for family, of in sums}
+    measured = {family: _sealed(noised_by(of, laws[family], None, randomness=randomness)) for family, of in sums}
     return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+
+
+def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which nobody can write any more, so that a release need not copy them."""
+    owner = sums if sums.base is None else sums.base
+    return frozen(owner).reshape(sums.shape)
 
 
 def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level) -> CheckedWorkload:

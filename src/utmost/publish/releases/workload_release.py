@@ -46,9 +46,11 @@ Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
 
 
-def _own(sums: NDArray[Any]) -> NDArray[Any]:
-    """A copy, but of an array that nobody can write."""
-    return sums if isinstance(sums, np.ndarray) and not sums.flags.writeable and sums.base is None else np.array(sums)
+def _own(sums: Any) -> NDArray[Any]:
+    """A copy, but of an array that nobody can write, neither it nor what it is a view of."""
+    owner = sums if getattr(sums, "base", None) is None else sums.base
+    arrays = isinstance(sums, np.ndarray) and isinstance(owner, np.ndarray) and owner.base is None
+    return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
