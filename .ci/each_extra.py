@@ -1,6 +1,6 @@
 """What an installed utmost must do with one extra and no other: `.ci/extras` runs this in a fresh environment.
 
-python .ci/each_extra.py core|geometry|tables|duckdb|spark|plot|postgres|server|all|test
+python .ci/each_extra.py core|geometry|tables|duckdb|spark|plot|excel|postgres|server|all|test
 """
 
 import json
@@ -15,6 +15,7 @@ MODULES = {
     "duckdb": ("duckdb", "narwhals", "pyarrow"),
     "spark": ("pyspark", "narwhals", "pyarrow", "pandas"),
     "plot": ("matplotlib",),
+    "excel": ("xlsxwriter", "openpyxl"),
     "postgres": ("psycopg",),
     "server": ("fastapi", "uvicorn", "jinja2", "jwt", "multipart", "prometheus_client", "httpx"),
 }
@@ -92,6 +93,13 @@ def plot() -> None:
     """A picture."""
     command("compare", "--plot", "c.svg")
     assert "<svg" in Path("c.svg").read_text(encoding="utf-8")
+
+
+def excel() -> None:
+    """A release as a workbook, and its check."""
+    Path("e.csv").write_text("town,n\nAsh,12\nElm,7\n", encoding="utf-8")
+    command("release", "e.csv", *PROMISE, "--out", "e.xlsx")
+    command("verify", "e.xlsx")
 
 
 def postgres() -> None:

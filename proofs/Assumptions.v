@@ -1,6 +1,6 @@
 (** What every theorem rests on. Each line must print "Closed under the global context": no axiom, nothing left open. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Utmost Require Import Sums Geometric Staircase Bridge Release Strategies Counting Ledger Sampler.
+From Utmost Require Import Sums Geometric Staircase Bridge HalfStep Resumed Release Strategies Counting Ledger Answers Approvals Sampler.
 Print Assumptions tsg_sums.
 Print Assumptions tsg_private.
 Print Assumptions tsg_attained.
@@ -20,6 +20,10 @@ Print Assumptions release_private.
 Print Assumptions table_private.
 Print Assumptions one_requester.
 Print Assumptions same_share.
+Print Assumptions half_is_staircase.
+Print Assumptions half_draw_sums.
+Print Assumptions half_private.
+Print Assumptions resumed_private.
 Print Assumptions rows_private.
 Print Assumptions rows_attained.
 Print Assumptions charge_exact.
@@ -34,6 +38,8 @@ Print Assumptions own_part.
 Print Assumptions one_answer.
 Print Assumptions store_sees_one.
 Print Assumptions nothing_lost.
+Print Assumptions each_person_once.
+Print Assumptions approved_whole.
 Print Assumptions never_too_often.
 Print Assumptions never_too_rarely.
 Print Assumptions ends_surely.

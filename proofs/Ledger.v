@@ -4,8 +4,8 @@
     beginning of what the store was ever given, whoever writes is told that it was written, truly or not. (Macs keep it
     from showing anything else.) A process may be killed between any two of its steps.
 
-    An item is a release at one level. What is drawn for it may be any value, chosen by the adversary: nothing is assumed
-    of randomness. In every reachable state two answers to one item are equal; every answer is an event that the witness
+    An item is a release at one level, or a person's answer; a call draws for any number of them at once, all or none. What
+    is drawn may be any values, chosen by the adversary: nothing is assumed of randomness. In every reachable state two answers to one item are equal; every answer is an event that the witness
     has settled and keeps for ever; and the store has been given one response for each item at most. *)
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -19,10 +19,10 @@ Inductive local :=
 | Idle                                        (* has nothing in hand: before a call, or after a kill *)
 | Read of item & seq event                    (* 1: has read a chain that the keys vouch for *)
 | Checked of item & seq event                 (* 2: it contains all that the witness has settled *)
-| Drawn of item & seq event & value           (* 3: has drawn a response, and shown it to nobody *)
-| Held of item & seq event & value            (* 4: the witness holds it as pending *)
-| Stored of item & seq event & value          (* 5: the store says that it holds it *)
-| Settled of item & value.                    (* 6: the witness has settled it *)
+| Drawn of seq event & seq event              (* 3: has drawn a batch of responses, and shown it to nobody *)
+| Held of seq event & seq event               (* 4: the witness holds it as pending *)
+| Stored of seq event & seq event             (* 5: the store says that it holds it *)
+| Settled of seq event.                       (* 6: the witness has settled it *)
 
 Record state := State {
   chain : seq event;                          (* the witness: all that it holds, settled first *)
@@ -33,6 +33,8 @@ Record state := State {
 
 Definition start := State [::] 0 0 [::] (fun=> Idle).
 Definition put (s : state) p l := fun q => if q == p then l else at_ s q.
+
+Definition items (c : seq event) : seq item := [seq e.1 | e <- c].
 
 Inductive step (s : state) : state -> Prop :=
 (** A process is killed, at any moment; a call that is refused ends like this as well. *)
@@ -55,21 +57,21 @@ Inductive step (s : state) : state -> Prop :=
 (** A writer settles what it has read beyond what is settled: whoever wrote that was killed before. *)
 | Catches p i c : at_ s p = Read i c -> settled s <= size c ->
     step s (State (chain s) (maxn (settled s) (size c)) (given s) (answers s) (put s p (Read i c)))
-(** 3. It draws for an item without a response: any value. *)
-| Draws p i c v : at_ s p = Checked i c -> i \notin [seq e.1 | e <- c] ->
-    step s (State (chain s) (settled s) (given s) (answers s) (put s p (Drawn i c v)))
-(** 4. The witness takes the event, if nothing followed what was read. *)
-| Holds p i c v : at_ s p = Drawn i c v -> chain s = c ->
-    step s (State (rcons (chain s) (i, v)) (settled s) (given s) (answers s) (put s p (Held i c v)))
-(** 5. The store is given the event and confirms it, truly or not. *)
-| Stores p i c v : at_ s p = Held i c v ->
-    step s (State (chain s) (settled s) (maxn (given s) (size c).+1) (answers s) (put s p (Stored i c v)))
-(** 6. The witness settles it. *)
-| Settles p i c v : at_ s p = Stored i c v ->
-    step s (State (chain s) (maxn (settled s) (size c).+1) (given s) (answers s) (put s p (Settled i v)))
-(** 7. The answer is returned. *)
-| Answers p i v : at_ s p = Settled i v ->
-    step s (State (chain s) (settled s) (given s) ((i, v) :: answers s) (put s p Idle)).
+(** 3. It draws for any number of items without a response: any values. *)
+| Draws p i c b : at_ s p = Checked i c -> uniq (items b) -> ~~ has (mem (items c)) (items b) ->
+    step s (State (chain s) (settled s) (given s) (answers s) (put s p (Drawn c b)))
+(** 4. The witness takes the batch, if nothing followed what was read. *)
+| Holds p c b : at_ s p = Drawn c b -> chain s = c ->
+    step s (State (chain s ++ b) (settled s) (given s) (answers s) (put s p (Held c b)))
+(** 5. The store is given the batch and confirms it, truly or not. *)
+| Stores p c b : at_ s p = Held c b ->
+    step s (State (chain s) (settled s) (maxn (given s) (size (c ++ b))) (answers s) (put s p (Stored c b)))
+(** 6. The witness settles it, whole. *)
+| Settles p c b : at_ s p = Stored c b ->
+    step s (State (chain s) (maxn (settled s) (size (c ++ b))) (given s) (answers s) (put s p (Settled b)))
+(** 7. The answers are returned. *)
+| Answers p b : at_ s p = Settled b ->
+    step s (State (chain s) (settled s) (given s) (b ++ answers s) (put s p Idle)).
 
 Inductive reachable : state -> Prop :=
 | Started : reachable start
@@ -81,13 +83,13 @@ Definition sound (s : state) (l : local) : Prop :=
   | Idle => True
   | Read _ c => prefix c (chain s)
   | Checked _ c => prefix c (chain s)
-  | Drawn i c _ => prefix c (chain s) /\ i \notin [seq e.1 | e <- c]
-  | Held i c v | Stored i c v => prefix (rcons c (i, v)) (chain s)
-  | Settled i v => (i, v) \in take (settled s) (chain s)
+  | Drawn c b => prefix c (chain s) /\ uniq (items b) /\ ~~ has (mem (items c)) (items b)
+  | Held c b | Stored c b => prefix (c ++ b) (chain s)
+  | Settled b => {subset b <= take (settled s) (chain s)}
   end.
 
 Record invariant (s : state) : Prop := Invariant {
-  one_each : uniq [seq e.1 | e <- chain s];
+  one_each : uniq (items (chain s));
   settled_held : settled s <= size (chain s);
   given_held : given s <= size (chain s);
   answers_settled : {subset answers s <= take (settled s) (chain s)};
@@ -102,13 +104,13 @@ Qed.
 Lemma sound_grows s t l : (exists d, chain t = chain s ++ d) -> settled s <= settled t -> settled s <= size (chain s) ->
   sound s l -> sound t l.
 Proof.
-move=> [d ct] st sc; case: l => //= [i c|i c|i c v|i c v|i c v|i v]; rewrite ct.
+move=> [d ct] st sc; case: l => //= [i c|i c|c b|c b|c b|b]; rewrite ct.
 - by move=> h; apply: prefix_trans h (prefix_prefix _ _).
 - by move=> h; apply: prefix_trans h (prefix_prefix _ _).
 - by case=> h ?; split=> //; apply: prefix_trans h (prefix_prefix _ _).
 - by move=> h; apply: prefix_trans h (prefix_prefix _ _).
 - by move=> h; apply: prefix_trans h (prefix_prefix _ _).
-- exact: take_more.
+- by move=> h e /h; apply: take_more.
 Qed.
 
 Lemma prefix_size (c d : seq event) : prefix c d -> size c <= size d.
@@ -131,7 +133,7 @@ have repeats p i c v : prefix c (chain s) -> (i, v) \in c ->
   split=> //; [by rewrite /= geq_max sh| |by apply: (others _ p Idle) => //=; rewrite leq_maxl].
   move=> e; rewrite inE => /orP[/eqP->|/as_]; last by apply: more; apply: leq_maxl.
   case/prefixP: know => d ->; rewrite /= take_cat ltnNge leq_maxr /= mem_cat; by rewrite iv.
-case: st => [p|p i n ap ng|p i c ap sc|p i c v ap sc iv|p i c v ap iv is_|p i c v ap iv|p i c ap sc|p i c v ap ni|p i c v ap cc|p i c v ap|p i c v ap|p i v ap];
+case: st => [p|p i n ap ng|p i c ap sc|p i c v ap sc iv|p i c v ap iv is_|p i c v ap iv|p i c ap sc|p i c b ap ub nb|p c b ap cc|p c b ap|p c b ap|p b ap];
   have := al p; rewrite ?ap => /= know.
 - by split=> //; apply: (others _ p Idle).
 - by split=> //; apply: (others _ p (Read i (take n (chain s)))) => //=; rewrite prefix_take.
@@ -142,23 +144,23 @@ case: st => [p|p i n ap ng|p i c ap sc|p i c v ap sc iv|p i c v ap iv is_|p i c 
 - exact: repeats know iv.
 - have cs := size_prefix know; split=> //; [by rewrite /= geq_max sh|by move=> e /as_; apply: more; apply: leq_maxl|].
   by apply: (others _ p (Read i c)) => //=; rewrite leq_maxl.
-- by split=> //; apply: (others _ p (Drawn i c v)).
-- have g : exists d, rcons (chain s) (i, v) = chain s ++ d by exists [:: (i, v)]; rewrite cats1.
-  split.
-  + by rewrite /= map_rcons rcons_uniq u andbT cc; case: know.
-  + by rewrite /= size_rcons ltnW.
-  + by rewrite /= size_rcons ltnW.
-  + by move=> e /as_ h /=; rewrite -cats1; apply: take_more h.
-  + by apply: (others _ p (Held i c v)) => //=; rewrite cc prefix_refl.
-- have := size_prefix know; rewrite size_rcons => cs.
-  by split=> //; [rewrite /= geq_max gh|apply: (others _ p (Stored i c v))].
-- have := size_prefix know; rewrite size_rcons => cs.
+- by split=> //; apply: (others _ p (Drawn c b)).
+- have g : exists d, chain s ++ b = chain s ++ d by exists b.
+  case: know => _ [ub nb]; split.
+  + by rewrite /= /items map_cat cat_uniq u ub -/(items (chain s)) cc -/(items b) nb.
+  + by rewrite /= size_cat (leq_trans sh) ?leq_addr.
+  + by rewrite /= size_cat (leq_trans gh) ?leq_addr.
+  + by move=> e /as_ h /=; apply: take_more h.
+  + by apply: (others _ p (Held c b)) => //=; rewrite cc prefix_refl.
+- have := size_prefix know => cs.
+  by split=> //; [rewrite /= geq_max gh|apply: (others _ p (Stored c b))].
+- have := size_prefix know => cs.
   split=> //; [by rewrite /= geq_max sh|by move=> e /as_; apply: more; apply: leq_maxl|].
-  apply: (others _ p (Settled i v)) => //=; first by rewrite leq_maxl.
-  case/prefixP: know => d ->.
-  by rewrite take_cat size_rcons ltnNge leq_maxr /= mem_cat mem_rcons inE eqxx.
+  apply: (others _ p (Settled b)) => //=; first by rewrite leq_maxl.
+  case/prefixP: know => d -> e eb.
+  by rewrite take_cat ltnNge leq_maxr /= !mem_cat eb orbT.
 - split=> //; last by apply: (others _ p Idle).
-  by move=> e; rewrite inE => /orP[/eqP->|/as_].
+  by move=> e; rewrite mem_cat => /orP[/know|/as_].
 Qed.
 
 Theorem reachable_invariant s : reachable s -> invariant s.
@@ -193,7 +195,7 @@ Inductive later (s : state) : state -> Prop :=
 
 Lemma step_grows s t : step s t -> (exists d, chain t = chain s ++ d) /\ settled s <= settled t.
 Proof.
-by case=> *; split=> /=; rewrite ?leq_maxl //; first [by exists [::]; rewrite cats0 | by eexists; rewrite -cats1].
+by case=> *; split=> /=; rewrite ?leq_maxl //; first [by exists [::]; rewrite cats0 | by eexists].
 Qed.
 
 Theorem nothing_lost s t i v : reachable s -> later s t -> (i, v) \in answers s -> (i, v) \in take (settled t) (chain t).

@@ -218,7 +218,7 @@ def test_a_release_is_never_written_over_anything(run, file, tmp_path):
 
 
 def test_a_table_is_written_in_no_unknown_format(run, tmp_path):
-    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.xlsx")
+    code, _, err = run("release", BERKELEY, *OTHERS, *PROMISE, "--out", tmp_path / "out.ods")
     assert code == 2
     assert "written in a format that is known" in err
 

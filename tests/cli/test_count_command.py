@@ -251,7 +251,7 @@ REFUSED = {
     "a bound without persons": (["release", "EVENTS", "--at-most", 3, "--epsilon", 1], "need --person"),
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
     "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "must be an axis"),
-    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.xlsx"], "a format that is known"),
+    "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a format that is known"),
     "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-atom", "1,2,3"], "--per-atom must be"),
 }
 

@@ -1,62 +1,53 @@
-"""Progress: shown on a terminal for long work, and nowhere else."""
+"""Progress of commands: files as they are written, and what a log is told."""
 
-import io
 from importlib import import_module
 
 import pytest
-from rich.console import Console
+
+from utmost.laws.exact.long_work import Watch, watched_by
 
 progress = import_module("utmost.doors.cli.screen")
 ROWS = [["1"], ["2"]]
 PIECES = [(400_000, b"1\n"), (600_000, b"2\n")]
 
 
+class Lines(list):
+    """A screen that remembers."""
+
+    width = 80
+    show = list.append
+
+
 @pytest.fixture
-def terminal(monkeypatch):
-    """What is written on the standard error of a terminal."""
-    text = io.StringIO()
-    console = Console(file=text, force_terminal=True, width=80)
-    monkeypatch.setattr(progress, "screen", lambda stderr: console)
-    return text
+def lines():
+    """What somebody sees to whom each moment is two seconds later."""
+    lines, now = Lines(), iter(range(0, 1000, 2))
+    watch = Watch(lines, clock=lambda: next(now), ticks=False)
+    with watched_by(watch):
+        yield lines, watch
 
 
-def test_many_rows_have_a_bar_on_a_terminal(terminal):
+def test_rows_that_are_written_have_a_bar(lines):
+    shown, watch = lines
+    for piece, kept in zip(progress.watched(PIECES, 1_000_000), PIECES, strict=True):
+        assert piece == kept
+        watch.draw()
+    assert shown[0].startswith("Writing")
+    assert "40 %" in shown[1]
+    assert shown[-1] == ""
+
+
+def test_items_without_end_are_tallied(lines):
+    shown, watch = lines
+    for _ in progress.tallied(iter(ROWS), "vertices written"):
+        watch.draw()
+    assert shown[0].startswith("vertices written, 1,")
+    assert shown[-1] == ""
+
+
+def test_a_pipe_sees_neither_pieces_nor_tally(capsys):
     assert list(progress.watched(PIECES, 1_000_000)) == PIECES
-    assert "Writing" in terminal.getvalue()
-
-
-def test_few_rows_have_none(terminal):
-    assert list(progress.watched(PIECES, 2)) == PIECES
-    assert terminal.getvalue() == ""
-
-
-def test_a_terminal_says_what_is_going_on(terminal):
-    with progress.busy("Noising [a]"):
-        pass
-    assert "Noising [a]" in terminal.getvalue()
-
-
-def test_a_pipe_sees_nothing(capsys):
-    with progress.busy("Noising"):
-        assert list(progress.watched(PIECES, 1_000_000)) == PIECES
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_share_that_is_done_moves_a_bar(terminal):
-    with progress.share_done("Searching [x]") as watch:
-        for done in (0.0, 0.5, 1.0):
-            watch(done)
-    assert "Searching [x]" in terminal.getvalue()
-    assert "100%" in terminal.getvalue()
-
-
-def test_items_without_end_are_tallied_on_a_terminal(terminal):
-    assert list(progress.tallied(iter(ROWS), "vertices written")) == ROWS
-    assert "vertices written" in terminal.getvalue()
-
-
-def test_a_pipe_sees_neither_share_nor_tally(capsys):
-    with progress.share_done("Searching") as watch:
-        watch(0.5)
     assert list(progress.tallied(ROWS, "written")) == ROWS
+    with progress.told_in_logs("Searching") as told:
+        told(0.5, 1)
     assert capsys.readouterr() == ("", "")

@@ -61,9 +61,9 @@ def test_every_page_leads_to_the_glossary():
 
 
 def test_the_tutorial_says_what_two_cells_cost():
-    """Its table of three ways to noise an applicant's two cells holds the figures that its command prints."""
+    """The table of three ways to noise an applicant's two cells holds the figures that its command prints."""
     program = "benchmarks/release/per_cell_noise_is_not_the_least_for_two_cells.py"
-    tutorial = (ROOT / "docs/tutorial/first-release.md").read_text(encoding="utf-8")
+    tutorial = (ROOT / "docs/theory/cells-together.md").read_text(encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     ended = subprocess.run([sys.executable, program], cwd=ROOT, env=environment, capture_output=True, text=True)
     printed = re.findall(r"([\d.]+), ± (\d+) +([\d.]+), ± (\d+)", ended.stdout)

@@ -72,7 +72,7 @@ def _answers(**about):
     """What `utmost respond` says, of a mechanism on a line of towns."""
     line = counts(3)
     facts = level_facts(ut.level(alpha="1/2"))
-    promised = answers_guarantee(facts["epsilon"], line.unit, kept=False)
+    promised = answers_guarantee(facts["epsilon"], line.unit, by_ledger=False)
     checked = {"mechanism": {"sha256": "0" * 64, "checked": "primal and dual prove the design"}}
     told = {"public": ["person"], "rows": 3, "repeated": 0, "column": "town_answer", "of": "each row, as one person"}
     head = {"kind": ANSWERS_KIND, "format": 1, "utmost": "0.2.0", "guarantee": promised}

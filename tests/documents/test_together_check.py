@@ -1,9 +1,13 @@
 """A statement on columns changed together follows from itself, and each change of it is found."""
 
+import json
+
 import pytest
 
 from utmost.errors import BadTable, Unsupported
+from utmost.laws.privacy import Unit
 from utmost.publish.releases import release_together
+from utmost.publish.statements.stated_words import together_in_words
 from utmost.publish.statements.together_check import check_together
 
 TABLE = {"department": ["A", "B"], "a": [933, 585], "b": [601, 370], "c": [5, 6]}
@@ -79,4 +83,88 @@ def test_another_table_and_a_later_format_are_refused():
         with pytest.raises(BadTable):
             check_together(release.sidecar, release.table | change)
     with pytest.raises(Unsupported):
-        check_together(release.sidecar | {"format": 2}, release.table)
+        check_together(release.sidecar | {"format": 3}, release.table)
+
+
+SIGNED = {"unit": Unit(1, 3, nonnegative=True), "sensitivity": None, "noise": "signed"}
+
+
+def signed(**how):
+    return made(**{**SIGNED, **how})
+
+
+@pytest.mark.parametrize("how", [{}, {"halves": "keep"}, {"cost": "squared"}, {"relaxable": True, "noise": None}])
+def test_signed_sums_pass_as_they_were_made(how):
+    """Format 2, which says the promise, the rows, and what every change spends."""
+    release = signed(**how)
+    said = json.loads(json.dumps(release.sidecar))
+    assert (said["format"], said["nonnegative"]) == (2, True)
+    assert check_together(said, release.table).way == release.plan.way
+
+
+def dearer(said):
+    """The same rows with more of the level than there is."""
+    return [{**group, "shares": ["9/15", "7/15", "7/15"]} for group in said["signed_sums"]]
+
+
+FORGED = {
+    "shares of rows": lambda said: {"signed_sums": dearer(said)},
+    "rows": lambda said: {"signed_sums": [{**said["signed_sums"][0], "rows": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}]},
+    "what changes spend": lambda said: {"signed_sums": [{**said["signed_sums"][0], "spent": []}]},
+    "no rows": lambda said: {"signed_sums": []},
+    "rows of no matrix": lambda said: {"signed_sums": [7]},
+    "rows of text": lambda said: {"signed_sums": [{"rows": ["1", "2"], "shares": ["1/2", "1/2"]}]},
+    "shares of groups": lambda said: {"shares": ["2"]},
+    "no shares": lambda said: {"shares": []},
+    "groups": lambda said: {"groups": [["a", "b"], ["c"]]},
+    "the promise": lambda said: {"nonnegative": False},
+    "the format": lambda said: {"format": 1},
+    "the law": lambda said: {"laws": ["SignedCells(epsilon=1)"]},
+    "the level": lambda said: {"epsilon": "1"},
+    "the noise": lambda said: {"noise": "rotated"},
+    "relaxable": lambda said: {"relaxable": True},
+    "the cost": lambda said: {"cost": "cubed"},
+    "a cell more": lambda said: {"cells": 4},
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_forged_signed_sums_are_found(what):
+    """Each field, and rows that would spend more than the level."""
+    release = signed()
+    with pytest.raises(BadTable):
+        check_together(release.sidecar | FORGED[what](release.sidecar), release.table)
+
+
+def test_the_words_of_a_statement_say_who_is_protected():
+    """On the page: the sums of each column's group, why, and that nobody lowers a cell."""
+    release = signed()
+    stated = together_in_words(release.sidecar)
+    assert "lowers none" in release.sidecar["guarantee"]
+    assert all("signed sums" in noise.law for noise in stated.noises)
+    assert "mean error" in stated.why
+
+
+@pytest.mark.parametrize("noise", ["range", "staircase"])
+def test_staircases_pass_and_their_forgeries_do_not(noise):
+    """The step is stated, and error bars follow from it; the range needs its promise."""
+    release = made(unit=Unit(3, 3, nonnegative=True), sensitivity=None, noise=noise, epsilon=2)
+    said = json.loads(json.dumps(release.sidecar))
+    assert said["step"] == release.plan.way.laws[0].step
+    assert check_together(said, release.table).way == release.plan.way
+    for change in (
+        {"step": said["step"] % 3 + 1},
+        {"step": 4},
+        {"step": "1"},
+        {"noise": "joint"},
+        {"format": 1},
+        {"relaxable": True},
+    ):
+        with pytest.raises(BadTable):
+            check_together(said | change, release.table)
+    promise = {name: value for name, value in said.items() if name != "nonnegative"}
+    if noise == "range":
+        with pytest.raises(BadTable):
+            check_together(promise, release.table)
+    else:
+        assert promise == said

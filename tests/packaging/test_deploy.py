@@ -66,7 +66,7 @@ def test_everything_in_the_image_has_its_hash_and_is_what_the_package_asks_for()
     extras = project["optional-dependencies"]
     for asked in (
         *project["dependencies"],
-        *(one for extra in ("server", "postgres", "tables") for one in extras[extra]),
+        *(one for extra in ("server", "postgres", "tables", "excel") for one in extras[extra]),
     ):
         wanted = packaging.Requirement(asked)
         if wanted.name != "utmost":

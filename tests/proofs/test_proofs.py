@@ -39,12 +39,26 @@ def bridge(strict, at, loose, w, k):
     return Bridge(strict=level(alpha=strict), at=level(alpha=at), loose=loose_level(loose)).pmf(k, w)
 
 
+def half_step(h, alpha):
+    """The law that a promise with `half_step` draws from at once."""
+    return DiscreteStaircase(alpha=alpha, sensitivity=2 * h + 1, step=h + 1)
+
+
+def half_step_given(h, known, response, alpha, k):
+    """The same for a second response: the place within the block is kept, its multiple is drawn from a bridge."""
+    block, place = divmod(response + h, 2 * h + 1)
+    multiple, here = divmod(k + h, 2 * h + 1)
+    return bridge(known, alpha, 0, block, multiple) if here == place else Fraction(0)
+
+
 LAWS = {
     "tsg": lambda alpha, k: Geometric(alpha=alpha).pmf(k),
     "stay": lambda loose, strict: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).stay.number,
     "tighten": lambda loose, strict, k: Tightening(strict=level(alpha=strict), loose=loose_level(loose)).pmf(k),
     "bridge": bridge,
     "mixture": bridge,
+    "half_first": lambda h, alpha, k: half_step(h, alpha).pmf(k),
+    "half_next": lambda h, known, response, alpha, k: half_step_given(h, known, response, alpha, k),
     "staircase": lambda alpha, period, step, k: DiscreteStaircase(alpha=alpha, sensitivity=period, step=step).pmf(k),
 }
 EXAMPLES = re.findall(r"^Example (\w+) : (\w+) (.+) == (\d+) // (\d+)\.", text("Examples.v"), re.M)
@@ -156,10 +170,29 @@ FAULTS = {
     "a fair sign": ("Sampler.v", "Negz i => a / (1 + a)", "Negz i => 1 / (1 + a)"),
     "a witness that does not compare": (
         "Ledger.v",
-        "at_ s p = Drawn i c v -> chain s = c ->",
-        "at_ s p = Drawn i c v ->",
+        "at_ s p = Drawn c b -> chain s = c ->",
+        "at_ s p = Drawn c b ->",
     ),
-    "an answer before it is settled": ("Ledger.v", "at_ s p = Settled i v ->", "(exists c, at_ s p = Held i c v) ->"),
+    "an answer before it is settled": ("Ledger.v", "at_ s p = Settled b ->", "(exists c, at_ s p = Held c b) ->"),
+    "a batch with an item twice": ("Ledger.v", "-> uniq (items b) -> ~~ has", "-> ~~ has"),
+    "a batch that is settled in part": (
+        "Ledger.v",
+        "(maxn (settled s) (size (c ++ b))) (given s) (answers s) (put s p (Settled b))",
+        "(maxn (settled s) (size c)) (given s) (answers s) (put s p (Settled b))",
+    ),
+    "a block around no middle": ("HalfStep.v", "((z + h%:Z) %/ D%:Z)%Z.", "(z %/ D%:Z)%Z."),
+    "a place that is drawn anew": ("HalfStep.v", "(alike y p.2)%:R else", "D%:R^-1 else"),
+    "a value that moves by D + 1": ("HalfStep.v", "proper t -> (`|u - v| <= D)%N", "proper t -> (`|u - v| <= D.+1)%N"),
+    "a lost continuation for nothing": ("Resumed.v", "  (c * w * s) ^+ `|u", "  (c * s) ^+ `|u"),
+    "a charge without what both share": ("Resumed.v", "  (c * w * s) ^+ `|u", "  (w * s) ^+ `|u"),
+    "a person who is answered anew": (
+        "Answers.v",
+        "if earlier t p is Some a then (y == a)%:R else C (x t p) y",
+        "C (x t p) y",
+    ),
+    "whoever proposes decides": ("Approvals.v", "-> q != by_ r -> d =", "-> d ="),
+    "a promise that nobody approved": ("Approvals.v", "-> m = what r -> anyone", "-> anyone"),
+    "a decision that is changed": ("Approvals.v", "-> decided r = Waiting -> q", "-> q"),
     "a store read beyond what is settled": (
         "Ledger.v",
         "at_ s p = Read i c -> settled s <= size c ->\n    step s (State (chain s) (settled s) (size (chain s)) "

@@ -89,7 +89,7 @@ KINDS = {
     "clean": lambda at, folder, **how: _workload().clean().save(at, **how),
     "ledger": lambda at, folder, **how: _in_ledger(folder).save("r", at, epsilon="1/2", **how),
 }
-FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet"]
+FORMATS = ["t.csv", "t.tsv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.feather", "t.parquet", "t.xlsx"]
 
 
 def pairs():
@@ -139,7 +139,7 @@ def test_nothing_is_written_over_unless_that_is_asked_for(kind, tmp_path):
 def test_a_refused_save_spends_nothing(tmp_path):
     """A file that is there, a folder that is not, a wrong ending, a column that does not fit: before any draw."""
     (tmp_path / "t.csv").touch()
-    bad = [("t.csv", {}), ("t.xlsx", {}), ("nowhere/t.csv", {}), ("nowhere/t.csv", {"overwrite": True}), ("", {})]
+    bad = [("t.csv", {}), ("t.xls", {}), ("nowhere/t.csv", {}), ("nowhere/t.csv", {"overwrite": True}), ("", {})]
     gradual, points = GradualRelease([1, 2], 1), PlanarRelease([[1, 2]])
     for release, shapes in ((gradual, 3), (points, 2)):
         for path, more in (*bad, ("u.csv", {"public": {"w": [1] * shapes}})):

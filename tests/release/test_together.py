@@ -16,9 +16,10 @@ from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
-from utmost.laws.noise import Combination, Geometric, JointCells
+from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.laws.privacy import Unit
 from utmost.publish.releases import GradualTogether, plan_together, relax, release_together, turned, turned_back
+from utmost.publish.releases.turning import read_off, signed_sums
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]
@@ -240,3 +241,108 @@ def test_one_answer_for_many_threads_and_no_copies():
         GradualTogether({"a": [1, 2], "b": [3]}, sensitivity=1)
     with pytest.raises(PromiseBroken):
         GradualTogether({"a": [1], "b": [3]}, sensitivity=1, randomness=SeededRandomness(1))
+
+
+COUNTS = {"q1": [9, 3, 0], "q2": [4, 1, 0], "q3": [5, 2, 1]}
+
+
+@pytest.mark.parametrize("how", [{}, {"halves": "keep"}, {"relaxable": True}, {"cost": "squared"}])
+def test_signed_sums_are_drawn_as_stated(how):
+    """20 000 rows of three columns: the mean error and the variance of the plan, and radii that cover."""
+    rows = 20_000
+    table = {name: np.full(rows, 7 * at) for at, name in enumerate("abc")}
+    unit = Unit(1, 3, nonnegative=True)
+    how = how if "relaxable" in how else {"noise": "signed", **how}
+    release = release_together(table, columns=list("abc"), epsilon=1, unit=unit, **how)
+    plan = release.plan
+    errors = np.array([np.asarray(release.table[name], float) - 7 * at for at, name in enumerate("abc")])
+    assert plan.way.kind == "signed"
+    assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.03)
+    assert (errors**2).mean() == pytest.approx(float(plan.way.variance) + 0.1 * (plan.halves == "toss"), rel=0.05)
+    assert abs(errors.mean()) < 6 * float(plan.way.variance) ** 0.5 / rows**0.5
+    for error, radius in zip(errors, plan.radii, strict=True):
+        assert (np.abs(error) <= radius).mean() > 0.94
+    assert (plan.is_relaxable, "lowers none" in plan.guarantee) == (plan.halves == "keep", True)
+
+
+def test_kept_fractions_tell_the_noisy_sums():
+    """What is read off and kept is turned again into whole noisy sums, which can be relaxed."""
+    unit = Unit(1, 3, nonnegative=True)
+    release = release_together(COUNTS, columns=list(COUNTS), epsilon=1, unit=unit, relaxable=True)
+    law = release.plan.way.laws[0]
+    columns = [[Fraction(x) for x in np.asarray(release.table[name]).tolist()] for name in COUNTS]
+    for row in law.rows:
+        sums = [sum(a * x for a, x in zip(row, cells, strict=True)) for cells in zip(*columns, strict=True)]
+        assert all(total.denominator == 1 for total in sums)
+
+
+def test_signed_sums_of_any_size_are_exact():
+    """Counts beyond int64, and coins for denominators beyond it."""
+    wide = 10**30
+    sums = signed_sums([[wide, 1], [2, wide], [3, 4]], [[1, 0, 0], [1, -1, -1], [0, 1, -1]])
+    assert [column.tolist() for column in sums] == [[wide, 1], [wide - 5, -wide - 3], [-1, wide - 4]]
+    law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
+    for halves in ("keep", "toss"):
+        columns = read_off(sums, law.estimate, halves=halves)
+        assert [column.tolist() for column in columns] == [[wide, 1], [2, wide], [3, 4]]
+    uneven = SignedCells(1, [[1, 0], [0, 1], [1, 1], [1, -1]], ["1/11", "1/13", "1/7", "1/17"])
+    columns = read_off(signed_sums([[5], [-2]], uneven.rows), uneven.estimate, halves="toss")
+    assert [column.tolist() for column in columns] == [[5], [-2]]
+
+
+def test_coins_are_weighed_by_the_fraction():
+    """A third is rounded up one time in three, whatever the sign."""
+    gain = np.array([[1]], dtype=object)
+    for value, below, chance in ((1, 0, 1 / 3), (-1, -1, 2 / 3), (5, 1, 2 / 3)):
+        (drawn,) = read_off([np.full(30_000, value)], (gain, 3), halves="toss")
+        assert set(drawn.tolist()) == {below, below + 1}
+        assert abs((drawn == below + 1).mean() - chance) < 0.015
+
+
+def test_gradual_answers_of_signed_sums_cost_the_largest_level():
+    """Asked in any order; the same answer when asked again; and nearer to the truth at a larger level."""
+    answer = GradualTogether(COUNTS, unit=Unit(1, 3, nonnegative=True), halves="keep")
+    strict, loose = answer.at("1/2"), answer.at(20)
+    assert answer.spent == level(20)
+    assert all((answer.at("1/2")[name] == strict[name]).all() for name in COUNTS)
+    assert all(np.abs(loose[name] - COUNTS[name]).max() <= 2 for name in COUNTS)
+    far = {name: np.full(4000, 10) for name in "abcd"}
+    gradual = GradualTogether(far, unit=Unit(2, 4, nonnegative=True), halves="keep")
+    for epsilon in (1, "1/3"):
+        way = gradual._way.at(level(epsilon), gradual.unit)
+        spread = np.mean([np.mean((column - 10) ** 2) for column in gradual.at(epsilon).values()])
+        assert spread == pytest.approx(float(way.variance), rel=0.08)
+
+
+def test_signed_sums_need_a_promise():
+    """Without nonnegative=, and of two cells: refused, with what to do."""
+    for unit in (Unit(1, 3), Unit(1, 2, nonnegative=True)):
+        with pytest.raises(OutOfRange, match="nonnegative=True"):
+            plan_together([str(at) for at in range(unit.cells)], 1, unit=unit, noise="signed")
+
+
+@pytest.mark.parametrize(
+    ("noise", "s", "nonnegative"), [("range", 1, True), ("range", 3, True), ("staircase", 3, False)]
+)
+def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
+    """Once, with the least mean error, for releases that are not relaxed."""
+    table = {name: np.full(20_000, 4) for name in "ab"}
+    unit = Unit(s, 2, nonnegative=nonnegative)
+    release = release_together(table, columns=["a", "b"], epsilon=2, unit=unit)
+    plan = release.plan
+    errors = np.array([release.table[name] - 4 for name in "ab"])
+    assert (plan.way.kind, plan.is_relaxable, plan.unit.nonnegative) == (noise, False, nonnegative)
+    assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.04)
+    assert (np.abs(errors) <= plan.radii[0]).mean() > 0.945
+    assert "cannot be relaxed" in plan.drawn
+
+
+def test_staircases_are_refused_where_they_do_not_protect_or_are_to_be_relaxed():
+    """The range without its promise; a staircase of one step; either where the release is to be relaxed."""
+    with pytest.raises(OutOfRange, match="nonnegative=True"):
+        plan_together(["a", "b"], 1, unit=Unit(1, 2), noise="range")
+    with pytest.raises(OutOfRange, match="above 1"):
+        plan_together(["a", "b"], 1, unit=Unit(1, 2), noise="staircase")
+    for noise in ("range", "staircase"):
+        with pytest.raises(OutOfRange, match="relaxable"):
+            plan_together(["a", "b"], 1, unit=Unit(2, 2, nonnegative=True), noise=noise, relaxable=True)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from goodness import LEVEL, chi_square
 from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import OutOfRange
-from utmost.laws.noise import JointCells
+from utmost.laws.noise import JointCells, NormStaircase
+from utmost.laws.noise.norm_staircase import norm_of, points_of
 from utmost.laws.sampling import joint_draws, sample_joint_cells
 
 
@@ -85,3 +86,73 @@ def test_wide_noise_and_no_rows():
     assert (sample_joint_cells(JointCells(60, 3), 100_000) == 0).all()
     with pytest.raises(OutOfRange):
         sample_joint_cells(JointCells(1, 2), -1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.sampled_from(["max", "range"]),
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.fractions(Fraction(1, 20), Fraction(9, 10), max_denominator=20),
+    st.data(),
+)
+def test_a_part_and_geometric_variables_make_the_ball(norm, k, s, q, data):
+    """Every step: P(I = i) ~ h_i q^i, none negative, and k + 1 geometric ones add up to P(j) ~ |ball j| q^j."""
+    law = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
+    sizes, top = law.sizes(), 8
+    assert min(sizes) >= 0
+    masses = [Fraction(sizes[n] if n < len(sizes) else 0) * q**n for n in range(top)]
+    for _ in range(k + 1):
+        masses = [sum(masses[n - i] * q**i for i in range(n + 1)) for n in range(top)]
+    balls = points_of(norm, k)
+    assert masses == [int(balls(law.first + n * s)) * q**n for n in range(top)]
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3])
+@pytest.mark.parametrize("radius", [0, 1, 2])
+def test_points_of_a_range_are_uniform(cells, radius):
+    """All points of a ball, and no other, equally often."""
+    rows = 60_000
+    drawn = joint_draws._in_ranges(np.full(rows, radius), cells, SeededRandomness(5))
+    points, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(points) == (radius + 1) ** (cells + 1) - radius ** (cells + 1)
+    assert max(norm_of("range", point) for point in points.tolist()) == radius
+    expected = rows / len(points)
+    assert ((counts - expected) ** 2 / expected).sum() < len(points) + 6 * (2 * len(points)) ** 0.5
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        NormStaircase(1, 2, norm="range"),
+        NormStaircase(3, 3, 5, "range", 2),
+        NormStaircase("1/50", 2, 7, "range", 3),
+        NormStaircase(1, 4, 10, "max", 6),
+    ],
+)
+def test_draws_of_staircases_have_the_law(law):
+    """Each cell against its tail, and the mean size."""
+    draws = sample_joint_cells(law, 40_000, randomness=SeededRandomness(11))
+    assert np.abs(draws).mean() == pytest.approx(float(law.mean_size), rel=0.03)
+
+    def marginal(x):
+        return [float(1 - law.tail(int(t)) / 2) if t >= 0 else float(law.tail(int(-t - 1)) / 2) for t in x]
+
+    assert chi_square(draws[:20_000, law.cells - 1], marginal, least=400) > LEVEL
+
+
+def test_pairs_of_cells_have_the_law_of_the_range():
+    """Points around zero, and those of which one coordinate is below and one above."""
+    law = NormStaircase(alpha="1/2", cells=2, norm="range")
+    draws = sample_joint_cells(law, 200_000, randomness=SeededRandomness(3))
+    for x in ((0, 0), (1, 0), (1, 1), (-1, 1), (2, -1), (0, -2), (2, 1)):
+        share = float(law.pmf(x))
+        assert abs((draws == x).all(axis=1).mean() - share) < 5.5 * (share / 200_000) ** 0.5
+
+
+def test_wide_staircases_are_python_integers():
+    """Beyond int64, for either norm; strides that go beyond it."""
+    for law in (NormStaircase("1e-22", 3, 2, "range"), NormStaircase(1, 2, 10**30, "range", 10**29)):
+        wide = sample_joint_cells(law, 3, randomness=SeededRandomness(1))
+        assert wide.dtype == object
+        assert max(abs(int(x)) for x in wide.reshape(-1)) > 1 << 63

@@ -40,6 +40,7 @@ TABLE = {"release": "fresh", "columns": "admitted", "public": "department", "eps
          "half_step": "on", "independent": "on"}  # fmt: skip
 BODIES = {
     "/publish": ("curator", TABLE, {"table": CSV, "plan": PLAN}),
+    "/publish/outlook": ("curator", TABLE, {"plan": PLAN}),
     "/proposals": ("curator", TABLE, {"plan": PLAN}),
     "/proposals/decision": ("approver", {"proposal": "", "state": "approved"}, {}),
     "/proposals/table": ("curator", {"proposal": ""}, {"table": CSV}),

@@ -14,6 +14,7 @@ from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.guards import CONTENT_SECURITY
 from utmost.doors.service.page_charts import heat_map
 from utmost.doors.service.page_forms import forms
+from utmost.doors.service.page_publishing import publishing
 from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import csv_columns
 from utmost.doors.service.page_tools import tools
@@ -144,7 +145,17 @@ def test_a_token_that_is_revoked_shows_nothing_more(visitor, service, who, publi
 
 
 FORMS = {
-    *("/login", "/logout", "/proposals", "/proposals/decision", "/proposals/table", "/publish", "/relax", "/view"),
+    *(
+        "/login",
+        "/logout",
+        "/proposals",
+        "/proposals/decision",
+        "/proposals/table",
+        "/publish",
+        "/publish/outlook",
+        "/relax",
+        "/view",
+    ),
     *("/offers", "/offers/closing", "/orders", "/orders/decision", "/tokens", "/tokens/revocation", "/budgets"),
     *("/verify/ledger", "/verify/receipt", "/verify/table"),
 }
@@ -168,7 +179,7 @@ def test_a_form_of_another_site_is_refused(visitor):
 
 def test_the_forms_tested_are_all_there_are():
     """Every page that takes a form stands in the list above."""
-    routes = [route for part in (forms, sign_in, pages, tools) for route in part.routes]
+    routes = [route for part in (forms, sign_in, publishing, pages, tools) for route in part.routes]
     assert {route.path for route in routes if "POST" in getattr(route, "methods", ())} == FORMS
 
 
@@ -283,7 +294,7 @@ def test_sums_that_agree_by_forms(visitor, service):
     )
     done = ada.fill(page, "/proposals/table", where={"proposal": mine}, files={"table": counted})
     assert "Relaxed." in done.text, done.text
-    file = ada.get("/release/table.csv?name=applicants&at=2")
+    file = ada.get("/release/release.json?name=applicants&at=2")
     assert WorkloadRelease.of_facts(file.json())["sex"]["estimate"].shape == (2,)
 
 

@@ -48,7 +48,12 @@ SEEN = {
     "auditor": (*RELEASES, "/verify", "/history", "/trail", *TOOLS),
     "admin": (*RELEASES, "/verify", "/budgets", "/tokens", "/trail", *TOOLS),
 }
-SCREENS = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 760}}
+UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = %s; })"
+SCREENS = {
+    "desk": {"width": 1280, "height": 900},
+    "tablet": {"width": 800, "height": 1100},
+    "phone": {"width": 360, "height": 760},
+}
 
 
 @pytest.fixture
@@ -113,6 +118,10 @@ class Screen:
         self.page.wait_for_load_state("networkidle")
         return answer.status
 
+    def wider(self):
+        """By how many points the page is wider than the screen."""
+        return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
     def has_stayed_home(self):
         return all(url.startswith((self.address, "data:")) for url in self.asked)
 
@@ -136,16 +145,23 @@ def screen(chromium, service, address):
     return made
 
 
-@pytest.mark.parametrize("size", SCREENS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("role", SEEN)
-def test_every_page_of_a_role(screen, role, scheme, size):
-    """On desk and phone, light and dark: 200, no wider than the screen, no complaint, no request off the host."""
-    with screen(role, viewport=SCREENS[size], color_scheme=scheme) as seen:
+def test_every_page_of_a_role(screen, role):
+    """200, one heading, no complaint, no request off the host; and on desk, tablet and phone, light and dark, no wider
+    than the screen, folded and unfolded."""
+    with screen(role, viewport=SCREENS["desk"]) as seen:
         for path in SEEN[role]:
             assert seen.see(path) == 200, path
-            assert seen.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, path
             assert seen.page.locator("h1").count() == 1
+            for unfolded in ("false", "true"):
+                seen.page.evaluate(
+                    f"document.querySelectorAll('details').forEach((one) => {{ one.open = {unfolded}; }})"
+                )
+                for name, size in SCREENS.items():
+                    seen.page.set_viewport_size(size)
+                    for scheme in ("light", "dark"):
+                        seen.page.emulate_media(color_scheme=scheme)
+                        assert seen.wider() <= 0, (path, name, scheme, unfolded)
         assert seen.complaints() == []
         assert seen.has_stayed_home()
 
@@ -192,7 +208,8 @@ def test_what_forms_lead_to_can_be_used_by_everybody(screen, tmp_path, scheme):
         assert broken_rules(seen.page) == []
     files = {}
     with screen("recipient", color_scheme=scheme, bypass_csp=True) as seen:
-        for name, link in (("table", "Values as a file"), ("statement", "Statement")):
+        of_csv = "CSV file of admissions"
+        for name, link in (("table", of_csv), ("statement", f"its statement, of the {of_csv}")):
             seen.see(RELEASE)
             with seen.page.expect_download() as brought:
                 seen.page.get_by_role("link", name=link, exact=True).click()
@@ -263,11 +280,11 @@ def test_a_relaxation_from_proposal_to_table(screen, service, tmp_path):
         ada.see(RELEASE)
         ada.page.get_by_text("Propose to relax it").click()
         ada.page.get_by_label("New level ε").fill("no level")
-        ada.page.get_by_role("button", name="Propose").click()
+        ada.page.get_by_role("button", name="Propose", exact=True).click()
         ada.page.locator("form .answer [role=alert]").wait_for()
         assert ada.page.get_by_label("New level ε").input_value() == "no level"
         ada.page.get_by_label("New level ε").fill("3")
-        ada.page.get_by_role("button", name="Propose").click()
+        ada.page.get_by_role("button", name="Propose", exact=True).click()
         ada.page.get_by_text("The proposal waits for a second person.").wait_for()
         grace.see("/proposals")
         grace.page.get_by_role("button", name=re.compile("Approve admissions at 3")).click()
@@ -308,6 +325,101 @@ def test_by_key_alone(screen):
         seen.page.wait_for_url("**/login")
 
 
+WATCHED = """() => {
+  window.sent = [];
+  const send = XMLHttpRequest.prototype.send;
+  XMLHttpRequest.prototype.send = function (body) {
+    const form = body instanceof FormData ? body : new URLSearchParams(body || "");
+    window.sent.push(Object.fromEntries([...form].map(([name, value]) => [name, String(value.name || value)])));
+    return send.call(this, body);
+  };
+}"""
+"""Keeps the fields of every form that the page's script sends."""
+
+HEADER = 'department;admitted;"notes; old"\nA;601;x\n'
+
+
+def test_columns_are_chosen_from_a_header_that_is_never_sent(screen, tmp_path):
+    """The first line is read in the browser; the fields follow; the margins appear, and no byte of the file is sent."""
+    (tmp_path / "table.csv").write_text(HEADER)
+    with screen("curator") as ada:
+        ada.see("/publish")
+        ada.page.evaluate(WATCHED)
+        ada.page.get_by_label("Name of the release").first.fill("fresh")
+        ada.page.get_by_label("Take the columns from a CSV file").set_input_files(tmp_path / "table.csv")
+        ada.page.get_by_label("department", exact=True).select_option("public")
+        ada.page.get_by_label("admitted", exact=True).select_option("columns")
+        assert ada.page.get_by_label("Columns to leave out").input_value() == "notes; old"
+        assert ada.page.get_by_label("Public columns").input_value() == "department"
+        ada.page.get_by_label("Level ε").first.fill("1/2")
+        ada.page.get_by_label("Level ε").first.press("Tab")
+        ada.page.locator("#outlook td", has_text="± 6").wait_for()
+        sent = ada.page.evaluate("window.sent")
+        assert sent
+        assert "601" not in str(sent)
+        assert not {"header", "table"} & {name for form in sent for name in form}
+        ada.page.get_by_role("button", name="Propose", exact=True).click()
+        ada.page.get_by_text("The proposal waits for a second person.").wait_for()
+        assert ada.complaints() == []
+
+
+def test_a_table_is_not_sent_to_look_at_margins(chromium, opened, tmp_path):
+    """Where one person suffices the form has the table in it: the preview leaves it out, the publication brings it."""
+    (tmp_path / "table.csv").write_text("department,admitted\nA,601\nB,370\n")
+    service = opened(approvals=False)
+    presented = service.bearers.make(None, "a", "Ada", "curator", (Grant("*"),))[1]
+    with served(service, Settings(rate=1e6, burst=10**6)) as address, Screen(chromium, address, presented) as ada:
+        ada.see("/publish")
+        ada.page.evaluate(WATCHED)
+        for label, text in (("Name of the release", "fresh"), ("Columns to release", "admitted"), ("Level ε", "1")):
+            ada.page.get_by_label(label).first.fill(text)
+        ada.page.get_by_label("Public columns").fill("department")
+        ada.page.get_by_label("CSV file", exact=True).set_input_files(tmp_path / "table.csv")
+        ada.page.locator("#outlook td", has_text="± 3").wait_for()
+        looked = ada.page.evaluate("window.sent")
+        assert looked
+        assert not any("table" in form for form in looked)
+        ada.page.get_by_role("button", name="Publish", exact=True).click()
+        ada.page.get_by_text("Published.").wait_for()
+
+
+def test_a_table_is_sorted_and_searched(screen, service):
+    """By key: a head sorts by number, up and down, and says so; what is written leaves the rows that hold it."""
+    for owner in ("Di", "Eva", "Finn", "Gus", "Hal", "Ida", "Jo"):
+        service.bearers.make(None, f"sorted {owner}", owner, "recipient", (Grant("*"),))
+    with screen("admin") as seen:
+        seen.see("/tokens")
+        table = seen.page.locator("section", has_text="All tokens").locator("table")
+        owners = table.locator("tbody tr:visible th").all_inner_texts
+        button = table.get_by_role("button", name="Owner")
+        button.focus()
+        button.press("Enter")
+        assert owners() == sorted(owners(), key=str.lower)
+        assert table.locator("th[aria-sort=ascending]").inner_text().startswith("Owner")
+        button.press("Enter")
+        assert owners() == sorted(owners(), key=str.lower, reverse=True)
+        seen.page.get_by_label("Find in Table of all tokens").fill("finn")
+        assert owners() == ["Finn"]
+        seen.page.get_by_role("status").filter(has_text="1 of").wait_for()
+    with screen("recipient") as seen:
+        seen.see(f"{RELEASE}&at=1")
+        seen.page.get_by_text("All values as a table").click()
+        values = seen.page.get_by_role("region", name="Values", exact=True).locator("table")
+        values.get_by_role("button", name="admitted").click()
+        numbers = [int(text) for text in values.locator("tbody td.number:nth-of-type(2)").all_inner_texts()]
+        assert numbers == sorted(numbers)
+
+
+def test_every_format_is_taken_from_the_page(screen, tmp_path):
+    """CSV, Parquet and Excel, each a link of its own."""
+    with screen("recipient") as seen:
+        for word, ending in (("CSV", "csv"), ("Parquet", "parquet"), ("Excel", "xlsx")):
+            seen.see(RELEASE)
+            with seen.page.expect_download() as brought:
+                seen.page.get_by_role("link", name=f"{word} file of admissions", exact=True).click()
+            assert brought.value.suggested_filename == f"released.{ending}"
+
+
 def test_sums_from_plan_to_page(screen, service, tmp_path):
     """Two persons in two browsers; a plan that is none is refused in the form, and nothing of it is lost."""
     files = {}
@@ -316,14 +428,14 @@ def test_sums_from_plan_to_page(screen, service, tmp_path):
         files[name].write_bytes(content)
     with screen("curator") as ada, screen("approver") as grace:
         ada.see("/publish")
-        form = ada.page.locator("form", has=ada.page.get_by_role("button", name="Propose sums"))
+        form = ada.page.locator("form", has=ada.page.get_by_role("button", name="Propose it"))
         form.get_by_label("Name of the release").fill("sums")
-        form.get_by_label("Plan").set_input_files(files["counted"])
-        form.get_by_role("button", name="Propose sums").click()
+        form.get_by_label("Promise or plan").set_input_files(files["counted"])
+        form.get_by_role("button", name="Propose it").click()
         form.locator(".answer [role=alert]").wait_for()
         assert form.get_by_label("Name of the release").input_value() == "sums"
-        form.get_by_label("Plan").set_input_files(files["plan"])
-        form.get_by_role("button", name="Propose sums").click()
+        form.get_by_label("Promise or plan").set_input_files(files["plan"])
+        form.get_by_role("button", name="Propose it").click()
         ada.page.get_by_text("The proposal waits for a second person.").wait_for()
         grace.see("/proposals")
         grace.page.get_by_role("button", name=re.compile("Approve sums at")).click()

@@ -30,7 +30,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 
 def test_an_unknown_ending_is_refused(tmp_path):
     with pytest.raises(Unsupported, match=r"must end in one of \.csv, \.tsv"):
-        files.read(tmp_path / "x.xlsx")
+        files.read(tmp_path / "x.ods")
 
 
 def test_a_file_that_inflates_is_refused_before_the_memory_is_full(tmp_path, monkeypatch):

@@ -158,7 +158,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
     with Ledger.open(tmp_path / "a.db", create=True) as ledger:
         strict = ledger.publish("paid", table, strategy=strategy, epsilon=1)
         loose = ledger.relax("paid", table, epsilon=3)
-        with pytest.raises(Unsupported, match="released by a strategy"):
+        with pytest.raises(Unsupported, match="need geometric noise"):
             ledger.publish("cells", table, epsilon=1, dataset="other")
     assert ut.SumsAndCounts(loose).count().radius < ut.SumsAndCounts(strict).count().radius
     assert "changes at most 3 pairs of atoms along 'paid', each by at most 6 in all" in strict.statement["guarantee"]

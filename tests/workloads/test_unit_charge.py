@@ -40,13 +40,19 @@ DOMAINS = {
 }
 KINDS = [("add-remove", False), ("add-remove", True), ("change-one", False), ("change-one", True)]
 UNITS = [Unit(s, k, kind[0], nonnegative=kind[1]) for kind in KINDS for k in (1, 2, 3) for s in (1, 2)]
+UNITS += [
+    Unit(s, k, kind[0], nonnegative=kind[1], in_all=most)
+    for kind in KINDS
+    for s, k, most in ((1, 3, 2), (2, 2, 3), (2, 3, 3), (2, 3, 2), (3, 2, 4))
+]
 
 
 def contributions(unit, atoms):
     """All that one individual may be counted with."""
     s = int(unit.sensitivity)
     values = range(0 if unit.nonnegative else -s, s + 1)
-    return [c for c in product(values, repeat=atoms) if sum(x != 0 for x in c) <= unit.cells]
+    all_values = product(values, repeat=atoms)
+    return [c for c in all_values if sum(x != 0 for x in c) <= unit.cells and sum(map(abs, c)) <= unit.reach]
 
 
 def changes(unit, atoms):
@@ -121,6 +127,12 @@ RELEASED = {
     "cells": (strategy(FIVE, COUNTS, epsilon=1), True),
     "cells of two": (strategy(FIVE, replace(TWO, sensitivity=2), epsilon=1), True),
     "fewer cells": (strategy(FIVE, Unit(2, 9), epsilon=1), True),
+    "bounded in all": (strategy(FIVE, Unit(2, 4, in_all=5), epsilon=1), True),
+    "replaced, bounded in all": (
+        strategy(FIVE, Unit(2, 2, "change-one", nonnegative=True, in_all=3), epsilon=1),
+        True,
+    ),
+    "tents, bounded in all": (Strategy(Domain(age=bins(5)), Unit(2, 3, in_all=5), {"age~2": "1/2", "": "1/2"}), True),
     "tree": (Strategy(DOMAINS["tree"], COUNTS, {"county": "1/3", "state": "2/3", "": 1}), True),
     "tents": (Strategy(Domain(age=bins(5)), COUNTS, {"age~2": "1/2", "age": "1/2", "": 1}), True),
     "wide tents": (Strategy(Domain(age=bins(5)), TWO, {"age~4": "1/4", "age": "1/2", "": "5/4"}), False),

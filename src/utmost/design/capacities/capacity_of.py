@@ -41,6 +41,7 @@ from utmost.design.spaces import priors
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array, as_rationals, checked, frozen, is_exact, to_floats
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs import LinearProgram, solve, solve_exactly
 
@@ -82,6 +83,7 @@ class VertexCertificate(Shown):
 
 
 @checked
+@long_work("Finding the capacity")
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
     """The largest additive leakage of any mechanism of a type, by a measure, at a prior.
 
@@ -254,6 +256,7 @@ def capacity(of: PrivacyType, measure: None = ..., kind: Kind = ..., prior: None
 @overload
 def capacity(of: object, measure: Measure | None = ..., kind: Kind = ..., prior: object = ...) -> Capacity: ...
 @checked
+@long_work("Finding the capacity")
 def capacity(
     of: PrivacyType | Channel | object,
     measure: Measure | None = None,

@@ -13,6 +13,7 @@ from utmost.design.geometry.vertex_search import Vertices, vertices
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, exact_integer
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 # Coefficients below this are left to exact numbers; the systems solved here have far smaller rounding errors.
@@ -40,6 +41,7 @@ class KernelEstimate(Shown):
 
 
 @checked
+@long_work("Sampling kernels")
 def estimate_kernels(
     ptype: PrivacyType, samples: int, generator: np.random.Generator, size: int | None = None, confidence: float = 0.95
 ) -> KernelEstimate:

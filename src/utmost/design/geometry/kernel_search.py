@@ -40,6 +40,7 @@ from utmost.laws.exact import (
     solve_lifted,
     to_floats,
 )
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 # Below this the entries of a vertex differ so much that floating point decides few signs.
@@ -98,6 +99,7 @@ class Kernels(Shown):
 
 
 @checked
+@long_work("Listing kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
     """All kernels of a privacy type, listed; of at most 5000 vertices.
 
@@ -140,7 +142,8 @@ def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: Position | Non
 
 
 @checked
-def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], None] = lambda done: None) -> dict[int, int]:
+@long_work("Searching kernels")
+def kernel_sizes(ptype: PrivacyType, watch: Callable[[float], object] = lambda done: None) -> dict[int, int]:
     """How many kernels a type has with each number of outcomes, without listing them where that saves memory.
 
     Args:

@@ -20,6 +20,7 @@ from utmost.design.geometry.symmetries import Indices, column_permutations, move
 from utmost.design.geometry.vertex_search import Vertices
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, frozen
+from utmost.laws.exact.long_work import tell
 
 _PRIMES_ABOVE = 3 << 29
 
@@ -188,10 +189,12 @@ def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: Position | None
             local = np.concatenate([walk.certain[: walk.filled[0]], _settled(vertices, task, walk)])
             walk.filled[:] = 0
             position = _position(walk, task, tasks, unfinished=unfinished)
-            yield KernelBlock(frozen(task.images(local)), position, _share(tasks, vertices.distances.size, position))
+            share = _share(tasks, vertices.distances.size, position)
+            tell(share, 1)
+            yield KernelBlock(frozen(task.images(local)), position, share)
 
 
-def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda done: None) -> NDArray[np.int64]:
+def count_by_walk(vertices: Vertices, watch: Callable[[float], object] = lambda done: None) -> NDArray[np.int64]:
     """How many kernels there are of each size, (n+1,), without listing them.
 
     A set that holds t of an orbit's s vertices is found t times in s images: it counts s/t.
@@ -207,7 +210,9 @@ def count_by_walk(vertices: Vertices, watch: Callable[[float], None] = lambda do
         unfinished = True
         while unfinished:
             unfinished = bool(go_on(walk, _patience(task)))
-            watch(_share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished)))
+            share = _share(tasks, vertices.distances.size, _position(walk, task, tasks, unfinished=unfinished))
+            tell(share, 1)
+            watch(share)
             for support in _settled(vertices, task, walk):
                 members = support[support >= 0]
                 walk.sizes[len(members), np.count_nonzero(members < task.lead)] += 1

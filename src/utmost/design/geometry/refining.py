@@ -18,6 +18,7 @@ from utmost.design.spaces import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, checked, frozen, same_numbers
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 Order = Literal["refinement", "max-case", "privacy"]
@@ -64,6 +65,7 @@ def refines(
 @overload
 def refines(*, better: Channel | object, worse: Channel | object, order: str, tolerance: float = ...) -> Verdict: ...
 @checked
+@long_work("Deciding refinement")
 def refines(
     *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
 ) -> Verdict:

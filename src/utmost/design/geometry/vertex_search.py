@@ -17,6 +17,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, checked, frozen, natural
 from utmost.laws.exact import indices as places
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 Heights = NDArray[np.int16]
@@ -274,6 +275,7 @@ class Vertices(Shown):
 
 
 @checked
+@long_work("Listing vertices")
 def vertices(ptype: PrivacyType) -> Vertices:
     """All vertices of a privacy type, listed.
 
@@ -305,6 +307,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 
 @checked
+@long_work("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
     """How many vertices a privacy type has; the same at every level, so a space will do.
 

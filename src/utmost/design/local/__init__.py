@@ -6,7 +6,9 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
-    from utmost.design.local.categories import SubsetSelection, best_report
+    from utmost.design.local.block_families import BlockFamily, balanced_family
+    from utmost.design.local.block_selection import BlockSelection, short_report
+    from utmost.design.local.categories import CategoryReport
     from utmost.design.local.category_reports import (
         CategoryCounts,
         CategoryCoupling,
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
     from utmost.design.local.permanent import PermanentResponses
     from utmost.design.local.population import Population, iterative_bayesian_update
+    from utmost.design.local.subset_selection import SubsetSelection, best_report
     from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
     from utmost.design.local.words import Bloom, Tally
 else:
@@ -25,9 +28,12 @@ else:
 
 __all__ = [
     "BitResponse",
+    "BlockFamily",
+    "BlockSelection",
     "Bloom",
     "CategoryCounts",
     "CategoryCoupling",
+    "CategoryReport",
     "Coupling",
     "Decoding",
     "Found",
@@ -37,6 +43,7 @@ __all__ = [
     "Tally",
     "ThresholdedLaplace",
     "ThresholdedPair",
+    "balanced_family",
     "best_report",
     "between",
     "decode",
@@ -49,6 +56,7 @@ __all__ = [
     "relax_thresholded",
     "report_categories",
     "respond",
+    "short_report",
     "tighten",
     "tighten_categories",
 ]

@@ -24,23 +24,26 @@ Source: [kairouz2016] (vertices suffice), [wang2016] and [ye2018] (the subsets),
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
-from math import comb
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from utmost.design.channels import Channel
 from utmost.errors import Unsupported
-from utmost.laws.exact import Interval, Level, Number, checked, level, natural, nearest, round_down, round_up
+from utmost.laws.exact import Interval, Level, nearest, round_down, round_up
 from utmost.laws.exact.shown import Shown
+from utmost.laws.sampling.random_bits import Randomness
 
 _BITS = 192
 # Beyond so many bits two numbers that are not told apart are taken for equal, where equality does no harm.
 _MOST_BITS = 1 << 13
 _LARGEST_MATRIX = 1 << 20
+_GUARD = 64
 
 Formula = Callable[[Any], Any]
 """A rational function of alpha, in Fractions or in Intervals."""
@@ -60,33 +63,88 @@ def _lost_bits(at: Level) -> int:
     return 4 * int(epsilon * 1.4427 + max(0.0, -math.log2(epsilon)) + 1)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class SubsetSelection(Shown):
-    """Reports of d of k categories, with the own one among them as often as the level allows.
+class CategoryReport(ABC, Shown):
+    """A report by a set of d of k categories from a balanced family, with the own one in it as often as can be.
 
-    Args:
-        categories: k >= 2.
-        size: d, from 1 (randomised response) to k - 1.
+    What kinds of reports share: every category is in a set with one chance, every two with one, and a set with the
+    client's category is 1/alpha times as likely as without it. All chances, estimates and variances follow.
+
+    Attributes:
+        categories: k.
+        size: d, the categories in a set.
         level: what one report loses, whatever else is known.
-
-    Raises:
-        OutOfRange: for other sizes.
-
-    >>> best = best_report(4, alpha="1/3")
-    >>> best, best.inside, best.outside
-    (SubsetSelection(categories=4, size=1, level=Level(alpha=1/3)), Fraction(1, 2), Fraction(1, 6))
     """
+
+    __slots__ = ()
 
     categories: int
     size: int
     level: Level
 
-    _shown = ("categories", "size", "level")
+    @property
+    @abstractmethod
+    def bits(self) -> int:
+        """The length of a report, as the number of its set."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", natural(self.categories, "categories", least=2))
-        object.__setattr__(self, "size", natural(self.size, "size", 1, self.categories - 1))
-        object.__setattr__(self, "level", level(self.level))
+    @property
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Whether every set of d categories is a report."""
+
+    @abstractmethod
+    def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Every set with its weight, the chance that it is drawn blindly."""
+
+    @abstractmethod
+    def read(self, reports: Any) -> NDArray[np.int64]:
+        """Reports as they are drawn: one row, or one number, for each client.
+
+        Raises:
+            OutOfRange: for what are no such reports.
+        """
+
+    @abstractmethod
+    def holders(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        """In how many reports each category stands, shape (k,)."""
+
+    @abstractmethod
+    def holds(self, reports: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each report holds the category beside it."""
+
+    @abstractmethod
+    def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+        """A report of each category."""
+
+    @abstractmethod
+    def stricter(
+        self, reports: NDArray[np.int64], loose: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
+    ) -> NDArray[np.int64]:
+        """Reports of this kind, near the looser ``reports`` where they stay, and drawn blindly elsewhere."""
+
+    @abstractmethod
+    def looser(
+        self,
+        fresh: NDArray[np.int64],
+        reports: NDArray[np.int64],
+        values: NDArray[np.int64],
+        near: NDArray[np.bool_],
+        keeps: NDArray[np.bool_],
+        randomness: Randomness,
+    ) -> NDArray[np.int64]:
+        """Reports of this kind, near the stricter ``reports`` where they are so, and fresh elsewhere.
+
+        Args:
+            fresh: reports of this kind.
+            reports: the stricter ones.
+            values: the categories.
+            near: whether a report is one of those around or within the stricter one.
+            keeps: whether it then holds the category, where that is open.
+            randomness: of what is open beside.
+        """
+
+    @abstractmethod
+    def at(self, other: Level) -> "CategoryReport":
+        """Reports by the same sets at another level."""
 
     @property
     def inside(self) -> Fraction | float:
@@ -119,14 +177,18 @@ class SubsetSelection(Shown):
         Raises:
             Unsupported: for more than 2^20 entries.
         """
+        k = self.categories
+        if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
+            raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")
+        weighted = list(self.sets())
+        own, other = (self._likelihood(self.level.alpha, is_own) for is_own in (True, False))
+        rows = [[weight * (own if x in some else other) for weight, some in weighted] for x in range(k)]
+        return Channel(rows, outcomes=[str(some) for _, some in weighted])
+
+    def _likelihood(self, alpha: Any, is_own: bool) -> Any:
+        """How much likelier a set with the own category, or without it, is than blindly."""
         k, d = self.categories, self.size
-        if k * comb(k, d) > _LARGEST_MATRIX:
-            raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"{k} x {comb(k, d)}")
-        sets = list(combinations(range(k), d))
-        alpha = self.level.alpha
-        whole = comb(k - 1, d - 1) + comb(k - 1, d) * alpha
-        rows = [[(1 if x in some else alpha) / whole for some in sets] for x in range(k)]
-        return Channel(rows, outcomes=[str(some) for some in sets])
+        return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
 
     def inside_of(self, alpha: Any) -> Any:
         """p as a function of alpha."""
@@ -147,10 +209,7 @@ class SubsetSelection(Shown):
 
     def bound_of(self, alpha: Any, size: int) -> Any:
         """The bound of V that columns with ``size`` large entries give."""
-        k = self.categories
-        whole = size + alpha * (k - size)
-        g = (size + alpha * alpha * (k - size)) / (whole * whole)
-        return Fraction((k - 1) ** 2) / (g * (k * k) - k) - Fraction(k - 1, k)
+        return _bound(alpha, self.categories, size)
 
     @property
     def least_variance(self) -> Fraction | float:
@@ -159,8 +218,8 @@ class SubsetSelection(Shown):
         Of the sum over categories of the variances of unbiased estimates of the numbers of clients, a client, for the
         worst categories of the clients. Each client draws a report for itself, once, and keeps the level.
         """
-        best = best_report(self.categories, self.level)
-        return _number(self.level, lambda a: self.bound_of(a, best.size), round_down)
+        size = best_size(self.categories, self.level)
+        return _number(self.level, lambda a: self.bound_of(a, size), round_down)
 
     def verify(self) -> bool:
         """Whether no other size has a smaller bound than this one, over all of them, and the variance is the bound.
@@ -179,41 +238,27 @@ class SubsetSelection(Shown):
         return not any(self.bound_of(near, d).is_below(variance) for d in sizes)
 
 
-@checked
-def best_report(
-    categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
-) -> SubsetSelection:
-    """The report of one of k categories from which the clients of each can be counted with the least variance.
+def _bound(alpha: Any, k: int, size: int) -> Any:
+    whole = size + alpha * (k - size)
+    g = (size + alpha * alpha * (k - size)) / (whole * whole)
+    return Fraction((k - 1) ** 2) / (g * (k * k) - k) - Fraction(k - 1, k)
 
-    Class: each client draws one report for itself that keeps the level, by a law of any kind; the k numbers of clients
-    are estimated without bias. Least: the sum of the k variances, for the worst categories of the clients, exactly and
-    for any number of clients. The size is one of the two integers around k alpha/(1 + alpha); of two that are as good
-    the smaller.
 
-    Args:
-        categories: k >= 2.
-        epsilon: the level of a report, or alpha = exp(-epsilon) instead.
+def best_size(categories: int, at: Level) -> int:
+    """The size of sets with the least variance, the smaller at a tie: one of the integers around k alpha/(1 + alpha).
 
-    Raises:
-        NotALevel, OutOfRange: for what is no level, and fewer than two categories.
-
-    Source: [ye2018], [pan2026]; the proof is in docs/theory/local-protocols.md.
-
-    >>> [best_report(k, epsilon=1).size for k in (2, 4, 10, 1000)]
-    [1, 1, 3, 269]
-    >>> best_report(10, alpha="1/3").variance, best_report(10, alpha="1/3").verify()
-    (Fraction(333, 14), True)
+    >>> from utmost.laws.exact import level
+    >>> best_size(1000, level(1))
+    269
     """
-    k, at = natural(categories, "categories", least=2), level(epsilon, alpha)
-    bits = _BITS + 2 * k.bit_length()
+    k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)
     first, last = int(middle.lower), int(middle.upper) + 1
     sizes = sorted({min(max(d, 1), k - 1) for d in range(first, last + 1)})
-    best = SubsetSelection(k, sizes[0], at)
+    best = sizes[0]
     for d in sizes[1:]:
-        other = SubsetSelection(k, d, at)
-        if is_less(at, partial(best.bound_of, size=d), partial(best.bound_of, size=best.size)):
-            best = other
+        if is_less(at, partial(_bound, k=k, size=d), partial(_bound, k=k, size=best)):
+            best = d
     return best
 
 
@@ -236,3 +281,17 @@ def is_less(at: Level, first: Formula, second: Formula) -> bool:
 def _number(at: Level, formula: Formula, rounded: Callable[[Any], float] = nearest) -> Fraction | float:
     value = value_at(at, formula)
     return value if isinstance(value, Fraction) else rounded(value)
+
+
+def chance_inside(how: CategoryReport) -> Any:
+    """p, ready to be drawn: a Fraction, or a number known to any precision."""
+    if how.level.is_rational:
+        return how.inside_of(how.level.alpha_fraction())
+    formula: Formula = how.inside_of
+    return lambda bits: within_unit(value_at(how.level, formula, bits + _GUARD)).at(bits)  # type: ignore[arg-type]
+
+
+def within_unit(interval: Interval) -> Interval:
+    """The interval cut to 0..1, where a chance lies."""
+    unit = 1 << interval.bits
+    return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)

@@ -19,23 +19,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from utmost.design.geometry import refines
 from utmost.design.local.bits import Bits, draw_bits
-from utmost.design.local.categories import Formula, SubsetSelection, value_at
-from utmost.errors import OutOfRange
+from utmost.design.local.block_selection import BlockSelection
+from utmost.design.local.categories import CategoryReport, within_unit
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, checked, checked_parts, plain_array
 from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling.integers import uniform_integers
 from utmost.laws.sampling.item_words import int64_array
 from utmost.laws.sampling.random_bits import Randomness, secure
 
-Sets = NDArray[np.int64]
-"""Reports, shape (clients, size): each row the categories of a set, ascending."""
+Reports = NDArray[np.int64]
+"""Reports of one kind: for each client a row of categories, or the number of a block."""
 
 _CELLS = 1 << 22
+_MOST_PAIRS = 16
 
 
 @checked
-def report_categories(values: Any, how: SubsetSelection, *, randomness: Randomness | None = None) -> Sets:
+def report_categories(values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> Reports:
     """A fresh report of each client's category. Drawn again it would cost the level again: keep what was drawn.
 
     Args:
@@ -52,26 +54,26 @@ def report_categories(values: Any, how: SubsetSelection, *, randomness: Randomne
     >>> report_categories([3, 3, 0], best_report(5, alpha="1/2")).shape
     (3, 2)
     """
-    return _in_parts(partial(_reported, how=how), how.categories, secure(randomness), _values(values, how))
+    return _in_parts(how.drawn, how.categories, secure(randomness), _values(values, how))
 
 
 @checked
 def tighten_categories(
-    reports: Any, strict: SubsetSelection, loose: SubsetSelection, *, randomness: Randomness | None = None
-) -> Sets:
+    reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
+) -> Reports:
     """Reports at ``strict`` from those at ``loose``, without the categories: they lose nothing more.
 
     Raises:
         OutOfRange: where the one cannot be made of the other, and for what are no such reports.
     """
     pair = CategoryCoupling(strict, loose)
-    return _in_parts(pair.tightened, strict.categories, secure(randomness), _sets(reports, loose))
+    return _in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
 
 
 @checked
 def relax_categories(
-    values: Any, reports: Any, strict: SubsetSelection, loose: SubsetSelection, *, randomness: Randomness | None = None
-) -> Sets:
+    values: Any, reports: Any, strict: CategoryReport, loose: CategoryReport, *, randomness: Randomness | None = None
+) -> Reports:
     """Reports at ``loose``, given those at ``strict``: together they lose what those at ``loose`` lose.
 
     Relaxed again and again, all reports of a client together lose what the last one loses. Choose levels from what is
@@ -86,13 +88,14 @@ def relax_categories(
     Raises:
         OutOfRange: where no relaxation without loss exists, and for what are no such reports.
 
+    >>> from utmost.design.local import SubsetSelection
     >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
     >>> first = report_categories([3, 3, 0], strict)
     >>> relax_categories([3, 3, 0], first, strict, loose).shape
     (3, 2)
     """
     pair, true = CategoryCoupling(strict, loose), _values(values, strict)
-    read_reports = _sets(reports, strict)
+    read_reports = strict.read(reports)
     if len(read_reports) != len(true):
         raise OutOfRange("there must be one report for each client", came=f"{len(read_reports)} and {len(true)}")
     return _in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
@@ -109,22 +112,29 @@ class CategoryCoupling:
     Raises:
         OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other.
 
+    >>> from utmost.design.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
     0.566732...
     """
 
-    strict: SubsetSelection
-    loose: SubsetSelection
+    strict: CategoryReport
+    loose: CategoryReport
 
     def __post_init__(self) -> None:
         if self.strict.categories != self.loose.categories:
             came = f"{self.strict.categories} and {self.loose.categories}"
             raise OutOfRange("both reports must be of the same categories", came=came)
-        if not is_lossless(self.strict, self.loose):
+        is_one_kind = type(self.strict) is type(self.loose)
+        is_one_family = self.strict.at(self.loose.level) == self.loose
+        if (
+            not is_one_kind
+            or not (is_one_family or self.strict.is_complete)
+            or not is_lossless(self.strict, self.loose)
+        ):
             raise OutOfRange(
                 "the stricter report must be a randomised looser one",
                 came=f"{self.strict} and {self.loose}",
-                remedy="Keep one size for both levels: then it is, at any two.",
+                remedy="Keep the sets, or blocks, of one level for both: then it is, at any two.",
             )
 
     @property
@@ -133,42 +143,17 @@ class CategoryCoupling:
         chance = self._chance(lambda a1, a2: self._c(a1, a2), 128)
         return chance if isinstance(chance, Fraction) else float(chance.middle)
 
-    def tightened(self, loose: Sets, randomness: Randomness) -> Sets:
+    def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
         """A strict report from each loose one."""
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
         stays = self._drawn(np.zeros(len(loose), np.uint8), [self._c], randomness)
-        sets = _chosen(_everything(len(loose), k), d1, randomness)
-        near, extra = loose[stays], _others(loose[stays], k)
-        if d2 <= d1:
-            sets[stays] = np.concatenate([near, _chosen(extra, d1 - d2, randomness)], axis=1)
-        else:
-            sets[stays] = _chosen(near, d1, randomness)
-        return np.sort(sets, axis=1)
+        return self.strict.stricter(loose, self.loose, stays, randomness)
 
-    def relaxed(self, values: NDArray[np.int64], strict: Sets, randomness: Randomness) -> Sets:
+    def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
         """A loose report for each client with a strict one: by Bayes' rule, in two steps."""
-        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
-        own = (strict == values[:, None]).any(axis=1)
+        own = self.strict.holds(strict, values)
         near = self._drawn(own.view(np.uint8), [partial(self._nearby, has=has) for has in (False, True)], randomness)
         keeps = self._drawn(own.view(np.uint8), [partial(self._keeps, has=has) for has in (False, True)], randomness)
-        loose_reports = _reported(values, randomness, how=self.loose)
-        for has in (False, True):
-            rows = np.flatnonzero(near & (own == has))
-            sets, x, kept_value = strict[rows], values[rows], keeps[rows]
-            if d2 <= d1:
-                base, pool, wanted = sets[:, :0], _without(sets, x) if has else sets, d2
-                may_keep = has
-            else:
-                rest = _others(sets, k)
-                base, pool, wanted = sets, rest if has else _without(rest, x), d2 - d1
-                may_keep = not has
-            completed = np.empty((len(rows), wanted), np.int64)
-            drawn = min(wanted, pool.shape[1])
-            completed[:, :drawn] = _chosen(pool, drawn, randomness)
-            if may_keep and wanted:
-                completed[kept_value, -1] = x[kept_value]
-            loose_reports[rows] = np.concatenate([base, completed], axis=1)
-        return np.sort(loose_reports, axis=1)
+        return self.loose.looser(self.loose.drawn(values, randomness), strict, values, near, keeps, randomness)
 
     def _c(self, a1: Any, a2: Any) -> Any:
         if self.strict == self.loose:
@@ -213,13 +198,7 @@ _GUARD = 64
 
 
 def _known(chance: Any) -> Any:
-    return lambda bits: _within(chance(bits)).at(bits)
-
-
-def _within(interval: Interval) -> Interval:
-    """The interval cut to 0..1, where a chance lies."""
-    unit = 1 << interval.bits
-    return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
+    return lambda bits: within_unit(chance(bits)).at(bits)
 
 
 def _interval(at: Any, bits: int) -> Interval:
@@ -227,11 +206,18 @@ def _interval(at: Any, bits: int) -> Interval:
 
 
 @checked
-def is_lossless(strict: SubsetSelection, loose: SubsetSelection) -> bool:
+def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
     """Whether reports at ``strict`` can be relaxed to ``loose`` so that both together lose the looser level alone.
 
-    It is necessary and sufficient, over all joint laws with these two margins; by the inequality above.
+    It is necessary and sufficient, over all joint laws with these two margins. The same sets or blocks always can. Of
+    all sets of two sizes, the inequality above decides. Of blocks of two families it is necessary; a coupling by common
+    categories suffices where it exists; what is between is decided by a linear program in rationals.
 
+    Raises:
+        Unsupported: for two families of blocks between the two conditions, where a level has an irrational alpha, or
+            there are more than 2^16 pairs of blocks.
+
+    >>> from utmost.design.local import SubsetSelection
     >>> is_lossless(SubsetSelection(4, 2, "1/10"), SubsetSelection(4, 1, "1/2"))
     True
     >>> is_lossless(SubsetSelection(4, 2, 1), SubsetSelection(4, 1, "1.01"))
@@ -239,24 +225,51 @@ def is_lossless(strict: SubsetSelection, loose: SubsetSelection) -> bool:
     """
     if strict.categories != loose.categories or loose.level < strict.level:
         return False
-    if strict.size == loose.size:
+    if strict.at(loose.level) == loose:
         return True
+    if not _is_at_most(strict, loose, lambda a1, a2: (strict.inside_of(a1), _most_inside(strict, loose, a2))):
+        return False
+    if (strict.is_complete and loose.is_complete) or _is_at_most(strict, loose, _common_law(strict, loose)):
+        return True
+    if strict.bits + loose.bits > _MOST_PAIRS or not (strict.level.is_rational and loose.level.is_rational):
+        raise Unsupported(
+            "whether these blocks follow each other must be decided by a program of rationals",
+            came="too many blocks, or an alpha that is no fraction",
+            remedy="Keep the blocks of the first report: they can be relaxed to every level.",
+        )
+    return bool(refines(better=loose.channel, worse=strict.channel))
+
+
+def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:
+    """What must not pass 1: the slope of P(S_1 | S_2) / w(S_1) in the common members, times how few there can be."""
+    k, d1, d2 = strict.categories, strict.size, loose.size
+    fewest = max(d1 + d2 - k, 0)
+    if isinstance(strict, BlockSelection) and isinstance(loose, BlockSelection):
+        fewest = strict.family.least_common(loose.family)
+
+    def sides(a1: Any, a2: Any) -> tuple[Any, Any]:
+        own, most = strict.inside_of(a1) * k - d1, loose.inside_of(a2) * k - d2
+        return own * (k * (k - 1) * (Fraction(d1 * d2, k) - fewest)), most * (d1 * (k - d1))
+
+    return sides
+
+
+def _is_at_most(strict: CategoryReport, loose: CategoryReport, sides: Any) -> bool:
+    """Whether one function of both alphas is at most another; not where they agree to 2^14 bits of irrational ones."""
     pair = (strict.level, loose.level)
     if all(at.is_rational for at in pair):
-        most = _most_inside(strict, loose, loose.level.alpha_fraction())
-        return bool(strict.inside_of(strict.level.alpha_fraction()) <= most)
+        first, second = sides(*(at.alpha_fraction() for at in pair))
+        return bool(first <= second)
     bits = 256
-    while True:
-        alphas = [_interval(at, bits) for at in pair]
-        mine, most = strict.inside_of(alphas[0]), _most_inside(strict, loose, alphas[1])
-        if mine.is_below(most) or most.is_below(mine):
-            return bool(mine.is_below(most))
-        if bits > 1 << 14:
-            return False
+    while bits <= 1 << 14:
+        first, second = sides(*(_interval(at, bits) for at in pair))
+        if first.is_below(second) or second.is_below(first):
+            return bool(first.is_below(second))
         bits *= 2
+    return False
 
 
-def _most_inside(strict: SubsetSelection, loose: SubsetSelection, a2: Any) -> Any:
+def _most_inside(strict: CategoryReport, loose: CategoryReport, a2: Any) -> Any:
     k, d1, d2 = strict.categories, strict.size, loose.size
     p2 = loose.inside_of(a2)
     return p2 + (1 - p2) * Fraction(d1 - d2, k - d2) if d2 <= d1 else p2 * Fraction(d1, d2)
@@ -271,6 +284,7 @@ class CategoryCounts(Shown):
         seen: shape (k,).
         clients: how many reports there are.
 
+    >>> from utmost.design.local import SubsetSelection
     >>> CategoryCounts.of([[0, 1], [1, 2]], SubsetSelection(4, 2, 1)).seen.tolist()
     [1, 2, 1, 0]
     """
@@ -287,14 +301,14 @@ class CategoryCounts(Shown):
 
     @classmethod
     @checked
-    def of(cls, reports: Any, how: SubsetSelection) -> "CategoryCounts":
+    def of(cls, reports: Any, how: CategoryReport) -> "CategoryCounts":
         """The counts of reports, shape (clients, size).
 
         Raises:
             OutOfRange: for what are no such reports.
         """
-        sets = _sets(reports, how)
-        return cls(np.bincount(sets.ravel(), minlength=how.categories), len(sets))
+        read_reports = how.read(reports)
+        return cls(how.holders(read_reports), len(read_reports))
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         """The counts of both: reports can be counted batch by batch."""
@@ -303,20 +317,20 @@ class CategoryCounts(Shown):
         return CategoryCounts(self.seen + other.seen, self.clients + other.clients)
 
     @checked
-    def estimates(self, how: SubsetSelection) -> NDArray[np.float64]:
+    def estimates(self, how: CategoryReport) -> NDArray[np.float64]:
         """Unbiased estimates of the number of clients in each category, (seen - q n)/(p - q); they sum to n."""
         p, q = float(how.inside), float(how.outside)
         return np.asarray((self.seen - q * self.clients) / (p - q), dtype=np.float64)
 
     @checked
-    def errors(self, how: SubsetSelection) -> NDArray[np.float64]:
+    def errors(self, how: CategoryReport) -> NDArray[np.float64]:
         """The standard errors of the estimates, by the reports alone, at the estimated numbers of clients."""
         own, other = how.variances
         true = np.clip(self.estimates(how), 0, self.clients)
         return np.asarray(np.sqrt(true * own + (self.clients - true) * other), dtype=np.float64)
 
 
-def _values(values: Any, how: SubsetSelection) -> NDArray[np.int64]:
+def _values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
     categories = plain_array(values, "list of categories")
     whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
     if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):
@@ -326,64 +340,8 @@ def _values(values: Any, how: SubsetSelection) -> NDArray[np.int64]:
     return categories.astype(np.int64)
 
 
-def _sets(reports: Any, how: SubsetSelection) -> Sets:
-    sent = plain_array(reports, "list of reports")
-    if sent.ndim != 2 or sent.shape[1] != how.size or sent.dtype.kind not in "iu":
-        raise OutOfRange(
-            f"reports must be integers of the shape (clients, {how.size})", came=sent.shape, where="reports"
-        )
-    sets = np.sort(sent.astype(np.int64), axis=1)
-    if sets.size and (sets.min() < 0 or sets.max() >= how.categories or (sets[:, 1:] == sets[:, :-1]).any()):
-        required = f"a report must hold {how.size} different categories in 0..{how.categories - 1}"
-        raise OutOfRange(required, came="another", where="reports")
-    return sets
-
-
-def _in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Sets:
+def _in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
     """What is drawn for some clients at a time, so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)
     return np.concatenate([draw(*(column[at : at + step] for column in columns), randomness) for at in starts])
-
-
-def _reported(values: NDArray[np.int64], randomness: Randomness, how: SubsetSelection) -> Sets:
-    """d of the k - 1 others in random order, the last of which gives way to the own category where that is in."""
-    k = how.categories
-    others = _chosen(_everything(len(values), k - 1), how.size, randomness)
-    others += others >= values[:, None]
-    inside = _inside(how)
-    own = draw_bits(np.zeros(len(values), np.uint8), [inside], randomness)
-    others[own, -1] = values[own]
-    return np.sort(others, axis=1)
-
-
-def _inside(how: SubsetSelection) -> Any:
-    if how.level.is_rational:
-        return how.inside_of(how.level.alpha_fraction())
-    formula: Formula = how.inside_of
-    return lambda bits: _within(value_at(how.level, formula, bits + _GUARD)).at(bits)  # type: ignore[arg-type]
-
-
-def _everything(count: int, size: int) -> Sets:
-    return np.tile(np.arange(size, dtype=np.int64), (count, 1))
-
-
-def _others(sets: Sets, categories: int) -> Sets:
-    """The categories that are not in each set, ascending."""
-    inside = np.zeros((len(sets), categories), np.bool_)
-    np.put_along_axis(inside, sets, True, axis=1)
-    return np.nonzero(~inside)[1].reshape(len(sets), categories - sets.shape[1]).astype(np.int64)
-
-
-def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
-    """Each set without one of its members."""
-    return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
-
-
-def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
-    """Of each row so many members in uniformly random order: the first steps of a shuffle."""
-    rows, shuffled = np.arange(len(pool)), pool.copy()
-    for at in range(size):
-        other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)
-        shuffled[rows, at], shuffled[rows, other] = shuffled[rows, other], shuffled[rows, at].copy()
-    return shuffled[:, :size]

@@ -20,6 +20,7 @@ from utmost.design.channels import Channel
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, is_exact, natural, plain_array
 from utmost.laws.exact.linear_algebra import independent
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 
 # Sums of so many products of floats are off by less than this part, and a few for the quotients.
@@ -45,6 +46,7 @@ class Population(Shown):
 
 
 @checked
+@long_work("Finding the population")
 def iterative_bayesian_update(
     channel: Channel, counts: object, *, within: Number = "1e-6", steps: int = 10_000
 ) -> Population:

@@ -11,6 +11,7 @@ corrected to an exactly private channel, the multipliers to a feasible dual, and
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
 from utmost.errors import SolverFailed, WrongKind
 from utmost.laws.exact import Array, Floats, checked
+from utmost.laws.exact.long_work import tell
 from utmost.laws.exact.one_thread import one_blas_thread
 from utmost.laws.programs.many_columns import Shares, central_shares, exact_sums
 
@@ -225,11 +227,13 @@ class _Search:
 
     def run(self, gap: float, progress: Progress | None) -> None:
         """Rounds until the bounds are as near as asked, or nothing helps."""
-        rounds = 0
+        rounds, widest = 0, 0.0
         while True:
             self._solve()
             self._price(rounds)
             rounds += 1
+            widest = max(widest, self.gap)
+            tell(*_share_done(widest, self.gap, self.aim(gap)), note=f"round {rounds}")
             if progress is not None:
                 progress(rounds, self.gap / max(self.upper, _NOTHING))
             if self.gap <= self.aim(gap) or self.fruitless > _STALLED:
@@ -318,3 +322,10 @@ def _scaled(rays: Floats, weights: Floats) -> Floats:
 
 def _floats(numbers: Array) -> NDArray[np.float64]:
     return np.asarray(numbers, dtype=np.float64)
+
+
+def _share_done(first: float, now: float, aim: float) -> tuple[float, float]:
+    """How far a gap has come that shrinks by a factor a round, and how far it has to."""
+    if not 0 < aim < now <= first < float("inf"):
+        return 0.0, 0.0
+    return log(first / now), log(first / aim)

@@ -19,6 +19,7 @@ from utmost.design.spaces import Consumer, Space, level_per
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import natural
 from utmost.laws.exact.shown import Shown
 
@@ -28,6 +29,7 @@ _DRAWN_TO = 1e-3  # of the loss: a curve is drawn no finer
 
 
 @checked
+@long_work("Designing")
 def designs_in_turn(
     problems: Sequence[tuple[PrivacyType, Consumer]], *, gap: float = 1e-7, progress: TurnProgress | None = None
 ) -> tuple[Optimum, ...]:
@@ -137,6 +139,7 @@ class LossCurve(Shown):
 
 
 @checked
+@long_work("Designing along a curve")
 def loss_curve(
     space: Space,
     consumer: Consumer,

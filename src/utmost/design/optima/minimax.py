@@ -27,6 +27,7 @@ from utmost.design.spaces import Consumer, LineMetric, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.exact_optima import solve_exactly
 from utmost.laws.programs.highs import solve
@@ -103,6 +104,7 @@ def worst_loss(matrix: Array, loss: Array, possible: Sequence[int]) -> Any:
 
 
 @checked
+@long_work("Designing for the worst prior")
 def minimax_mechanism(
     ptype: PrivacyType, loss: object, possible: Sequence[int] | None = None, *, exactly: bool | None = None
 ) -> MinimaxOptimum:

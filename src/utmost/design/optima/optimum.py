@@ -29,6 +29,7 @@ from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, checked
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.exact_optima import solve_exactly
 from utmost.laws.programs.highs import solve
@@ -202,6 +203,7 @@ def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | 
 
 
 @checked
+@long_work("Designing")
 def optimal_mechanism(
     ptype: PrivacyType,
     consumer: Consumer,

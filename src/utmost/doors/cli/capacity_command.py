@@ -11,12 +11,13 @@ from utmost.design.capacities import capacity as capacity_of
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, number, screen
+from utmost.doors.cli.screen import facts, number, screen
 from utmost.doors.documents import capacities
 from utmost.doors.documents.channel_files import document as channel_document
 from utmost.doors.documents.measure_names import SAYS, prior_of
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 
 _MEANINGS = {
@@ -138,7 +139,7 @@ def _by_measure(
     """The capacity by one measure at one prior; what is written is the mechanism, as a channel."""
     spelled, ptype = secrets.at(level)
     measure, belief = measured.read(), prior_of(prior, ptype.space.size)
-    with busy(f"Listing the vertices of {spelled}"):
+    with long_work(f"Listing the vertices of {spelled}"):
         capacity = capacity_of(ptype, measure, "additive", belief)
         verified = bool(capacity.certificate.verify())
     before, exactly = measure.prior(belief), exact_text(capacity.value)

@@ -6,28 +6,40 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from utmost.design.local import CategoryCounts, SubsetSelection, best_report, is_lossless, report_categories
+from utmost.design.local import (
+    BlockSelection,
+    CategoryCounts,
+    CategoryReport,
+    SubsetSelection,
+    balanced_family,
+    best_report,
+    is_lossless,
+    report_categories,
+)
 from utmost.doors.cli import file_options, options, people_options, table_options
-from utmost.doors.cli.option_kinds import option
+from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.reports import print_json
-from utmost.errors import BadTable, OutOfRange
+from utmost.doors.documents.surveys import SURVEY, Survey
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import natural
 from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.statements import codec
 from utmost.publish.tables import csv_table, files
 from utmost.publish.tables.adapters import no_column
 from utmost.publish.tables.atomic import write_together
 from utmost.publish.tables.text_files import TextFile
 
-_SHOWN, _JOINT = 24, "|"
+_SHOWN, _JOINT, _DIGITS = 24, "|", 18
 
 
 def show_categories(report: dict[str, Any]) -> None:
     """Print what `utmost categories` reports of a protocol."""
     size = report["size"]
     of = f"{size} of {report['categories']} categories"
+    kind = "a block" if report["short"] else "subset selection"
     shown = {
-        "report": f"{of}: subset selection" if size > 1 else f"one of {report['categories']}: randomised response",
+        "report": f"{of}: {kind}" if size > 1 else f"one of {report['categories']}: randomised response",
         "level": f"epsilon = {report['epsilon']} for each client",
         "holds the own category": f"with probability {_value(report, 'inside')}",
         "holds any other": f"with probability {_value(report, 'outside')}",
@@ -35,10 +47,13 @@ def show_categories(report: dict[str, Any]) -> None:
         "no other report is off by less": "checked" if report["least"] else "another size is",
         "randomised response": f"would be off by {number(report['response_error'], 4)} sqrt(n)",
     }
+    if report["short"]:
+        shown["length of a report"] = f"{report['bits']} bits; {report['set_bits']} where any set may come"
     if report["relaxed"] is not None:
         told = report["relaxed"]
-        shown["relaxed to its best report"] = f"epsilon = {told['epsilon']}, of {told['size']}: " + (
-            "lossless" if told["lossless"] else "not lossless, by theorem"
+        verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided of so many blocks"}
+        shown["relaxed to its best report"] = (
+            f"epsilon = {told['epsilon']}, of {told['size']}: " + (verdict[told["lossless"]])
         )
         shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
         shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"
@@ -63,6 +78,11 @@ Reports = Annotated[
     file_options.File | None, file_options.file_option("FILE", "Count the reports in a file that --out wrote.")
 ]
 Out = Annotated[Path | None, option("FILE", "With --file: write the reports, and nothing else.")]
+Short = Annotated[bool, flag("Report the number of a block: the same error in fewer bits.", "--short")]
+Save = Annotated[Path | None, option("FILE", "With --short: write labels, level and blocks, which all must share.")]
+Saved = Annotated[
+    file_options.File | None, file_options.file_option("FILE", "The survey that --save wrote, in place of the others.")
+]
 
 
 def categories(
@@ -71,6 +91,9 @@ def categories(
     categories: Categories = None,
     level: options.AskedLevel,
     size: Size = None,
+    short: Short = False,
+    save: Save = None,
+    survey: Saved = None,
     up_to: UpTo = None,
     table: Table = None,
     column: Column = None,
@@ -86,9 +109,15 @@ def categories(
     variances of unbiased counts. With --file a report is drawn for each row; with --reports they are counted, with
     error bars.
     """
-    names = _names(labels, categories)
-    at = level.read()
-    how = best_report(len(names), at) if size is None else SubsetSelection(len(names), size, at)
+    if survey is not None:
+        if short or level.is_given or any(setting is not None for setting in (labels, categories, size, save)):
+            raise OutOfRange("a survey says labels, level and blocks itself", came="another", where="--survey")
+        saved = SURVEY.read(survey)
+        names = list(saved.labels)
+        how: CategoryReport = saved.how
+    else:
+        names = _names(labels, categories)
+        how = _chosen(len(names), level, size, is_short=short)
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
         raise OutOfRange("one of --file, --reports and --up-to can be asked for", came="several")
     if table is not None:
@@ -97,10 +126,22 @@ def categories(
         raise OutOfRange("--column and --out go with --file", came="none")
     if reports is not None:
         return _count(spelling.of(reports), names, how, as_json=as_json)
+    if save is not None:
+        if not isinstance(how, BlockSelection):
+            raise OutOfRange("--save goes with --short", came="none", where="--save")
+        document = SURVEY.document(Survey(tuple(names), how))
+        write_together({save: lambda opened: codec.write(document, opened)})
     report = _report(how, up_to)
     if as_json:
         return print_json(report)
     show_categories(report)
+
+
+def _chosen(count: int, level: options.AskedLevel, size: int | None, *, is_short: bool) -> CategoryReport:
+    """The report that was asked for: of all sets, or short, of blocks."""
+    at = level.read()
+    how = best_report(count, at) if size is None else SubsetSelection(count, size, at)
+    return BlockSelection(balanced_family(count, how.size), at) if is_short else how
 
 
 def _names(labels: list[str] | None, count: int | None) -> list[str]:
@@ -117,11 +158,14 @@ def _names(labels: list[str] | None, count: int | None) -> list[str]:
     return names
 
 
-def _report(how: SubsetSelection, up_to: str | None) -> dict[str, Any]:
+def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
     response = SubsetSelection(how.categories, 1, how.level)
     return {
         "categories": how.categories,
         "size": how.size,
+        "short": not how.is_complete,
+        "bits": None if how.is_complete else how.bits,
+        "set_bits": None if how.is_complete else SubsetSelection(how.categories, how.size, how.level).bits,
         **level_facts(how.level),
         **_number("inside", how.inside),
         **_number("outside", how.outside),
@@ -134,21 +178,31 @@ def _report(how: SubsetSelection, up_to: str | None) -> dict[str, Any]:
     }
 
 
-def _relaxed(how: SubsetSelection, up_to: str) -> dict[str, Any]:
-    later = best_report(how.categories, up_to)
+def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
+    later: CategoryReport = best_report(how.categories, up_to)
+    if not how.is_complete:
+        later = BlockSelection(balanced_family(how.categories, later.size), later.level)
     if later.level < how.level:
         raise OutOfRange("the later level must be the looser one", came=up_to, where="--up-to")
-    same = SubsetSelection(how.categories, how.size, later.level)
+    same = how.at(later.level)
     return {
         **level_facts(later.level),
         "size": later.size,
-        "lossless": is_lossless(how, later),
+        "lossless": _verdict(how, later),
         "error": _error(later),
         "same_size_error": _error(same),
     }
 
 
-def _error(how: SubsetSelection) -> float:
+def _verdict(how: CategoryReport, later: CategoryReport) -> bool | None:
+    """Whether the one can follow the other at no loss; None where that is not decided."""
+    try:
+        return is_lossless(how, later)
+    except Unsupported:
+        return None
+
+
+def _error(how: CategoryReport) -> float:
     """The root of the mean square error of one category's count, for one client."""
     return float((float(how.variance) / how.categories) ** 0.5)
 
@@ -158,7 +212,7 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
 
 
 def _draw(
-    table: Path, column: str | None, names: list[str], how: SubsetSelection, out: Path | None, form: str | None
+    table: Path, column: str | None, names: list[str], how: CategoryReport, out: Path | None, form: str | None
 ) -> None:
     """A report for each row, in the order of the rows."""
     if column is None:
@@ -171,8 +225,8 @@ def _draw(
         if cell not in numbers:
             raise BadTable("every cell must be one of the labels", came="another", where=f"{table}, line {line}")
         values.append(numbers[cell])
-    drawn = report_categories(values, how)
-    report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn.tolist()]}
+    drawn = report_categories(values, how).tolist()
+    report = {"report": [_JOINT.join(names[k] for k in some) for some in drawn] if how.is_complete else drawn}
     if file is None:
         return table_options.give_table(report, form)
     write_together({file: lambda opened: files.write(report, opened, file)})
@@ -197,18 +251,9 @@ def _cells(table: Path, column: str) -> list[tuple[int, str]]:
     return [(line, record[at].strip()) for line, record in records[1:]]
 
 
-def _count(reports: Path, names: list[str], how: SubsetSelection, *, as_json: bool) -> None:
+def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: bool) -> None:
     """How many clients have each category, with error bars."""
-    numbers = {name: k for k, name in enumerate(names)}
-    sets = []
-    for line, cell in _cells(reports, "report"):
-        members = cell.split(_JOINT)
-        if len(members) != how.size or not all(member in numbers for member in members):
-            raise BadTable(
-                f"a report must hold {how.size} of the labels", came="another", where=f"{reports}, line {line}"
-            )
-        sets.append([numbers[member] for member in members])
-    counted = CategoryCounts.of(np.array(sets, np.int64).reshape(-1, how.size), how)
+    counted = CategoryCounts.of((_sets if how.is_complete else _blocks)(reports, names, how), how)
     estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()
     rows = [
         {"category": name, "estimate": value, "error": error}
@@ -221,3 +266,26 @@ def _count(reports: Path, names: list[str], how: SubsetSelection, *, as_json: bo
     )
     shown = [[row["category"], f"{row['estimate']:,.1f}", f"{row['error']:,.1f}"] for row in rows]
     screen().print(grid(["category", "clients", "standard error"], shown[:_SHOWN]))
+
+
+def _sets(reports: Path, names: list[str], how: CategoryReport) -> Any:
+    """The sets of labels in the rows of a file."""
+    numbers, sets = {name: k for k, name in enumerate(names)}, []
+    for line, cell in _cells(reports, "report"):
+        members = cell.split(_JOINT)
+        if len(members) != how.size or not all(member in numbers for member in members):
+            raise BadTable(
+                f"a report must hold {how.size} of the labels", came="another", where=f"{reports}, line {line}"
+            )
+        sets.append([numbers[member] for member in members])
+    return np.array(sets, np.int64).reshape(-1, how.size)
+
+
+def _blocks(reports: Path, names: list[str], how: CategoryReport) -> Any:
+    """The numbers of blocks in the rows of a file."""
+    blocks = []
+    for line, cell in _cells(reports, "report"):
+        if not cell.isascii() or not cell.isdigit() or len(cell) > _DIGITS:
+            raise BadTable("a report must be the number of a block", came="another", where=f"{reports}, line {line}")
+        blocks.append(int(cell))
+    return np.array(blocks, np.int64)

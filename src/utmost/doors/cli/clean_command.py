@@ -10,10 +10,11 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import busy, facts, number, screen
+from utmost.doors.cli.screen import facts, number, screen
 from utmost.doors.cli.total_command import ReleaseFile
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.releases import CleanRelease, WorkloadRelease
 from utmost.publish.statements.statement_files import check_free, publish, sidecar_path
 from utmost.publish.statements.workload_files import read_workload
@@ -55,7 +56,7 @@ def clean(
     words = read.domain.level_names(read.domain.finest) if family is None else read_family(read.domain, _total(family))
     if not all(isinstance(word, str) for word in words):
         raise OutOfRange("a clean table is of whole levels", came=repr(family), where="--family")
-    with busy("Making whole numbers"):
+    with long_work("Making whole numbers"):
         whole = read.clean(None if given is None else _facts(given), hold=hold)
     table, report = _table(read, whole, list(words)), whole.said(None, list(words))
     if out is not None:

@@ -16,11 +16,12 @@ from utmost.design.spaces import counts
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import options, people_options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, number, screen
+from utmost.doors.cli.screen import facts, number, screen
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.reports import exact_text
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Level, exact
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 
 
@@ -101,7 +102,7 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
         raise OutOfRange("alpha must be rational here", came=f"epsilon = {at.epsilon}", remedy=remedy)
     space = counts(query.rows)
     consumer = consumer_of(prior, loss, space, at)
-    with busy(f"Solving the program on {query.values**query.rows} databases"):
+    with long_work(f"Solving the program on {query.values**query.rows} databases"):
         best, mechanism = best_worst_case(query, at.alpha_fraction(), consumer)
         alone = optimal_mechanism(PrivacyType(space, at), consumer).loss
     mean = worst_case_loss(query, expanded(query, averaged(query, mechanism)), consumer)
@@ -119,7 +120,7 @@ def _proposition(query: CountQuery, at: Level, prior: str, loss: str) -> dict[st
 
 def _conflict(at: Level, tilt: str) -> dict[str, Any]:
     query, first, second = conflicting_users(exact(tilt, "tilt"))
-    with busy("Solving the program for both"):
+    with long_work("Solving the program for both"):
         optimum = shared_mechanism(PrivacyType(query.space, at), [first, second])
     return {
         "tilt": tilt,

@@ -16,8 +16,9 @@ from rich.text import Text
 from utmost.doors.cli import options
 from utmost.doors.cli.ledger_place import check_no_password, is_server
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, grid, screen
+from utmost.doors.cli.screen import facts, grid, screen
 from utmost.errors import EntropyFailed
+from utmost.laws.exact.long_work import long_work
 from utmost.version import __version__
 
 Check = Annotated[bool, flag("Run the self-check, too: some seconds, half a minute at most.")]
@@ -62,7 +63,7 @@ def doctor(
         "files": _files(ledger, key_file, witness),
     }
     if check:
-        with busy("Checking"):
+        with long_work("Checking"):
             report["check"] = _checked()
     report["well"] = _is_well(report)
     answer.give(report, lambda: _show(report))

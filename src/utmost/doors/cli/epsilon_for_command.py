@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 from utmost.doors.cli import options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import busy, facts, number, percent, screen
+from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.doors.documents.cost_files import cost_of
 from utmost.doors.documents.reports import plan_report
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact, level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.releases import Plan, PlanarLaw, plan_release, planar_epsilon_for
 from utmost.publish.releases import epsilon_for as least_epsilon
@@ -38,7 +39,7 @@ Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a p
 
 def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
     """The level for points, for programs and for people."""
-    with busy("Searching"):
+    with long_work("Searching"):
         least = planar_epsilon_for(radius, confidence, per=per, dimensions=dimensions)
     law = PlanarLaw(level(least), dimensions, exact(per, "per"))
     bar = law.radius(confidence)
@@ -91,7 +92,7 @@ def epsilon_for(
         "neighbours": neighbours,
         "relaxable": relaxable,
     }
-    with busy("Searching"):
+    with long_work("Searching"):
         epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
     plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
     answer.give(plan_report(plan), lambda: show_plan(plan, wanted=radius))

@@ -1,5 +1,6 @@
 """`utmost export`: a design as files from which a phone or a page draws for itself, exactly."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,10 @@ from utmost.doors.documents.reports import print_json
 from utmost.doors.documents.sampler_files import Language, sampler_files
 from utmost.doors.documents.samplers import Sampler, sampler_of
 from utmost.doors.documents.space_names import space_named
+from utmost.doors.documents.surveys import SURVEY, Survey, survey_files
 from utmost.errors import OutOfRange
+from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.statements import codec
 from utmost.publish.tables.atomic import Writer, write_together
 
 To = Annotated[Language, option(None, "The language of what draws; js is a page, and a module for apps.")]
@@ -39,14 +43,20 @@ def export(
 ) -> None:
     """Write a saved mechanism as files from which phones and pages draw for themselves, with exactly its probabilities.
 
-    The certificate of a design is checked first, and of a channel the level is computed. The files hold the table of
-    the mechanism and no data: a phone draws from them by its own secure randomness, and sends the answer alone.
+    The certificate of a design is checked first, and of a channel the level is computed; of a survey that utmost
+    categories --save wrote, the balance of its blocks. The files hold the table of the mechanism and no data: a phone
+    draws from them by its own secure randomness, and sends the answer alone.
     """
+    survey = _survey(design)
+    if survey is not None:
+        if to != "js" or space is not None:
+            raise OutOfRange("a survey is written as js, and names its own answers", came="another", where="--to")
+        return _export_survey(survey.rounded if rounded else survey, out, as_json=as_json)
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
         saved = _rounded(saved)
     sampler = sampler_of(saved)
-    names = _write(sampler, to, out)
+    names = _write(sampler_files(sampler, to), out)
     report = _report(sampler, saved, names)
     if as_json:
         return print_json(report)
@@ -60,9 +70,31 @@ def _rounded(saved: SavedMechanism) -> SavedMechanism:
     return replace(saved, mechanism=saved.mechanism.rounded, checked=checked)
 
 
-def _write(sampler: Sampler, to: Language, folder: Path) -> list[str]:
+def _survey(path: Path) -> Survey | None:
+    """The survey in a file; None for anything else, which is read as a mechanism."""
+    if path.suffix.lower() != ".json":
+        return None
+    document = codec.read_json(path, "a design must")
+    is_survey = isinstance(document, dict) and document.get("kind") == SURVEY.kind
+    return SURVEY.of(document, str(path)) if is_survey else None
+
+
+def _export_survey(survey: Survey, out: Path, *, as_json: bool) -> None:
+    names, how = _write(survey_files(survey), out), survey.how
+    report = {"files": names, "labels": len(survey.labels), "bits": how.bits, **level_facts(how.level)}
+    if as_json:
+        return print_json(report)
+    shown = {
+        "written": ", ".join(names),
+        "a report": f"{how.bits} bits, of {len(survey.labels)} answers",
+        "level": f"epsilon = {report['epsilon']} for each report",
+        "checked": "every two answers are together in blocks of one weight",
+    }
+    screen().print(facts(shown))
+
+
+def _write(contents: Mapping[str, bytes], folder: Path) -> list[str]:
     """Write all files into the folder, which is made where it is not there; none where one cannot be."""
-    contents = sampler_files(sampler, to)
     is_new = not folder.exists()
     if is_new:
         folder.mkdir()

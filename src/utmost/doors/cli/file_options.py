@@ -119,12 +119,14 @@ Published = Annotated[
         parser=published,
     ),
 ]
-TableFile = Annotated[File, file_argument("TABLE", "A file: .csv, .tsv, .jsonl, .feather or .parquet; - for the pipe.")]
+TableFile = Annotated[
+    File, file_argument("TABLE", "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file; - for the pipe.")
+]
 TableOrLake = Annotated[
     File,
     argument(
         "TABLE",
-        "A .csv, .tsv, .jsonl, .feather or .parquet file, or a folder of .parquet files; - for the pipe.",
+        "A .csv, .tsv, .jsonl, .feather, .parquet or .xlsx file, or a folder of .parquet files; - for the pipe.",
         parser=lake,
     ),
 ]

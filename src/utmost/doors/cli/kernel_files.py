@@ -61,7 +61,7 @@ def kernel_header(ptype: PrivacyType) -> list[str]:
 
 
 def search(
-    ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], None] = lambda done: None
+    ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], object] = lambda done: None
 ) -> Search:
     """Search for the kernels of a type from where the state file says, or from the start where there is none.
 

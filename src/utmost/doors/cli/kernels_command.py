@@ -16,11 +16,12 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, entry_text, facts, grid, percent, screen, share_done, tallied
+from utmost.doors.cli.screen import entry_text, facts, grid, percent, screen, tallied, told_in_logs
 from utmost.doors.cli.vertices_command import draw_type
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
 from utmost.laws.exact import exact, natural
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.statements.codec import header, write_list
 
@@ -142,10 +143,10 @@ def _check_one(wanted_options: dict[str, bool]) -> None:
 
 def _searched(spelled: str, ptype: PrivacyType, resume: Path | None, out: Path | None) -> dict[int, int]:
     """How many kernels there are of each size, with a bar on a terminal."""
-    with share_done(f"Searching the kernels of {spelled}") as watch:
+    with told_in_logs(f"Searching the kernels of {spelled}") as told:
         if resume is None:
-            return kernel_sizes(ptype, watch)
-        return dict(sorted(search(ptype, resume, out, watch).sizes.items()))
+            return kernel_sizes(ptype, lambda done: told(done, 1))
+        return dict(sorted(search(ptype, resume, out, lambda done: told(done, 1)).sizes.items()))
 
 
 def _rows(ptype: PrivacyType) -> Iterator[list[str]]:
@@ -171,7 +172,7 @@ def _report(spelled: str, ptype: PrivacyType, sizes: dict[int, int]) -> dict[str
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
-    with busy(f"Sorting the kernels of {spelled} into orbits"):
+    with long_work(f"Sorting the kernels of {spelled} into orbits"):
         orbits = listed_kernels(ptype)
         parts = orbits.orbits()
     rows = [
@@ -192,7 +193,7 @@ def _estimate(
     answer: options.Answer,
 ) -> None:
     wanted = None if size is None else natural(size, "--size", least=1)
-    with busy(f"Sampling the kernels of {spelled}"):
+    with long_work(f"Sampling the kernels of {spelled}"):
         estimate = estimate_kernels(
             ptype,
             natural(samples, "--estimate", least=2),

@@ -11,11 +11,12 @@ from rich.text import Text
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.promise_options import points_of, strategy_of
 from utmost.doors.cli.release_options import ReleaseMemory
-from utmost.doors.cli.screen import busy, counted, facts, number, percent, promised, screen, watched
+from utmost.doors.cli.screen import facts, number, percent, promised, screen, watched
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts, level_text, stated_level
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
@@ -207,7 +208,7 @@ class Question:
         if out is None:
             statement = report(cells_digest(table))
         elif again and out.is_file():
-            statement = report(statement_files.check_repeated(table, out))
+            statement = report(statement_files.check_repeated(table, report, out))
         else:
             statement = statement_files.publish(table, report, out, watched, signer)
         if as_json:
@@ -250,7 +251,7 @@ def publish_in_ledger(
     again = memory.request is not None and not planned
     question.check_kind(planned=planned)
     signer = question.checked(table, again=again)
-    with busy(f"Checking {table.name}"):
+    with long_work(f"Checking {table.name}"):
         is_parquet = answer.out is not None and files.ending_of(answer.out) in files.PARQUET
         by_item = is_parquet and promise.by_item
         source = files.brought(table, by_item=by_item) if brought is None else brought
@@ -260,7 +261,7 @@ def publish_in_ledger(
         return _rehearse(source, promise, memory, question)
     with memory.place.opened(create=memory.create) as opened:
         call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
-        with counted("Publishing") as progress:
+        with long_work("Publishing") as progress:
             release = opened.publish(question.name, source, promise, **call, request=memory.request, progress=progress)
         question.give(opened, release, signer, again=again)
 

@@ -11,8 +11,9 @@ from rich.text import Text
 from utmost.doors.cli import ledger_answers, options
 from utmost.doors.cli.ledger_place import Place
 from utmost.doors.cli.option_kinds import argument, flag, option
-from utmost.doors.cli.screen import busy, facts, grid, screen
+from utmost.doors.cli.screen import facts, grid, screen
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger import Ledger
 from utmost.publish.tables.atomic import check_absent
 
@@ -84,7 +85,7 @@ def status(*, place: Place, answer: options.Answer) -> None:
 
 def verify(*, place: Place, answer: options.Answer) -> None:
     """Read the whole ledger and recompute all of it; exit code 1 where it is damaged or in quarantine."""
-    with place.opened() as opened, busy("Verifying"):
+    with place.opened() as opened, long_work("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
     answer.give(report, lambda: show_verification(report))
@@ -122,7 +123,7 @@ def backup(
 ) -> None:
     """Write a consistent copy of the ledger, whatever else is being written. Keep the key apart from it."""
     check_absent(out)
-    with place.opened() as opened, busy("Copying"):
+    with place.opened() as opened, long_work("Copying"):
         opened.backup(out)
         report = {"backup": str(out), "receipt": opened.receipt()}
     told = f"Copied to {out}. Keep this receipt elsewhere:\n{report['receipt']}"

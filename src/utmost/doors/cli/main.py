@@ -235,6 +235,7 @@ _OPTIONS = {
     "each": "--each",
     "each_row": "--each-row",
     "most_events": "--most-events",
+    "in_all": "--in-all",
     "half_step": "--half-step",
     "id_column": "--id",
     "per": "--per",

@@ -9,13 +9,14 @@ from utmost.design.optima import MinimaxOptimum, minimax_mechanism
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, grid, number, screen
+from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents import channel_files
 from utmost.doors.documents.consumer_files import loss_of
 from utmost.doors.documents.reports import exact_text
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import exact
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.tables.atomic import write_together
 
@@ -71,7 +72,7 @@ def minimax(
     """
     spelled, ptype = secrets.at(level)
     rule, wanted = loss_of(loss, ptype.space), _possible(possible, ptype.space)
-    with busy(f"Solving the minimax program on {spelled}"):
+    with long_work(f"Solving the minimax program on {spelled}"):
         optimum = minimax_mechanism(ptype, rule, wanted, exactly=True if exactly else None)
     report = {"space": spelled, "loss": loss, **_report(optimum, None if wanted is None else optimum.possible)}
     file = file_options.file_of(out)

@@ -39,11 +39,15 @@ class People:
         int | None,
         option("M", "Count events beside their amounts, at most M of one in an atom; in place of --per-atom."),
     ] = None
+    in_all: Annotated[
+        str | None,
+        option("S", "The most by which one person may change all atoms together; then --at-most may be left out."),
+    ] = None
     measures: Annotated[
         Path | None,
         option(
             "FILE",
-            "Instead of the last five: several things to count in one pass, by name, as JSON.",
+            "Instead of the last six: several things to count in one pass, by name, as JSON.",
             exists=True,
             dir_okay=False,
         ),
@@ -87,13 +91,14 @@ class People:
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
         """
-        from utmost.doors.cli.screen import counted
+        from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_table
 
         if self.counts is not None or self.nested is not None:
             return replace(self._read(events, domain, neighbours), together=together)
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
-            if value is None and not self.each_row:
+            is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
+            if value is None and not self.each_row and not is_bounded:
                 remedy = "Name the column of persons, and how many atoms one of them may change."
                 raise OutOfRange(
                     "people are counted by --person, --at-most and --domain, or --each-row",
@@ -101,7 +106,7 @@ class People:
                     remedy=remedy,
                 )
         split: Any = part
-        with counted(f"Counting {events.name}") as progress:
+        with long_work(f"Counting {events.name}") as progress:
             count: Any = count_table
             tables = count(
                 events,
@@ -116,6 +121,7 @@ class People:
                 step=self.step,
                 each=_ends(self.each),
                 most_events=self.most_events,
+                in_all=self.in_all,
                 measures=None if self.measures is None else _measures(self.measures),
                 part=split,
                 key=self.key,
@@ -132,26 +138,26 @@ class People:
         """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
 
         Args:
-            bounds: "at-most=1,2,5", or "per-atom=10,100".
+            bounds: "at-most=1,2,5", "per-atom=10,100", or "in-all=10,100".
 
         Raises:
             OutOfRange: for another text, no --person, and options of other counts.
         """
-        from utmost.doors.cli.screen import counted
+        from utmost.laws.exact.long_work import long_work
         from utmost.publish.counting import count_contributions
 
         name, _, listed = bounds.partition("=")
-        if name not in ("at-most", "per-atom"):
-            remedy = "Write at-most=1,2,5,10 or per-atom=10,100."
+        if name not in ("at-most", "per-atom", "in-all"):
+            remedy = "Write at-most=1,2,5,10, per-atom=10,100 or in-all=10,100."
             raise OutOfRange(
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
         taken = People(self.person, domain=self.domain, by=self.by, values=self.values, step=self.step, each=self.each)
         if self.person is None or self != taken:
-            remedy = "Pass --person, and with per-atom --values, --step and --each; the bounds are in --contributions."
+            remedy = "Pass --person, and of sums --values, --step and --each; the bounds are in --contributions."
             raise OutOfRange("contributions are of persons with events", came="other options", remedy=remedy)
         numbers: Any = RoomNames([listed])
-        with counted(f"Counting {events.name}") as progress:
+        with long_work(f"Counting {events.name}") as progress:
             table = count_contributions(
                 events,
                 person=self.person,
@@ -159,6 +165,7 @@ class People:
                 by=None if self.by is None else RoomNames(self.by),
                 at_most=numbers if name == "at-most" else None,
                 per_atom=numbers if name == "per-atom" else None,
+                in_all=numbers if name == "in-all" else None,
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
@@ -187,8 +194,8 @@ class People:
         known = People(domain=self.domain, at_most=self.at_most, per_atom=self.per_atom)
         if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
-                "--person, --each-row, --by, --values, --step, --each, --most-events, --measures and --count-key are "
-                "for events",
+                "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures and "
+                "--count-key are for events",
                 came="--count-column or --nested",
             )
         nested = None

@@ -10,7 +10,8 @@ from rich.table import Table
 from utmost.doors.cli.promise_options import points_of
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
-from utmost.doors.cli.screen import busy, grid, number, percent, promised
+from utmost.doors.cli.screen import grid, number, percent, promised
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger import Promise
 from utmost.publish.releases import PlacesRelease, rehearse_places, release_places
 from utmost.publish.releases.places_statements import places_line, radius_name
@@ -28,7 +29,7 @@ def publish_places(table: Path, promise: Promise, told: ReleaseOptions) -> None:
     signer = answer.signer
     words: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
     words |= {"rows": promise.rows, "id_column": promise.id_columns, "per": points.per, "grid": points.declared}
-    with busy(f"Checking and noising {table.name}"):
+    with long_work(f"Checking and noising {table.name}"):
         publish_points = rehearse_places if told.dry_run else release_places
         level, source = told.level.read(), files.read(table)
         release = publish_points(source, **words, epsilon=level, confidence=answer.confidence)

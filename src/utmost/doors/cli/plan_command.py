@@ -9,11 +9,12 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, facts, grid, number, percent, screen
+from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.doors.cli.workload_screens import promised_bars
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, exact, exact_integer
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
@@ -46,6 +47,7 @@ UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever 
 Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings that are shown.")]
 AtMost = Annotated[int | None, option("K", "For a domain: how many atoms one person may change.")]
 PerAtom = Annotated[str | None, option("S", "For a domain: the most by which one changes an atom; 1.")]
+InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all atoms together.")]
 PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
 PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
 PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
@@ -83,6 +85,7 @@ def plan(
     choose: Choose = None,
     at_most: AtMost = None,
     per_atom: PerAtom = None,
+    in_all: InAll = None,
     values: PlanValues = None,
     step: PlanStep = None,
     neighbours: PlanNeighbours = None,
@@ -99,7 +102,7 @@ def plan(
     No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
-    bounds = {"--at-most": at_most, "--per-atom": per_atom, "--values": values, "--step": step}
+    bounds = {"--at-most": at_most, "--per-atom": per_atom, "--in-all": in_all, "--values": values, "--step": step}
     domain, unit, along = _asked(source, bounds, neighbours, together, nonnegative=nonnegative)
     workload, at, sure = (
         read_wanted(domain, want or [], per_answer=per_answer),
@@ -107,7 +110,7 @@ def plan(
         read_confidence(confidence),
     )
     highest = None if up_to is None else level_of(up_to)
-    with busy("Searching for shares"):
+    with long_work("Searching for shares"):
         if share:
             if noise == "rotated" and along is None:
                 raise OutOfRange("sums and differences are of whole rows", came="no --together", where="--noise")
@@ -139,19 +142,22 @@ def _asked(
                 remedy = "Leave it out; or count again with another one."
                 raise OutOfRange("a counted table has the unit that was proved", came=name, remedy=remedy)
         return counted.domain, counted.unit, counted.together
-    domain, at_most = Domain.of_facts(document), bounds["--at-most"]
+    domain, in_all = Domain.of_facts(document), bounds["--in-all"]
+    at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Give it, and --per-atom; or plan for the file that utmost count wrote, which has both."
+        remedy = "Give it, and --per-atom, or --in-all; or plan for the file that utmost count wrote, which has both."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
-    values, most, step = bounds["--values"], exact(bounds["--per-atom"] or "1", "per_atom"), bounds["--step"]
+    values, step = bounds["--values"], bounds["--step"]
+    most = exact(bounds["--per-atom"] or in_all or "1", "per_atom")
     if values is None and step is not None:
         raise OutOfRange("--step is of amounts", came="no --values", remedy="Name their column: --values amount.")
     amount = None if values is None else Amount(values, step or 1)
     wide = most if amount is None else amount.steps(most, "per_atom")
     relation = neighbours or "add-remove"
-    unit = Unit(wide, min(at_most, domain.size), relation, amount, nonnegative=nonnegative)
+    whole = in_all if in_all is None or amount is None else amount.steps(in_all, "in_all")
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, nonnegative=nonnegative, in_all=whole)
     return domain, unit, together
 
 
@@ -184,7 +190,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
-        "charged": 1 if added_to_one(chosen.shares, chosen.pair) else unit.charged,
+        "charged": 1 if added_to_one(chosen.shares, chosen.pair) else unit.charged_facts,
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
         "joint_draw_times": None

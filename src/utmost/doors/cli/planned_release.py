@@ -6,6 +6,7 @@ from pathlib import Path
 from utmost.doors.cli.options import refuse
 from utmost.doors.cli.people_options import People
 from utmost.errors import OutOfRange
+from utmost.laws.privacy import Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.workloads import Axis, Domain, Strategy
@@ -13,6 +14,14 @@ from utmost.publish.workloads import Axis, Domain, Strategy
 
 def _axes(domain: Domain) -> dict[str, Axis]:
     return dict(zip(domain.columns, domain.axes, strict=True))
+
+
+def _in_all(unit: Unit) -> str | None:
+    """What bounds all atoms together, as `count_table` takes it: of sums and counts together in events."""
+    if unit.in_all is None or unit.amount is None or unit.amount.between is None:
+        return None if unit.in_all is None else unit.text(unit.in_all)
+    low, high = unit.amount.ends
+    return str(unit.in_all // (high - low))
 
 
 def planned_table(table: Path, people: People, neighbours: str, strategy: Strategy) -> CountedTable:
@@ -31,13 +40,13 @@ def planned_table(table: Path, people: People, neighbours: str, strategy: Strate
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
             if unit.amount is None or unit.amount.between is None:
-                people = replace(people, per_atom=people.per_atom or unit.most)
+                people = replace(people, per_atom=people.per_atom or unit.text(unit.sensitivity))
             else:
                 declared = Domain({name: axis for name, axis in _axes(declared).items() if name != unit.amount.name})
                 low, high = unit.amount.ends
                 ends, most = f"{unit.text(low)},{unit.text(high)}", unit.sensitivity / (high - low)
                 people = replace(people, each=people.each or ends, most_events=people.most_events or int(most))
-            people = replace(people, at_most=unit.cells)
+            people = replace(people, at_most=unit.cells, in_all=people.in_all or _in_all(unit))
             if unit.amount is not None and people.values is None:
                 people = replace(people, values=unit.amount.name, step=unit.text(1))
             neighbours = unit.neighbours

@@ -11,9 +11,10 @@ from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, entry_text, facts, grid, number, screen
+from utmost.doors.cli.screen import entry_text, facts, grid, number, screen
 from utmost.doors.documents.policy_files import policy_consumer, policy_file
 from utmost.doors.documents.reports import exact_text
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.statements.codec import plain
 
@@ -50,7 +51,7 @@ def policy(
     policy_read = policy_file(file, directed=directed)
     ptype = PolicyType(policy_read, level.read())
     consumer = policy_consumer(prior, loss, policy_read, ptype.level)
-    with busy(f"Designing along {file.name}"):
+    with long_work(f"Designing along {file.name}"):
         best = policy_mechanism(ptype, consumer)
         report = _report(ptype, best, prior, loss)
     answer.give(report, lambda: _show(report, policy_read, best))

@@ -3,7 +3,7 @@
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.ledger_answers import Question, show_spending
 from utmost.doors.cli.ledger_place import Place
-from utmost.doors.cli.screen import busy, counted
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.statements.counted_files import measured_table, read_table
 
 
@@ -24,13 +24,13 @@ def relax(
     table = spelling.of(table)
     signer = question.checked(table)
     with ledger.opened() as opened:
-        with busy(f"Checking {table.name}"):
+        with long_work(f"Checking {table.name}"):
             planned = question.planned(opened)
             question.check_kind(planned=planned)
             columns = [release.columns[0] for release in opened.releases if release.name == question.name]
             brought = measured_table(table) if planned else read_table(table, columns[-1] if columns else None)
         if dry_run:
             return show_spending(question, opened.rehearse(question.name, **question.call))
-        with options.protected(yes), counted("Relaxing") as progress:
+        with options.protected(yes), long_work("Relaxing") as progress:
             relaxed = opened.relax(question.name, brought, **question.call, progress=progress)
         question.give(opened, relaxed, signer)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Group, JustifyMethod
@@ -14,10 +14,13 @@ from rich.text import Text
 from utmost.doors.cli.screen import number, percent, promised, screen, watched
 from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
-from utmost.publish.releases import PlacesRelease, TableRelease
+from utmost.publish.releases import TableRelease
 from utmost.publish.releases.table_statements import assumed_line, promise_line
 from utmost.publish.statements.statement_files import Signer, publish, sidecar_path
 from utmost.publish.tables import files
+
+if TYPE_CHECKING:
+    from utmost.publish.releases import PlacesRelease
 
 _SHOWN = 12
 _BAR = 24
@@ -105,7 +108,7 @@ def _is_number(text: str) -> bool:
 
 
 def give(
-    release: TableRelease | PlacesRelease,
+    release: "TableRelease | PlacesRelease",
     answer: TableAnswer,
     signer: Signer | None,
     statement: Callable[[str, Path | None, str | None], Group],

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utmost.doors.cli import options
 from utmost.doors.cli.options import refuse
@@ -10,16 +10,18 @@ from utmost.doors.cli.people_options import People
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give_cells
-from utmost.doors.cli.screen import busy
 from utmost.doors.cli.table_options import TableAnswer
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.counting import CountedTable
 from utmost.publish.releases import rehearse_table, release_table
 from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
+
+if TYPE_CHECKING:
+    from utmost.publish.counting import CountedTable
 
 
 def publish_table(table: Path, told: ReleaseOptions) -> None:
@@ -39,6 +41,7 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         by_plan(source, told)
     else:
         refuse("needs --plan", Once(tables=told.once.tables))
+        refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
 
 
@@ -59,7 +62,7 @@ def together(table: Path, told: ReleaseOptions) -> None:
 
     promised = told.promised
     cells = Protected(cells=promised.protected.cells)
-    once = replace(told.once, together=False, relaxable=False)
+    once = replace(told.once, together=False, relaxable=False, nonnegative=False, cost=Once().cost)
     other = replace(promised, columns=Columns(), protected=cells)
     refuse("does not go with --together", other, told.memory, once, told.people)
     promised.check_columns("columns", "sensitivity")
@@ -109,10 +112,10 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     if large is None and table.is_dir():
         raise OutOfRange("a folder is released into a file", came="none", where="--out")
     if large is not None:
-        with busy(f"Checking {table.name}"):
+        with long_work(f"Checking {table.name}"):
             release = streamed_release(large, **words, **noise, rehearsed=told.dry_run)
     else:
-        with busy(f"Checking and noising {table.name}"):
+        with long_work(f"Checking and noising {table.name}"):
             source = files.read(table) if counted is None else counted
             release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
     give_cells(release, answer, signer)
@@ -126,7 +129,7 @@ def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:
     return files.streamed(table, by_cells=files.ending_of(out) in files.PARQUET)
 
 
-def keep(table: Path, told: ReleaseOptions, counted: CountedTable | None) -> None:
+def keep(table: Path, told: ReleaseOptions, counted: "CountedTable | None") -> None:
     """Publish in a ledger.
 
     Raises:
@@ -142,7 +145,7 @@ def keep(table: Path, told: ReleaseOptions, counted: CountedTable | None) -> Non
     publish_in_ledger(table, promise, told.memory, question, dry_run=told.dry_run, brought=counted)
 
 
-def check_once(told: ReleaseOptions, counted: CountedTable | None = None) -> None:
+def check_once(told: ReleaseOptions, counted: "CountedTable | None" = None) -> None:
     """Check that nothing is asked for that only a ledger does, and that a promise in a file is one for the table.
 
     Raises:
@@ -164,10 +167,8 @@ def _check_key(told: ReleaseOptions) -> None:
         raise OutOfRange("what a ledger keeps is counted alike each time", came="no --count-key", remedy=remedy)
 
 
-def _counted(table: Path, people: People, neighbours: str) -> CountedTable | None:
+def _counted(table: Path, people: People, neighbours: str) -> "CountedTable | None":
     """The counted table where the file holds events, or one that `utmost count` wrote; else None."""
-    from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
-
     if people.measures is not None:
         remedy = "Count first: utmost count TABLE --measures FILE --out counted.json, and release each file."
         raise OutOfRange("a release is of one table", came="several measures", where="--measures", remedy=remedy)
@@ -177,6 +178,8 @@ def _counted(table: Path, people: People, neighbours: str) -> CountedTable | Non
 
             required = "events are counted over a declared domain"
             raise OutOfRange(required, came="no file", where="--domain", remedy=DOMAIN_REMEDY)
+        from utmost.publish.statements.counted_files import read_domain
+
         events: CountedTable = people.counted(table, read_domain(people.domain), neighbours)
         return events
     refuse("needs --person, --count-column or --nested: a counted table has its domain", People(domain=people.domain))
@@ -184,6 +187,8 @@ def _counted(table: Path, people: People, neighbours: str) -> CountedTable | Non
         raise OutOfRange("events need --person, --count-column or --nested", came=f"{option} without them")
     if table.suffix.lower() != ".json":
         return None
+    from utmost.publish.statements.counted_files import COUNTED_FORM
+
     counted = COUNTED_FORM.read(table)
     if counted.unit.neighbours != neighbours == "add-remove":
         required = f"this table was counted for {counted.unit.neighbours}"

@@ -17,9 +17,10 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, flag, option
-from utmost.doors.cli.screen import busy, screen
+from utmost.doors.cli.screen import screen
 from utmost.doors.papers.comparison import CORRECTED, DIFFERS, EQUAL, EXTENDED, Comparison
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.tables.atomic import Writer, write_together
 
 if TYPE_CHECKING:
@@ -86,11 +87,11 @@ def reproduce(paper: Which, *, long: Long = False, only: Only = None, plot: Draw
 
     papers = papers_named(paper)
     if plot is not None:
-        with busy(f"Drawing the pictures of {paper}"):
+        with long_work(f"Drawing the pictures of {paper}"):
             _draw(papers, plot)
     comparisons = {}
     for each in papers:
-        with busy(f"Computing what {each.name} prints"):
+        with long_work(f"Computing what {each.name} prints"):
             comparisons[each.name] = _chosen(each, list(each.comparisons(long)), only)
     if only is not None and not any(comparisons.values()):
         raise OutOfRange("the result must be one that the paper numbers", came=only, where="--only")
@@ -117,7 +118,7 @@ def _give(papers: Sequence["Paper"], comparisons: dict[str, list[Comparison]], a
     if answer.folder is None:
         answer.give(data, show)
         return
-    with busy("Drawing the pictures"):
+    with long_work("Drawing the pictures"):
         _write_report(papers, comparisons, answer.folder, data, long)
     if answer.as_json:
         replace(answer, out=None).give(data, show)

@@ -118,11 +118,11 @@ def _kept_answer(book: KeptAnswers, person: str, secret: str | None, *, as_json:
     answers, repeated = book.answers({person: secret})
     (answer,), about = answers.values(), book.facts()
     if as_json:
-        statement = book.saved.statement(kept=True, repeated=repeated, **about)
+        statement = book.saved.statement(by_ledger=True, repeated=repeated, **about)
         return print_json({"answer": answer, "statement": statement})
     how = "repeated: it was kept" if repeated else "drawn now, and kept"
     screen().print(facts({"answer": answer, "which is": how}))
-    _say(book.saved, _told(about), kept=True)
+    _say(book.saved, _told(about), by_ledger=True)
 
 
 def _told(about: Mapping[str, Any]) -> dict[str, str]:
@@ -156,15 +156,15 @@ def _answers(
     done = {
         "answered": f"{statement['rows']} rows ({statement['repeated']} repeated), in the column {statement['column']}"
     }
-    kept = {} if book is None else _told(about)
-    _say(saved, done | written | kept, kept=book is not None, stderr=out is None)
+    promised = {} if book is None else _told(about)
+    _say(saved, done | written | promised, by_ledger=book is not None, stderr=out is None)
 
 
-def _say(saved: SavedMechanism, more: dict[str, Any], *, kept: bool = False, stderr: bool = False) -> None:
+def _say(saved: SavedMechanism, more: dict[str, Any], *, by_ledger: bool = False, stderr: bool = False) -> None:
     """What the answers tell, and what more of them would."""
     apart = " ".join(["1", *([] if saved.space.unit is None else [saved.space.unit])])
     level = f"epsilon = {saved.facts['epsilon']} for secrets at distance {apart}"
     shown = {**more, "level": level, "checked": saved.checked}
     console = screen(stderr=stderr)
     console.print(facts(shown))
-    console.print(Padding(Text(saved.guarantee(kept=kept)), (1, 0, 0, 0)))
+    console.print(Padding(Text(saved.guarantee(by_ledger=by_ledger)), (1, 0, 0, 0)))

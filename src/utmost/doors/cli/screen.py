@@ -1,7 +1,7 @@
-"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, progress."""
+"""What the screens are made of: facts in aligned rows, tables, numbers as people read them, long work."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from time import monotonic
 from typing import Any, TypeVar
@@ -10,21 +10,13 @@ from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from utmost.doors.cli.control_characters import harmless
 from utmost.laws.exact.compilation import compilation_told
+from utmost.laws.exact.long_work import Told, is_watched, long_work
 
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
@@ -113,95 +105,48 @@ def percent(value: Any) -> str:
 
 Item = TypeVar("Item")
 
-# Below so many rows a bar would only flicker.
-_LONG = 100_000
 _SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """Say on a terminal what is going on; nothing in a pipe or a log."""
-    console = screen(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(escape(what)), _compiling_told(console):
-        yield
+def told_in_logs(what: str) -> Iterator[Told]:
+    """Long work; a log is told if something is compiled: it is kept, and not waited for again."""
+    with long_work(what) as told, nullcontext() if is_watched() else _compiling_told(screen(stderr=True)):
+        yield told
 
 
 def _compiling_told(console: Console) -> AbstractContextManager[None]:
-    """Say once, on a terminal and in a log, that something is compiled: it is kept, and not waited for again."""
     line = "Compiling this search, once on this machine: some ten seconds"
     return compilation_told(lambda: console.print(Text(line, style="dim")))
 
 
 def watched(pieces: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
-    """The pieces of a file as they are, with a bar where it has many rows."""
-    console = screen(stderr=True)
-    if count < _LONG or not console.is_terminal:
-        yield from pieces
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("Writing", total=count)
+    """The pieces of a file as they are, while it is told how many rows are written."""
+    done = 0
+    with long_work("Writing") as told:
         for rows, text in pieces:
             yield rows, text
-            progress.advance(task, rows)
-
-
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to call as ``progress(done, total)``, which draws a bar on a terminal; None for a pipe or a log."""
-    console = screen(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(escape(what), total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+            done += rows
+            told(done, count)
 
 
 @contextmanager
 def narrowed(what: str) -> Iterator[Callable[[int, float], None]]:
-    """A function to call as ``progress(rounds, gap)``: a moving line on a terminal, else a line each ten seconds."""
-    console = screen(stderr=True)
-    if console.is_terminal:
-        with console.status(escape(what)) as status, _compiling_told(console):
-            yield lambda rounds, gap: status.update(escape(f"{what}: round {rounds}, relative gap {gap:.1e}"))
-        return
-    last = [monotonic()]
+    """A function to call as ``progress(rounds, gap)``, for a log: a line each ten seconds, and none on a terminal."""
+    last, console, is_seen = [monotonic()], screen(stderr=True), is_watched()
 
     def say(rounds: int, gap: float) -> None:
-        if monotonic() - last[0] >= _SILENT:
+        if not is_seen and monotonic() - last[0] >= _SILENT:
             last[0] = monotonic()
             console.print(Text(f"{what}: round {rounds}, relative gap {gap:.1e}"))
 
-    with _compiling_told(console):
+    with told_in_logs(what):
         yield say
 
 
-@contextmanager
-def share_done(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar that is moved by telling it the share that is done, between 0 and 1."""
-    console = screen(stderr=True)
-    if not console.is_terminal:
-        with _compiling_told(console):
-            yield lambda done: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
-        task = progress.add_task(escape(what), total=1.0)
-        yield lambda done: progress.update(task, completed=done)
-
-
 def tallied(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items as they are, with their number so far where nobody knows how many will come."""
-    console = screen(stderr=True)
-    if not console.is_terminal:
-        with _compiling_told(console):
-            yield from items
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress, _compiling_told(console):
-        yield from progress.track(items, total=None, description=escape(what))
+    """The items as they are, while it is told how many came: nobody knows how many will."""
+    with told_in_logs(what) as told:
+        for count, item in enumerate(items, start=1):
+            told(note=f"{count:,}")
+            yield item

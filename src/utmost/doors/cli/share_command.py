@@ -9,9 +9,10 @@ from rich.text import Text
 
 from utmost.doors.cli import file_options, options
 from utmost.doors.cli.option_kinds import argument, option
-from utmost.doors.cli.screen import busy, facts, grid, number, screen
+from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import SharedLevel, share_level
@@ -42,7 +43,7 @@ def share(
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
     weights = dict(map(_weight, weight or []))
-    with busy("Searching for shares"):
+    with long_work("Searching for shares"):
         shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
         report = _report(shared)
     answer.give(report, lambda: _show(report, files))

@@ -18,7 +18,7 @@ Format = Annotated[
     str | None,
     option(
         "NAME",
-        "Write csv, tsv, jsonl, feather or parquet; else what the ending of --out says, and CSV into a pipe.",
+        "Write csv, tsv, jsonl, feather, parquet or xlsx; else what the ending of --out says, and CSV into a pipe.",
         "--format",
     ),
 ]
@@ -172,7 +172,7 @@ def _piped(form: str | None) -> Path:
         from utmost.publish.tables import files
 
         files.check_same_kind(Path("table.csv"), named)
-        if named.suffix in (*files.PARQUET, *files.FEATHER) and sys.stdout.isatty():
+        if named.suffix in (*files.PARQUET, *files.FEATHER, *files.EXCEL) and sys.stdout.isatty():
             raise OutOfRange("a terminal shows text", came=form, where="--format", remedy="Name a file: --out.")
     return named
 

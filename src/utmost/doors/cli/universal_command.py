@@ -11,13 +11,14 @@ from utmost.design.geometry.best_action_cells import exact_expected_loss, exact_
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import busy, facts, grid, screen
+from utmost.doors.cli.screen import facts, grid, screen
 from utmost.doors.documents import channel_files, verdicts
 from utmost.doors.documents.consumer_files import loss_of
 from utmost.doors.documents.space_names import secret_names
 from utmost.doors.documents.verdicts import ANY, Stated
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array
+from utmost.laws.exact.long_work import long_work
 
 # Wider matrices are cut off on the screen; the file has them whole.
 _WIDEST = 8
@@ -127,7 +128,7 @@ def universal(
 
 def _verdict(spelled: str, ptype: PrivacyType, loss: str, mechanism: str | None) -> Stated:
     rule = loss_of(loss, ptype.space)
-    with busy(f"Deciding {loss} loss on {spelled}"):
+    with long_work(f"Deciding {loss} loss on {spelled}"):
         if mechanism is None:
             return Stated.of_existence(universal_mechanism(ptype, rule), ptype)
         channel = _mechanism(mechanism, ptype)

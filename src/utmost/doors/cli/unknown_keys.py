@@ -11,10 +11,11 @@ from rich.text import Text
 
 from utmost.doors.cli import options, people_options
 from utmost.doors.cli.option_kinds import option
-from utmost.doors.cli.screen import counted, facts, grid, number, screen
+from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.counting import count_keys
 from utmost.publish.releases import select_keys
 from utmost.publish.releases.keys import promise_of_keys
@@ -91,7 +92,7 @@ class UnknownKeys:
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
-        with counted(f"Counting {events.name}") as progress:
+        with long_work(f"Counting {events.name}") as progress:
             counts = count_keys(
                 events, person=people.person, column=column, at_most=people.at_most, key=people.key, progress=progress
             )

@@ -12,6 +12,7 @@ from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.older_words import margin_word
 from utmost.publish.releases.statement_kinds import (
     CLEAN_KIND,
     PLACES_KIND,
@@ -112,7 +113,7 @@ def _other_report(
     stated = stated_release(statement)
     statement_files.check_unchanged(release, statement)
     READERS[statement["kind"]].check_file(statement, release, spelled)
-    drawn = stated.mechanism or "; ".join(noise.law for noise in stated.noises)
+    drawn = stated.mechanism or "; ".join(dict.fromkeys(noise.law for noise in stated.noises))
     return _report(release, statement, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
 
 
@@ -139,7 +140,7 @@ def _withheld_report(
     stated = stated_release(statement)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
     return {
-        **_report(table, statement, path, public_key, "; ".join(noise.law for noise in stated.noises)),
+        **_report(table, statement, path, public_key, "; ".join(dict.fromkeys(noise.law for noise in stated.noises))),
         "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
         "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
     }
@@ -180,7 +181,7 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         remedy = "Leave it out: the release holds its statement."
         raise OutOfRange("a release by a plan is one file", came=str(statement), where="--statement", remedy=remedy)
     document = read_json(release, "a release must")
-    release_read = check_workload(document)
+    release_read, word = check_workload(document), margin_word(document)
     return {
         "release": str(release),
         "statement": "consistent",
@@ -191,7 +192,7 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         "guarantee": document["guarantee"],
         "epsilon": document["epsilon"],
         "families": [
-            {"family": release_read.strategy.family_words(family), "share": stated["share"], "radius": stated["radius"]}
+            {"family": release_read.strategy.family_words(family), "share": stated["share"], "radius": stated[word]}
             for family, stated in zip(release_read.strategy.shares, document["families"], strict=True)
         ],
         "part": None if release_read.part is None else list(release_read.part),

@@ -16,9 +16,10 @@ from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import height_rows, posterior_rows
 from utmost.doors.cli.option_kinds import flag, option
-from utmost.doors.cli.screen import busy, entry_text, facts, grid, screen, tallied
+from utmost.doors.cli.screen import entry_text, facts, grid, screen, tallied
 from utmost.doors.documents.space_names import secret_names
 from utmost.errors import OutOfRange
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.statements.codec import header, write_list
 from utmost.publish.tables.atomic import write_together
@@ -130,13 +131,13 @@ def vertices(
 
 
 def _count(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
-    with busy(f"Counting the vertices of {spelled}"):
+    with long_work(f"Counting the vertices of {spelled}"):
         count = count_vertices(ptype)
     answer.give({"space": spelled, "vertices": count}, lambda: typer.echo(count))
 
 
 def _orbits(spelled: str, ptype: PrivacyType, answer: options.Answer) -> None:
-    with busy(f"Sorting the vertices of {spelled} into orbits"):
+    with long_work(f"Sorting the vertices of {spelled} into orbits"):
         orbits = listed(ptype)
         parts = vertex_orbits(orbits)
     representatives = list(height_rows([orbits.chosen(parts.representatives)]))
@@ -164,7 +165,7 @@ def _rows(ptype: PrivacyType, *, heights: bool) -> Iterator[list[str]]:
 
 
 def _show(spelled: str, ptype: PrivacyType, plot: Path | None) -> None:
-    with busy(f"Listing the vertices of {spelled}"):
+    with long_work(f"Listing the vertices of {spelled}"):
         first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
         posteriors = list(islice(_rows(ptype, heights=False), SHOWN))
         count = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))

@@ -2,7 +2,7 @@
 
 from utmost.doors.cli.ledger_answers import Question
 from utmost.doors.cli.ledger_place import Place
-from utmost.doors.cli.screen import counted
+from utmost.laws.exact.long_work import long_work
 
 
 def view(*, ledger: Place, question: Question) -> None:
@@ -14,6 +14,6 @@ def view(*, ledger: Place, question: Question) -> None:
     signer = question.checked(None)
     with ledger.opened() as opened:
         question.check_kind(planned=question.planned(opened))
-        with counted("Viewing") as progress:
+        with long_work("Viewing") as progress:
             seen = opened.view(question.name, **question.call, progress=progress)
         question.give(opened, seen, signer)

@@ -14,11 +14,12 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from utmost.doors.cli.screen import busy, facts, few, grid, number, percent, promised, screen
+from utmost.doors.cli.screen import facts, few, grid, number, percent, promised, screen
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact import level as level_of
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease, release_workload
@@ -131,7 +132,7 @@ def release_by_plan(
     if dry_run:
         checked_workload(counted, strategy, at)
         return _show_promise(strategy, at, confidence, as_json=as_json)
-    with busy("Noising"):
+    with long_work("Noising"):
         release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
     give_workload(release, out, signer, beside, as_json=as_json)
 

@@ -32,19 +32,19 @@ KEPT = (
 )
 
 
-def answers_guarantee(epsilon: str, unit: str | None, *, kept: bool) -> str:
+def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool) -> str:
     """The promise of one answer, and what more of them cost; or that a ledger repeats it.
 
     Args:
         epsilon: the level for one unit of distance, as its text.
         unit: in which distances are.
-        kept: whether a ledger keeps the answer.
+        by_ledger: whether a ledger keeps the answer.
     """
     measured = "" if unit is None else f" in {unit}"
     return (
         f"Whatever anyone concludes from one answer, the chance of concluding it would have been at most "
         f"e^(epsilon d) times larger or smaller if the secret had been any other at distance d{measured} "
-        f"(epsilon = {epsilon}). {KEPT if kept else AGAIN}"
+        f"(epsilon = {epsilon}). {KEPT if by_ledger else AGAIN}"
     )
 
 
@@ -70,7 +70,7 @@ def check_answers(statement: Mapping[str, Any]) -> tuple[Level, Space]:
         for name, fact in level_facts(at).items():
             if codec.differing({name: statement.get(name)}, {name: fact}):
                 raise does_not_follow(name)
-    sentences = [answers_guarantee(epsilon, space.unit, kept=by_ledger) for by_ledger in (False, True)]
+    sentences = [answers_guarantee(epsilon, space.unit, by_ledger=by_ledger) for by_ledger in (False, True)]
     if statement.get("guarantee") not in sentences:
         raise does_not_follow("guarantee")
     mechanism = stated_field(statement, "mechanism", dict)

@@ -95,24 +95,24 @@ class SavedMechanism:
         answers = ledger.respond(mechanism=self.mechanism, secrets=secrets, space=space, **under)
         return {person: str(answer) for person, answer in answers.items()}, len(before)
 
-    def statement(self, *, kept: bool = False, **about: Any) -> dict[str, Any]:
+    def statement(self, *, by_ledger: bool = False, **about: Any) -> dict[str, Any]:
         """What the answers promise, as plain data."""
         return {
             **codec.header(ANSWERS_KIND, ANSWERS_FORMAT),
-            "guarantee": self.guarantee(kept=kept),
+            "guarantee": self.guarantee(by_ledger=by_ledger),
             **self.facts,
             "space": space_facts(self.space),
             "mechanism": {"sha256": self.digest, "checked": self.checked},
             **about,
         }
 
-    def guarantee(self, *, kept: bool = False) -> str:
+    def guarantee(self, *, by_ledger: bool = False) -> str:
         """The promise of one answer, and what more of them cost; or that a ledger repeats it.
 
         Args:
-            kept: whether a ledger keeps the answer.
+            by_ledger: whether a ledger keeps the answer.
         """
-        return answers_guarantee(self.facts["epsilon"], self.space.unit, kept=kept)
+        return answers_guarantee(self.facts["epsilon"], self.space.unit, by_ledger=by_ledger)
 
 
 def saved_mechanism(path: Path, space: Space | None = None) -> SavedMechanism:
@@ -264,7 +264,7 @@ def answered_table(saved: SavedMechanism, path: Path, request: Asked, keeper: Ke
     }
     about = {"public": list(request.public), "rows": len(drawn), "repeated": repeated}
     by_ledger = keeper is not None
-    return AnsweredTable(columns, saved.statement(kept=by_ledger, column=request.answer, **about, of=EACH_ROW))
+    return AnsweredTable(columns, saved.statement(by_ledger=by_ledger, column=request.answer, **about, of=EACH_ROW))
 
 
 def _drawn(saved: SavedMechanism, request: Asked, ids: list[Any], secrets: list[str]) -> tuple[list[str], int]:

@@ -159,7 +159,7 @@ def _facts(sampler: Sampler) -> dict[str, Any]:
     digits = 2 * ((sampler.bits + 7) // 8)
     promise = sampler.promise
     return {
-        "guarantee": answers_guarantee(promise["epsilon"], promise["unit"], kept=False),
+        "guarantee": answers_guarantee(promise["epsilon"], promise["unit"], by_ledger=False),
         **promise,
         "secrets": list(sampler.secrets),
         "answers": list(sampler.answers),

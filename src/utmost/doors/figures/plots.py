@@ -333,7 +333,7 @@ def _strategy(chosen: Any) -> Any:
     figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
     names = [chosen.family_words(family) or "total" for family in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
-    part = "" if added_to_one(chosen.shares, chosen.pair) else f"1/{chosen.unit.charged} of "
+    part = "" if added_to_one(chosen.shares, chosen.pair) else f"{chosen.unit.per_cell_words} of "
     axes.set(xlabel=f"share of {part}the level", xlim=(0, None))
     bare(axes)
     return figure

@@ -28,27 +28,27 @@ Reproduction = Callable[[], Iterator[Comparison]]
 """All comparisons of one paper, computed as they are asked for."""
 
 
-def equal(place: str, what: str, printed: Any, found: Any, *, shown: tuple[str, str] | None = None) -> Comparison:
+def equal(place: str, what: str, printed: Any, computed: Any, *, shown: tuple[str, str] | None = None) -> Comparison:
     """What is printed, against what was found; ``shown`` is how the two are written where they are long."""
-    paper, here = shown or (str(printed), str(found))
-    return Comparison(place, what, paper, here, EQUAL if printed == found else DIFFERS)
+    paper, here = shown or (str(printed), str(computed))
+    return Comparison(place, what, paper, here, EQUAL if printed == computed else DIFFERS)
 
 
 def counted(
-    place: str, what: str, right: int, cases: int, printed: str = "always", found: str = "{} of {}, exactly"
+    place: str, what: str, right: int, cases: int, printed: str = "always", computed: str = "{} of {}, exactly"
 ) -> Comparison:
-    """A statement for all, of so many cases; ``found`` is how the two numbers are written."""
-    return equal(place, what, cases, right, shown=(printed, found.format(right, cases)))
+    """A statement for all, of so many cases; ``computed`` is how the two numbers are written."""
+    return equal(place, what, cases, right, shown=(printed, computed.format(right, cases)))
 
 
-def corrected(place: str, what: str, printed: str, known: Any, found: Any, note: str) -> Comparison:
+def corrected(place: str, what: str, printed: str, known: Any, computed: Any, note: str) -> Comparison:
     """A misprint or a claim that does not hold, against the right value, which must be found."""
-    return Comparison(place, what, printed, str(found), CORRECTED if known == found else DIFFERS, note)
+    return Comparison(place, what, printed, str(computed), CORRECTED if known == computed else DIFFERS, note)
 
 
-def extended(place: str, what: str, known: Any, found: Any, note: str = "") -> Comparison:
+def extended(place: str, what: str, known: Any, computed: Any, note: str = "") -> Comparison:
     """A value that the paper does not print, against the known one."""
-    return Comparison(place, what, "", str(found), EXTENDED if known == found else DIFFERS, note)
+    return Comparison(place, what, "", str(computed), EXTENDED if known == computed else DIFFERS, note)
 
 
 def rounded(number: Any, digits: int) -> str:

@@ -183,8 +183,8 @@ async def _misshapen(request: Request, error: Exception) -> Response:
 async def _missing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = error.title if isinstance(error, Refused) else HTTPStatus(error.status_code).phrase.title()
-    found = problem(error.status_code, "".join(title.split()), str(error.detail))
-    return _problem(request, found, dict(error.headers or {}))
+    page_problem = problem(error.status_code, "".join(title.split()), str(error.detail))
+    return _problem(request, page_problem, dict(error.headers or {}))
 
 
 async def _broken(request: Request, error: Exception) -> Response:
@@ -192,7 +192,7 @@ async def _broken(request: Request, error: Exception) -> Response:
     return _problem(request, problem(500, "ServiceBroken", BROKEN), {})
 
 
-def _problem(request: Request, found: dict[str, Any], headers: dict[str, str]) -> Response:
+def _problem(request: Request, facts: dict[str, Any], headers: dict[str, str]) -> Response:
     if wants_page(request):
-        return problem_page(request, found, headers)
-    return JSONResponse(found, status_code=found["status"], media_type=MEDIA_TYPE, headers=headers)
+        return problem_page(request, facts, headers)
+    return JSONResponse(facts, status_code=facts["status"], media_type=MEDIA_TYPE, headers=headers)

@@ -85,10 +85,10 @@ class Proposal(Written):
 
     def allows(self, verb: str, release: str, version: int, level: Level, facts: Mapping[str, Any]) -> bool:
         """Whether it is approved, and for just this."""
-        asked = (verb, release, version, level)
+        wanted = (verb, release, version, level)
         return (
             self.state == APPROVED
-            and asked == (self.verb, self.release, self.version, self.level)
+            and wanted == (self.verb, self.release, self.version, self.level)
             and dict(facts) == dict(self.facts)
         )
 
@@ -109,7 +109,7 @@ class _Awaiting(Protocol):
 Awaiting = TypeVar("Awaiting", bound=_Awaiting)
 
 
-def decided(one: Awaiting, state: str, token: Token, now: float) -> Awaiting:
+def decided(awaiting: Awaiting, state: str, token: Token, now: float) -> Awaiting:
     """What waited, as decided by a token's owner; deciding the same again changes nothing.
 
     Raises:
@@ -118,17 +118,17 @@ def decided(one: Awaiting, state: str, token: Token, now: float) -> Awaiting:
     """
     if state not in (APPROVED, REFUSED):
         raise OutOfRange("a decision must be approved or refused", came=state)
-    if one.is_of(token):
-        raise NotAllowed("a second person must decide", came="the asker's own token", where=one.name)
-    if one.state in _WAITING:
-        return replace(one, state=state, decided_by=token.owner, decided=int(now))
-    if one.state != state:
-        raise NotAllowed("a decision stands", came=f"{one.state} before", where=one.name)
-    return one
+    if awaiting.is_of(token):
+        raise NotAllowed("a second person must decide", came="the asker's own token", where=awaiting.name)
+    if awaiting.state in _WAITING:
+        return replace(awaiting, state=state, decided_by=token.owner, decided=int(now))
+    if awaiting.state != state:
+        raise NotAllowed("a decision stands", came=f"{awaiting.state} before", where=awaiting.name)
+    return awaiting
 
 
 def check_approved(
-    found: Proposal | None, token: Token, verb: str, release: str, version: int, level: Level, facts: Any
+    proposal: Proposal | None, token: Token, verb: str, release: str, version: int, level: Level, facts: Any
 ) -> None:
     """Check that a proposal allows what is asked, to whoever asks: its proposer, or anyone where it says so.
 
@@ -136,18 +136,18 @@ def check_approved(
         NeedsApproval: where it does not, or there is none.
     """
     remedy = f"Propose to {verb} it, wait for another person's approval, and name the proposal in the request."
-    if found is None:
+    if proposal is None:
         raise NeedsApproval(f"to {verb} cannot be undone, and needs a second person", came="no proposal", remedy=remedy)
-    if found.state != APPROVED:
-        raise NeedsApproval("the proposal must be approved", came=found.state, where=found.name, remedy=remedy)
-    if not found.anyone and not found.is_of(token):
+    if proposal.state != APPROVED:
+        raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
+    if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
             "an approval is for its proposer, unless it says that it is for anyone",
             came="another curator",
-            where=found.name,
+            where=proposal.name,
             remedy=remedy,
         )
-    if not found.allows(verb, release, version, level, facts):
+    if not proposal.allows(verb, release, version, level, facts):
         raise NeedsApproval(
-            "the request must be the one that was approved", came="another", where=found.name, remedy=remedy
+            "the request must be the one that was approved", came="another", where=proposal.name, remedy=remedy
         )

@@ -55,10 +55,10 @@ class Arriving(APIRoute):
 
 def _parsed(body: bytes) -> Any:
     """What a body says, its table checked, both away from the loop that answers everybody."""
-    found = strict_json(body)
-    if isinstance(found, dict) and type(found.get("table")) is dict:
-        found["table"] = LookedAt.of(found["table"])
-    return found
+    parsed = strict_json(body)
+    if isinstance(parsed, dict) and type(parsed.get("table")) is dict:
+        parsed["table"] = LookedAt.of(parsed["table"])
+    return parsed
 
 
 def strict_json(body: bytes) -> Any:
@@ -75,14 +75,14 @@ def strict_json(body: bytes) -> Any:
     json.decoder.JSONDecodeError: no JSON: line 1 column 1 (char 0)
     """
     try:
-        found = json.loads(body, parse_constant=_refused)
+        parsed = json.loads(body, parse_constant=_refused)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
     except (ValueError, RecursionError):  # numbers of thousands of digits, bytes that are no text, endless nests
         raise json.JSONDecodeError("no JSON", "", 0) from None
-    if isinstance(found, dict) and len(found) > _MOST_MEMBERS:
+    if isinstance(parsed, dict) and len(parsed) > _MOST_MEMBERS:
         raise json.JSONDecodeError("too many members", "", 0)
-    return found
+    return parsed
 
 
 def routed(scope: MutableMapping[str, Any]) -> None:

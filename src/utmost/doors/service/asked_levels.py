@@ -13,7 +13,7 @@ _DIGITS = 200
 _TOO_LONG = 10**_DIGITS
 
 
-def read_level(given: str | int | float) -> Level:
+def read_level(written: str | int | float) -> Level:
     """A level in an address, a form or JSON: "1/4", 0.25, or "-log(1/2)" as the ledger writes it.
 
     Text is exact, and a float is the decimal that it prints.
@@ -25,12 +25,12 @@ def read_level(given: str | int | float) -> Level:
     >>> read_level("1/4"), read_level(" 0.5 "), read_level("-log(1/3)")
     (Level(epsilon=1/4), Level(epsilon=1/2), Level(alpha=1/3))
     """
-    text = given.strip() if isinstance(given, str) else given
-    found = level_of_text(text) if isinstance(text, str) and "log" in text else level(text)
-    numbers = (found.power,) if found.base is None else (found.power, found.base)
+    text = written.strip() if isinstance(written, str) else written
+    read = level_of_text(text) if isinstance(text, str) and "log" in text else level(text)
+    numbers = (read.power,) if read.base is None else (read.power, read.base)
     if max(part for number in numbers for part in number.as_integer_ratio()) >= _TOO_LONG:
         raise NotALevel(f"a service reads levels of at most {_DIGITS} digits", came="a longer one", where="epsilon")
-    return found
+    return read
 
 
 def whole(text: str, name: str) -> int | None:

@@ -37,9 +37,9 @@ class Audit:
     def limit(self, token: Token, dataset: str, limit: Level) -> Budget:
         """The budget of a dataset, after setting its limit; setting the same again changes nothing."""
         token.check("budgets")
-        made = self._ledger.budget(dataset, limit)
+        budget = self._ledger.budget(dataset, limit)
         self._desk.records.write(lambda shelf: self._desk.trail(shelf, token, "limit", dataset=dataset))
-        return made
+        return budget
 
     def is_unused(self, token: Token, dataset: str) -> bool:
         """Whether no release names a dataset: its limit waits for one, or its name was misspelt."""
@@ -64,12 +64,16 @@ class Audit:
         """
         token.check("verify")
         there = {(release.name, release.version): release.dataset for release in self._ledger.releases}
-        kept = [one for _, one in self._desk.records.read(lambda shelf: shelf.all("apart"))]
+        records = [record for _, record in self._desk.records.read(lambda shelf: shelf.all("apart"))]
         datasets = sorted(set(there.values()))
-        made = {_by_release(one): one for one in kept if there.get((one["release"], one["version"])) == one["dataset"]}
+        current = {
+            _by_release(record): record
+            for record in records
+            if there.get((record["release"], record["version"])) == record["dataset"]
+        }
         return [
-            one | {"others": [other for other in datasets if other != one["dataset"]]}
-            for _, one in sorted(made.items())
+            record | {"others": [other for other in datasets if other != record["dataset"]]}
+            for _, record in sorted(current.items())
         ]
 
     def lines(self, token: Token) -> Iterator[dict[str, Any]]:

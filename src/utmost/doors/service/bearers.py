@@ -117,10 +117,10 @@ class Bearers:
         name, now = self._desk.name("token", maker, key), int(self._desk.clock())
         secret, digest = fresh_secret() if subject is None else (None, None)
         fresh = Token(name, owner, role, grants, now, now + seconds, digest, subject)
-        asked = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
+        about = [owner, role, [grant.kept() for grant in grants], str(seconds), subject]
 
         def work(shelf: Shelf) -> tuple[Token, str | None]:
-            record = self._desk.again(shelf, "token", name, asked)
+            record = self._desk.again(shelf, "token", name, about)
             if record is not None:
                 return Token.of_kept(name, record), None
             _check_told_apart(shelf, fresh)
@@ -133,7 +133,7 @@ class Bearers:
     def all(self, token: Token) -> list[Token]:
         """All tokens, without their secrets, which nobody has."""
         token.check("tokens")
-        return sorted(self._tokens(), key=lambda one: (one.made, one.name))
+        return sorted(self._tokens(), key=lambda bearer: (bearer.made, bearer.name))
 
     def as_written(self, owner: str) -> str:
         """An owner's name as it was written first, where a token of an owner who reads so was ever made."""
@@ -149,15 +149,15 @@ class Bearers:
             token.check("tokens")
 
         def work(shelf: Shelf) -> Token:
-            found = shelf.get("token", name)
-            if found is None:
+            record = shelf.get("token", name)
+            if record is None:
                 raise UnknownRecord("a token must be there", came=name)
-            made = Token.of_kept(name, found).revoked_at(self._desk.clock())
-            if made.kept() != found:
-                self._check_not_last(shelf, token, made)
-                shelf.put("token", name, made.kept())
+            revoked = Token.of_kept(name, record).revoked_at(self._desk.clock())
+            if revoked.kept() != record:
+                self._check_not_last(shelf, token, revoked)
+                shelf.put("token", name, revoked.kept())
                 self._desk.trail(shelf, token, "revoke", revoked=name)
-            return made
+            return revoked
 
         return self._desk.records.write(work)
 
@@ -210,7 +210,7 @@ def _is_admin(token: Token) -> bool:
     return token.may("tokens")
 
 
-def _check_told_apart(shelf: Shelf, made: Token) -> None:
+def _check_told_apart(shelf: Shelf, new: Token) -> None:
     """Check that an owner who is new does not read as another one, and that a subject is one owner's.
 
     Else they would be one person, who has two names, for good.
@@ -218,9 +218,9 @@ def _check_told_apart(shelf: Shelf, made: Token) -> None:
     Raises:
         OutOfRange: where they would.
     """
-    owner, subject = made.owner, made.subject
+    owner, subject = new.owner, new.subject
     others = [token for token in tokens_of(shelf) if subject is not None and token.subject == subject]
-    if not made.is_shared and any(token.owner != owner for token in others):
+    if not new.is_shared and any(token.owner != owner for token in others):
         raise OutOfRange(
             f"a subject must be one owner's, {others[0].owner!a}",
             came=ascii(owner),

@@ -93,8 +93,8 @@ class RemoteLedger:
         version: int | None = None,
     ) -> Any:
         """A release at a level: a dict of columns, or a `WorkloadRelease`."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **asked), None)
+        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        return table_in(self._get(f"/v1/releases/{path_part(name)}/view", **query), None)
 
     def save(
         self,
@@ -110,14 +110,14 @@ class RemoteLedger:
         overwrite: bool = False,
     ) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        found = self._get(f"/v1/releases/{path_part(name)}/view", **asked)
+        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query)
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
-        table = table_in(found, None)
+        table = table_in(answer, None)
         if isinstance(table, WorkloadRelease):
             return table.save(path, family=family, **how)
-        said = found["statement"]
-        return saved(Publication(table, lambda digest: said | {"table": dict(digest or {})}), path, **how)
+        statement = answer["statement"]
+        return saved(Publication(table, lambda digest: statement | {"table": dict(digest or {})}), path, **how)
 
     def statement(
         self,
@@ -128,16 +128,16 @@ class RemoteLedger:
         version: int | None = None,
     ) -> dict[str, Any]:
         """What the service says publicly of a release at a level, as `Ledger.statement`; of a plan, the document."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
-        found = self._get(f"/v1/releases/{path_part(name)}/view", **asked)
-        said: dict[str, Any] = table_in(found, None).statement if "release" in found else found["statement"]
-        return said
+        query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
+        answer = self._get(f"/v1/releases/{path_part(name)}/view", **query)
+        statement: dict[str, Any] = table_in(answer, None).statement if "release" in answer else answer["statement"]
+        return statement
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The release of a name, the newest version; or of a name and a version; see `Ledger`."""
         name, version = key if isinstance(key, tuple) else (key, None)
-        found = self._get(f"/v1/releases/{path_part(name)}", version=version)
-        return Release(self, name, found["version"])
+        answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
+        return Release(self, name, answer["version"])
 
     def radius(
         self,
@@ -149,8 +149,8 @@ class RemoteLedger:
         version: int | None = None,
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
-        bar: int | float = self._get(f"/v1/releases/{path_part(name)}/radius", **asked)["radius"]
+        query = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
+        bar: int | float = self._get(f"/v1/releases/{path_part(name)}/radius", **query)["radius"]
         return bar
 
     def propose(
@@ -174,11 +174,11 @@ class RemoteLedger:
             terms: ``dataset`` and ``independent``, as for `Ledger.publish`.
             anyone: whether any curator may use the approval, and not the proposer alone.
         """
-        asked = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
+        body = {"verb": verb, "release": name, "epsilon": level_text(level(epsilon, alpha)), "version": version}
         whose, words = apart(terms)
         is_stated = verb == "publish" or promise is not None or terms
         stated = {"terms": Terms(stated_promise(promise, words), **whose).facts()} if is_stated else {}
-        return self._post("/v1/proposals", request, {**asked, "reason": reason, "anyone": anyone, **stated})
+        return self._post("/v1/proposals", request, {**body, "reason": reason, "anyone": anyone, **stated})
 
     def proposals(self) -> list[dict[str, Any]]:
         """What waits for a second person, and what was decided; oldest first."""
@@ -214,9 +214,9 @@ class RemoteLedger:
         """
         whose, words = apart(terms)
         stated = Terms(promise_of(table, promise, words), **whose).facts()
-        asked = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": stated}
+        body = {"name": name, "epsilon": level_text(level(epsilon, alpha)), "terms": stated}
         more = {"version": version, "proposal": proposal, **as_sent(table)}
-        return table_in(self._post("/v1/releases", request, {**asked, **more}), table)
+        return table_in(self._post("/v1/releases", request, {**body, **more}), table)
 
     def relax(
         self,
@@ -230,9 +230,9 @@ class RemoteLedger:
         proposal: str | None = None,
     ) -> Any:
         """The release at another level, with the table at hand, as `Ledger.relax`."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
-        made = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**asked, **as_sent(table)})
-        return table_in(made, table)
+        body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
+        answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
+        return table_in(answer, table)
 
     def rehearse(
         self,
@@ -243,8 +243,8 @@ class RemoteLedger:
         dataset: str | None = None,
     ) -> dict[str, Any]:
         """The budget as it would stand after a call at this level."""
-        asked = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
-        return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **asked)
+        query = {"epsilon": level_text(level(epsilon, alpha)), "dataset": dataset}
+        return self._get(f"/v1/releases/{path_part(name)}/rehearsal", **query)
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> dict[str, Any]:
         """The budget of a dataset, after setting its limit if one is given."""
@@ -321,12 +321,12 @@ class RemoteLedger:
             subject: whom an OpenID provider vouches for, instead of a secret.
         """
         levels = {"*": None} if grants is None else grants
-        said = [
+        granted = [
             {"release": release, "up_to": None if most is None else level_text(level(most))}
             for release, most in levels.items()
         ]
-        asked = {"owner": owner, "role": role, "grants": said, "days": str(exact(days, "days")), "subject": subject}
-        return self._post("/v1/tokens", request, asked)
+        body = {"owner": owner, "role": role, "grants": granted, "days": str(exact(days, "days")), "subject": subject}
+        return self._post("/v1/tokens", request, body)
 
     def revoke(self, token: str) -> dict[str, Any]:
         """Revoke a token at once, by its name."""
@@ -347,8 +347,8 @@ class RemoteLedger:
     ) -> dict[str, Any]:
         """Offer levels of a release at prices, level to price, which do not fall as the level grows."""
         priced = {level_text(level(at)): str(exact(price, "price")) for at, price in prices.items()}
-        asked = {"release": release, "prices": priced, "currency": currency, "version": version}
-        return self._post("/v1/offers", request, asked)
+        body = {"release": release, "prices": priced, "currency": currency, "version": version}
+        return self._post("/v1/offers", request, body)
 
     def close_offer(self, offer: str) -> dict[str, Any]:
         """Take an offer back; orders that were made stay."""
@@ -371,8 +371,8 @@ class RemoteLedger:
         request: str | None = None,
     ) -> dict[str, Any]:
         """Order a level of an offer."""
-        asked = {"offer": offer, "epsilon": level_text(level(epsilon, alpha))}
-        return self._post("/v1/orders", request, asked)
+        body = {"offer": offer, "epsilon": level_text(level(epsilon, alpha))}
+        return self._post("/v1/orders", request, body)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -387,8 +387,8 @@ class RemoteLedger:
     def __repr__(self) -> str:
         return f"RemoteLedger({str(self._client.base_url)!r})"
 
-    def _get(self, path: str, **asked: Any) -> dict[str, Any]:
-        return self._send("GET", path, params={name: value for name, value in asked.items() if value is not None})
+    def _get(self, path: str, **query: Any) -> dict[str, Any]:
+        return self._send("GET", path, params={name: value for name, value in query.items() if value is not None})
 
     def _listed(self, path: str, after: str = "", most: int | None = None) -> list[dict[str, Any]]:
         """The items of a list, page by page: all of them, or at most so many."""
@@ -403,9 +403,9 @@ class RemoteLedger:
             items += more
         return items
 
-    def _post(self, path: str, request: str | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _post(self, path: str, request: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
         headers = {"Idempotency-Key": entropy(16).hex() if request is None else request}
-        return self._send("POST", path, json=asked, headers=headers)
+        return self._send("POST", path, json=body, headers=headers)
 
     def _send(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
         """The answer to a request; one that was cut off is sent again, which repeats nothing."""

@@ -67,13 +67,13 @@ class Desk:
         about = [kind, token.name, key, *([token.owner] if token.is_shared else [])]
         return hmac.digest(self._key, json.dumps(about).encode(), sha256)[:12].hex()
 
-    def again(self, shelf: Shelf, kind: str, name: str, asked: Any) -> dict[str, Any] | None:
+    def again(self, shelf: Shelf, kind: str, name: str, facts: Any) -> dict[str, Any] | None:
         """The record that this request made before; None where it comes for the first time, which is noted.
 
         Raises:
             RequestReused: where another request came under its key.
         """
-        fingerprint = hmac.digest(self._key, json.dumps(asked, sort_keys=True).encode(), sha256).hex()
+        fingerprint = hmac.digest(self._key, json.dumps(facts, sort_keys=True).encode(), sha256).hex()
         before = shelf.get("request", name)
         if before is None:
             shelf.put("request", name, {"asked": fingerprint})

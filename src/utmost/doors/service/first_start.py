@@ -36,5 +36,5 @@ def first_tokens(service: Service) -> dict[str, str]:
     """
     if service.bearers.any():
         return {}
-    made = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}
-    return {role: presented for role, presented in made.items() if presented is not None}
+    tokens = {role: service.bearers.make(None, f"first {role}", role, role, _EVERY)[1] for role in ("admin", "curator")}
+    return {role: presented for role, presented in tokens.items() if presented is not None}

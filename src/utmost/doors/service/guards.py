@@ -39,11 +39,11 @@ class JsonLines(logging.Formatter):
         """One line."""
         if record.name == LOG.name:
             return record.getMessage()
-        said = {"time": int(record.created), "level": record.levelname, "logger": record.name}
-        said["said"] = record.getMessage()
+        line = {"time": int(record.created), "level": record.levelname, "logger": record.name}
+        line["said"] = record.getMessage()
         if record.exc_info and record.exc_info[0] is not None:
-            said["broke"] = record.exc_info[0].__name__
-        return json.dumps(said)
+            line["broke"] = record.exc_info[0].__name__
+        return json.dumps(line)
 
 
 TOO_LARGE: Refusal = (413, "TooLarge", "The body is longer than this service takes.")
@@ -117,7 +117,7 @@ class Guards:
         method = scope["method"]
         if method == "HEAD":  # answered as GET is, without the body
             scope = {**scope, "method": "GET"}
-        name, began, said, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
+        name, began, sent, body = entropy(8).hex(), time.perf_counter(), {"status": 0}, self._body(receive)
         scope.setdefault("state", {}).update(request=name, body=body)
         routed(scope)
 
@@ -125,7 +125,7 @@ class Guards:
             if body.refusal is not None:  # whatever is made of half a body
                 return
             if message["type"] == "http.response.start":
-                said["status"] = message["status"]
+                sent["status"] = message["status"]
                 own = [(b"x-request-id", name.encode()), *_HEADERS]
                 there = {key for key, _ in message.get("headers", [])}
                 if b"cache-control" not in there:
@@ -149,13 +149,13 @@ class Guards:
             except Exception:
                 if body.refusal is None:  # else it is what is made of half a body
                     raise
-            if body.refusal is not None and not said["status"]:
+            if body.refusal is not None and not sent["status"]:
                 why, body.refusal = body.refusal, None
                 again = [(b"retry-after", b"5")] if why is TOO_MANY else []
                 await _refuse(answered, *why, [(b"connection", b"close"), *again])
         except Exception as error:
             LOG.error(json.dumps({"request": name, "broke": type(error).__name__}))
-            if not said["status"]:
+            if not sent["status"]:
                 await _refuse(answered, 500, "ServiceBroken", BROKEN)
         finally:
             body.forget()
@@ -163,9 +163,9 @@ class Guards:
             seconds = time.perf_counter() - began
             token = scope["state"].get("token")
             entry: dict[str, Any] = {"request": name, "method": method, "route": route}
-            entry |= {"status": said["status"], "ms": round(1000 * seconds, 1)}
+            entry |= {"status": sent["status"], "ms": round(1000 * seconds, 1)}
             LOG.info(json.dumps(entry | ({} if token is None else {"token": token})))
-            self._counted(route, method, said["status"], seconds)
+            self._counted(route, method, sent["status"], seconds)
 
     def _body(self, receive: Receive) -> "Body":
         until = time.monotonic() + self._patience

@@ -77,7 +77,7 @@ class Releases:
         there = self._ledger.releases
 
         def mine(shelf: Any) -> tuple[Published, ...]:
-            return tuple(one for one in there if held(shelf, token, one.name, one.version) is not None)
+            return tuple(release for release in there if held(shelf, token, release.name, release.version) is not None)
 
         return self._desk.records.read(mine)
 
@@ -109,12 +109,12 @@ class Releases:
                 recipient has had many made already.
             UnknownRelease, NeedsTable: as for `Ledger.view`.
         """
-        _, found = self._known(token, "view", name, version, at)
-        if at not in found.levels and at < max(found.levels) and token.role == "recipient":
-            self._note_asked(token, found, at)
-        table = self._ledger.view(name, epsilon=at, version=found.version)
-        self._desk.trail_once_a_day(token, "view", release=name, version=found.version)
-        return View(found, at, table, radius_of(found.noise, at))
+        _, release = self._known(token, "view", name, version, at)
+        if at not in release.levels and at < max(release.levels) and token.role == "recipient":
+            self._note_asked(token, release, at)
+        table = self._ledger.view(name, epsilon=at, version=release.version)
+        self._desk.trail_once_a_day(token, "view", release=name, version=release.version)
+        return View(release, at, table, radius_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
@@ -141,8 +141,8 @@ class Releases:
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
-        found = self._known(token, "list", name, version)[1]
-        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=found.version)
+        release = self._known(token, "list", name, version)[1]
+        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=release.version)
 
     def publish(
         self,
@@ -205,12 +205,12 @@ class Releases:
         token.check("relax", check_name(name, "name"), at)
         if version is None:  # the same request again means the newest version of its time
             version = self._proposals.begun(token, key, "relax")
-        found = self._ledger.release(name, version)
-        is_new = at not in found.levels
-        self._proposals.begin(token, key, "relax", name, found.version, at, {}, proposal, is_new=is_new)
+        release = self._ledger.release(name, version)
+        is_new = at not in release.levels
+        self._proposals.begin(token, key, "relax", name, release.version, at, {}, proposal, is_new=is_new)
         with self._comparing(token, name):
-            relaxed = self._ledger.relax(name, table, epsilon=at, version=found.version)
-        self._proposals.done("relax", name, found.version, at, {}, proposal)
+            relaxed = self._ledger.relax(name, table, epsilon=at, version=release.version)
+        self._proposals.done("relax", name, release.version, at, {}, proposal)
         return relaxed
 
     @contextmanager
@@ -294,20 +294,20 @@ class Releases:
         token.check_role(verb)
         check_name(name, "name")
         wanted = None if version is None else exact_integer(version, "version")
-        found: Published | UnknownRelease
+        release: Published | UnknownRelease
         try:
-            found = self._ledger.release(name, wanted)
+            release = self._ledger.release(name, wanted)
         except UnknownRelease as error:
-            found = error
-        newest = 1 if isinstance(found, UnknownRelease) else found.version
+            release = error
+        newest = 1 if isinstance(release, UnknownRelease) else release.version
         most = granted(token, name)
         if most != ANY:
-            asked = newest if wanted is None else wanted
-            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked))
+            asked_version = newest if wanted is None else wanted
+            most = self._desk.records.read(lambda shelf: held(shelf, token, name, asked_version))
         if most is None:
             raise NotAllowed(f"the token must be for this release to {verb} it", where=repr(name))
         if at is not None and not reaches(most, at):
             raise NotAllowed("the token must allow this level", came=at, where=repr(name))
-        if isinstance(found, UnknownRelease):
-            raise found
-        return most, found
+        if isinstance(release, UnknownRelease):
+            raise release
+        return most, release

@@ -103,14 +103,14 @@ class OpenId:
         """
         if not self._about:
             self._ask()
-        found = self._about.get(name)
+        address = self._about.get(name)
         try:
-            if not isinstance(found, str):
+            if not isinstance(address, str):
                 raise TypeError
-            check_provider_address(found)
+            check_provider_address(address)
         except (OutOfRange, TypeError):
             raise LedgerUnavailable(f"the OpenID provider must say its {name}", came="none", where="issuer") from None
-        return found
+        return address
 
     def says(self, name: str) -> Any:
         """What the discovery document says under a name; None where it says nothing."""
@@ -124,13 +124,13 @@ class OpenId:
         Raises:
             KeyError: where there is none.
         """
-        found = self._kept(named)
-        if found is None:
+        key = self._kept(named)
+        if key is None:
             self._ask()
-            found = self._kept(named)
-        if found is None:
+            key = self._kept(named)
+        if key is None:
             raise KeyError
-        return found
+        return key
 
     def _kept(self, named: object) -> Any:
         if named is None and len(self._keys) == 1:

@@ -73,7 +73,7 @@ class SignIn:
         import httpx
 
         state, nonce, verifier = (_text(entropy(32)) for _ in range(3))
-        asked = {
+        query = {
             "response_type": "code",
             "client_id": self.client,
             "redirect_uri": self.back,
@@ -83,7 +83,7 @@ class SignIn:
             "code_challenge": _text(sha256(verifier.encode()).digest()),
             "code_challenge_method": "S256",
         }
-        place = httpx.URL(self.openid.place("authorization_endpoint")).copy_merge_params(asked)
+        place = httpx.URL(self.openid.place("authorization_endpoint")).copy_merge_params(query)
         held = {"state": state, "nonce": nonce, "verifier": verifier, "next": following}
         return str(place), self._sealed(held | {"until": self.clock() + _SECONDS})
 
@@ -115,17 +115,17 @@ class SignIn:
             raise _no_sign_in()
         return claims, state, held["next"]
 
-    def _check_issuer(self, said: str | None) -> None:
+    def _check_issuer(self, issuer: str | None) -> None:
         """Check who sends back, where it says so (RFC 9207)."""
         promised = self.openid.says("authorization_response_iss_parameter_supported") is True
-        if said != self.openid.issuer and (said is not None or promised):
+        if issuer != self.openid.issuer and (issuer is not None or promised):
             raise _no_sign_in()
 
     def _exchanged(self, code: str, verifier: str) -> str:
         """The signed statement for a code."""
         import httpx
 
-        asked = {
+        form = {
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": self.back,
@@ -133,28 +133,28 @@ class SignIn:
         }
         place, headers = self.openid.place("token_endpoint"), {"Accept": "application/json"}
         try:
-            answer = httpx.post(place, **self._signed(asked), headers=headers, timeout=_PATIENCE)
+            answer = httpx.post(place, **self._signed(form), headers=headers, timeout=_PATIENCE)
         except httpx.HTTPError as error:
             raise _unreached(type(error).__name__) from None
         if answer.status_code >= 500:
             raise _unreached(str(answer.status_code))
         try:
-            found = answer.json() if answer.is_success and len(answer.content) < _LONGEST_ANSWER else {}
+            tokens = answer.json() if answer.is_success and len(answer.content) < _LONGEST_ANSWER else {}
         except (ValueError, RecursionError):
-            found = {}
-        statement = found.get("id_token") if isinstance(found, dict) else None
+            tokens = {}
+        statement = tokens.get("id_token") if isinstance(tokens, dict) else None
         if not isinstance(statement, str):
             raise _no_sign_in()
         return statement
 
-    def _signed(self, asked: dict[str, str]) -> dict[str, Any]:
+    def _signed(self, form: dict[str, str]) -> dict[str, Any]:
         """A request for a statement, with what shows which client asks (RFC 6749, Section 2.3.1)."""
         known = self.openid.says("token_endpoint_auth_methods_supported")
         if not self.secret:
-            return {"data": asked | {"client_id": self.client}}
+            return {"data": form | {"client_id": self.client}}
         if not isinstance(known, list) or "client_secret_basic" in known:
-            return {"data": asked, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
-        return {"data": asked | {"client_id": self.client, "client_secret": self.secret}}
+            return {"data": form, "auth": (quote(self.client, safe=""), quote(self.secret, safe=""))}
+        return {"data": form | {"client_id": self.client, "client_secret": self.secret}}
 
     def _sealed(self, held: Mapping[str, Any]) -> str:
         body = _text(json.dumps(held).encode())
@@ -179,12 +179,12 @@ def client_secret(path: str) -> str:
     if not path:
         return ""
     try:
-        found = Path(path).read_text("utf-8").strip()
+        secret = Path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        found = ""
-    if not found:
+        secret = ""
+    if not secret:
         raise KeyRefused("the secret of an OpenID client must be in its file", came="none", where=path)
-    return found
+    return secret
 
 
 def _no_sign_in() -> NotAuthenticated:

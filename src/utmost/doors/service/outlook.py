@@ -1,17 +1,20 @@
-"""What an approval would do, for whoever decides: error bars, the budget before and after, and what is unusual."""
+"""What a publication or an approval would do: error bars, the budget before and after, and what is unusual."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.problems import said_of
 from utmost.doors.service.terms import Terms
 from utmost.errors import UtmostError
-from utmost.laws.exact import level
+from utmost.laws.exact import Level, level
 from utmost.publish.ledger import Budget, Ledger
 
 _SURE, _MOST_BARS = "0.95", 12
+_STEPS = ("1/4", "1/2", "1", "2", "4")
+_LOOKING = 2.0  # seconds, after which no further level is looked at
 _MUCH = level(10)
 _NOT_SHOWN = "Your token is for none of the releases that spend this dataset: its budget is not shown to you."
 
@@ -88,3 +91,21 @@ def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> t
     if any(radius == 0 for _, radius in bars):
         unusual.append("The error bar is 0: almost every released value is the true one.")
     return tuple(unusual)
+
+
+def ladder(
+    ledger: Ledger, proposal: Proposal, may_know: Callable[[str], bool], *, sees_all: bool = True
+) -> tuple[tuple[Level, Outlook], ...]:
+    """What a proposal would come to at its level and around it: a quarter, half, twice and four times as much.
+
+    Args:
+        ledger, proposal, may_know, sees_all: as for `outlook`.
+
+    Cost: five outlooks; none is begun after two seconds.
+    """
+    until, steps = monotonic() + _LOOKING, []
+    for factor in _STEPS:
+        if factor == "1" or monotonic() < until:
+            point = replace(proposal, level=proposal.level.scaled(factor))
+            steps.append((point.level, outlook(ledger, point, may_know, sees_all=sees_all)))
+    return tuple(steps)

@@ -45,7 +45,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
         return [low]
     least = (high - low) / most
     size = 10.0 ** floor(log10(least))
-    step = next(size * one for one in (1, 2, 2.5, 5, 10) if size * one >= least * (1 - 1e-9))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= least * (1 - 1e-9))
     return [step * k for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
@@ -81,17 +81,17 @@ class Axes:
     def drawn(self) -> list[Markup]:
         """Grid, numbers and names."""
         bottom = self.tall - _BOTTOM
-        found = []
+        shapes = []
         for value in _marks(self._ys, self._logs[1]):
             at = self.y(value)
-            found.append(tag("line", x1=_LEFT, x2=_WIDE - _RIGHT, y1=at, y2=at, class_="grid"))
-            found.append(tag("text", short(value), x=_LEFT - 8, y=at + 4, class_="tick end"))
+            shapes.append(tag("line", x1=_LEFT, x2=_WIDE - _RIGHT, y1=at, y2=at, class_="grid"))
+            shapes.append(tag("text", short(value), x=_LEFT - 8, y=at + 4, class_="tick end"))
         for value in _marks(self._xs, self._logs[0]):
-            found.append(tag("text", short(value), x=self.x(value), y=bottom + 18, class_="tick middle"))
-        found.append(tag("line", x1=_LEFT, x2=_WIDE - _RIGHT, y1=bottom, y2=bottom, class_="axis"))
-        found.append(tag("text", self._names[0], x=_WIDE - _RIGHT, y=self.tall - 6, class_="name end"))
-        found.append(tag("text", self._names[1], x=4, y=13, class_="name"))
-        return found
+            shapes.append(tag("text", short(value), x=self.x(value), y=bottom + 18, class_="tick middle"))
+        shapes.append(tag("line", x1=_LEFT, x2=_WIDE - _RIGHT, y1=bottom, y2=bottom, class_="axis"))
+        shapes.append(tag("text", self._names[0], x=_WIDE - _RIGHT, y=self.tall - 6, class_="name end"))
+        shapes.append(tag("text", self._names[1], x=4, y=13, class_="name"))
+        return shapes
 
 
 def _share(value: float, ends: tuple[float, float], is_log: bool) -> float:
@@ -127,8 +127,8 @@ def curves(
     drawn = axes.drawn()
     for k, line in enumerate(lines.values()):
         drawn.append(tag("polyline", points=_path(axes, line), class_=f"line s{k}"))
-    for x, y, said in points:
-        drawn.append(tag("circle", tag("title", said), cx=axes.x(x), cy=axes.y(y), r=5, class_="dot"))
+    for x, y, title_of_point in points:
+        drawn.append(tag("circle", tag("title", title_of_point), cx=axes.x(x), cy=axes.y(y), r=5, class_="dot"))
     return chart(title, drawn)
 
 
@@ -161,9 +161,9 @@ def columns_chart(
         drawn.append(tag("rect", told, x=axes.x(x) - width / 2, y=at, width=width, height=bottom - at, class_="bar"))
     if line:
         drawn.append(tag("polyline", points=_path(axes, line), class_="line s1"))
-    for k, (x, said) in enumerate(marks):
+    for k, (x, title_of_mark) in enumerate(marks):
         at = axes.x(x)
-        drawn.append(tag("line", tag("title", said), x1=at, x2=at, y1=_TOP, y2=bottom, class_=f"mark m{k}"))
+        drawn.append(tag("line", tag("title", title_of_mark), x1=at, x2=at, y1=_TOP, y2=bottom, class_=f"mark m{k}"))
     return chart(title, drawn)
 
 
@@ -185,9 +185,9 @@ def error_bars(title: str, rows: Sequence[tuple[str, float]], radius: float) -> 
         drawn.append(tag("text", short(mark), x=x(mark), y=tall - 8, class_="tick middle"))
     for k, ((name, _), value) in enumerate(zip(rows, values, strict=True)):
         at, ends = _ROW * (k + 0.5) + 4, (x(value - gap), x(value + gap))
-        said = f"{name}: {short(value)}, the true value within {short(gap)}"
+        bar_title = f"{name}: {short(value)}, the true value within {short(gap)}"
         parts = [
-            tag("title", said),
+            tag("title", bar_title),
             tag("line", x1=ends[0], x2=ends[1], y1=at, y2=at, class_="whisker"),
             *(tag("line", x1=end, x2=end, y1=at - 5, y2=at + 5, class_="whisker") for end in ends),
             tag("circle", cx=x(value), cy=at, r=4.5, class_="dot"),
@@ -208,9 +208,9 @@ def heat_map(title: str, matrix: Sequence[Sequence[float]], rows: Sequence[str],
         for c, cell in enumerate(line):
             share = float(cell) / top
             x, y = gap + c * edge, 30 + r * edge
-            said = tag("title", f"{rows[r]} to {names[c]}: {short(float(cell))}")
+            cell_title = tag("title", f"{rows[r]} to {names[c]}: {short(float(cell))}")
             shape = {"x": x, "y": y, "width": edge - 1, "height": edge - 1}
-            drawn.append(tag("rect", said, **shape, fill_opacity=f"{share:.3f}", class_="cell"))
+            drawn.append(tag("rect", cell_title, **shape, fill_opacity=f"{share:.3f}", class_="cell"))
             if edge >= 40:
                 shade = "in dark" if share > 0.55 else "in"
                 number = f"{float(cell):.2f}"
@@ -235,7 +235,7 @@ def rings(
     places: Mapping[str, tuple[float, float]],
     edges: Iterable[tuple[str, str]],
     kinds: Mapping[str, int],
-    said: Mapping[str, str],
+    titles: Mapping[str, str],
 ) -> Markup:
     """A network, each member at a place between -1 and 1, coloured by how near it is to whom it is about.
 
@@ -243,7 +243,7 @@ def rings(
         places: member to place.
         edges: pairs of members.
         kinds: member to distance; -1 for who cannot be reached.
-        said: member to what is said on pointing.
+        titles: member to what is said on pointing.
     """
     half, top = 300.0, min(y for _, y in places.values())
 
@@ -252,13 +252,13 @@ def rings(
         return half + x * (half - 56), 34 + (y - top) * (half - 40)
 
     drawn = []
-    for one, other in edges:
-        (x1, y1), (x2, y2) = at(one), at(other)
+    for member, other in edges:
+        (x1, y1), (x2, y2) = at(member), at(other)
         drawn.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="edge"))
     for name in places:
         x, y = at(name)
         kind = "away" if kinds[name] < 0 else f"t{min(kinds[name], 6)}"
-        drawn.append(tag("circle", tag("title", said[name]), cx=x, cy=y, r=11, class_=f"member {kind}"))
+        drawn.append(tag("circle", tag("title", titles[name]), cx=x, cy=y, r=11, class_=f"member {kind}"))
         if len(places) <= 40:
             drawn.append(tag("text", name[:14], x=x, y=y - 15, class_="tick middle"))
     return chart(title, drawn, 2 * half, max(at(name)[1] for name in places) + 26)

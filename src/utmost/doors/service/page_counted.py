@@ -15,11 +15,12 @@ from utmost.laws.exact import Level
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Strategy
 
-_MOST_ATOMS, _MOST_FAMILIES, _MOST_BARS = 20_000, 4, 24
+_MOST_ATOMS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 _MOST_LINES, _LONGEST_FACT = 40, 1_000
 
 
@@ -29,7 +30,7 @@ def brought_counted(content: bytes) -> CountedTable:
     Raises:
         BadTable: for what is none; nothing of it is repeated.
     """
-    return COUNTED_FORM.of(_document(content, "utmost count"), "file")
+    return COUNTED_FORM.of(document(content, "utmost count"), "file")
 
 
 def planned(content: bytes) -> Strategy:
@@ -38,10 +39,15 @@ def planned(content: bytes) -> Strategy:
     Raises:
         BadTable: for what is none.
     """
-    return PLAN_FORM.of(_document(content, "utmost plan"), "file")
+    return PLAN_FORM.of(document(content, "utmost plan"), "file")
 
 
-def _document(content: bytes, command: str) -> Any:
+def document(content: bytes, command: str) -> Any:
+    """The JSON in a file that a command wrote, with axes that a server makes.
+
+    Raises:
+        BadTable: for what is none.
+    """
     try:
         document = strict_json(content)
         check_listed(document)
@@ -60,11 +66,23 @@ def plan_terms(chosen: Strategy, dataset: str | None, independent: bool, part: s
     Raises:
         OutOfRange: for a part that is none.
     """
-    names = [name.strip() for name in part.split("=")]
-    if part and (len(names) != 2 or not all(names)):
+    names = of_part(part) if part else None
+    return Terms.read({"strategy": chosen, "dataset": dataset, "independent": independent, "part": names})
+
+
+def of_part(text: str) -> list[str]:
+    """A partition and its part, as people write them.
+
+    Raises:
+        OutOfRange: for what is none.
+
+    >>> of_part("town = Bern")
+    ['town', 'Bern']
+    """
+    names = [name.strip() for name in text.split("=")]
+    if len(names) != 2 or not all(names):
         raise OutOfRange("a part is written as partition = part", where="part", remedy="Write town = Bern.")
-    said: dict[str, Any] = {"dataset": dataset, "independent": independent, "part": names if part else None}
-    return Terms.read({"strategy": chosen, **said})
+    return names
 
 
 def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -117,26 +135,61 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
     return lines
 
 
-def sums_shown(release: WorkloadRelease, level: Level) -> dict[str, Any]:
-    """The measured families of a release, as charts and tables; of a large domain the file alone has them."""
-    strategy = release.strategy
-    is_small = strategy.domain.size <= _MOST_ATOMS
-    names = [strategy.domain.family_name(family) for family in strategy.shares] if is_small else []
-    tables = [_family(release, name) for name in names[:_MOST_FAMILIES]]
-    more = len(strategy.shares) - len(tables)
-    return {"families": tables, "more_families": more, "part": release.part, "level": level}
+def rule_asked(below: str) -> WithholdingRule | None:
+    """The rule by which a page leaves out small cells; None where none is asked for.
+
+    Raises:
+        OutOfRange, NotANumber: for what is no bound above 0.
+    """
+    return WithholdingRule.of(below=below) if below.strip() else None
 
 
-def _family(release: WorkloadRelease, name: str) -> dict[str, Any]:
+def sums_shown(
+    release: WorkloadRelease, level: Level, rule: WithholdingRule | None = None, ordered: str = ""
+) -> dict[str, Any]:
+    """The measured families of a release, as charts and tables; of a large domain the file alone has them.
+
+    Args:
+        release: what was measured, at a level.
+        level: which.
+        rule: by which cells are withheld.
+        ordered: the level of an axis of bins or dates of which the quartiles are shown; empty for none.
+
+    Raises:
+        OutOfRange, NotDetermined: for another level, and for one that was not measured finely enough.
+    """
+    strategy, domain = release.strategy, release.domain
+    is_small = domain.size <= _MOST_ATOMS
+    names = [domain.family_name(family) for family in strategy.shares] if is_small else []
+    axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
+    quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
+    return {
+        "families": [_family(release, name, rule) for name in names[:_MOST_FAMILIES]],
+        "more_families": len(strategy.shares) - len(names[:_MOST_FAMILIES]),
+        "part": release.part,
+        "level": level,
+        "axes": [name for levels in axes for name in levels],
+        "quartiles": [(words, str(release.quantile(ordered, share))) for words, share in quarters],
+        "unit": "" if release.unit.amount is None else str(release.unit.amount.name),
+    }
+
+
+def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> dict[str, Any]:
     table = release[name]
     axes = [column for column in table if column not in ("estimate", "radius")]
     labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table["estimate"]))]
-    radius = max(float(one) for one in table["radius"])
-    rows = [(label, float(value)) for label, value in zip(labels, table["estimate"], strict=True)]
+    values, radii = table["estimate"].tolist(), table["radius"].tolist()
+    radius = max(map(float, radii))
+    is_shown = [rule is None or rule.passes(value, bar) for value, bar in zip(values, radii, strict=True)]
+    drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
     title = f"{name or 'total'}, each with its error bar of {short(radius)} at 95 %"
+    cells = zip(labels[:_MOST_LISTED], values, radii, is_shown, strict=False)
     return {
         "name": name or "total",
-        "picture": charts.error_bars(title, rows[:_MOST_BARS], radius),
-        "rows": [(label, short(value), short(radius)) for label, value in rows[:_MOST_BARS]],
-        "count": len(rows),
+        "family": name,
+        "picture": charts.error_bars(title, drawn[:_MOST_BARS], radius) if drawn else "",
+        "drawn": min(len(drawn), _MOST_BARS),
+        "rows": [(label, short(value) if show else None, short(bar)) for label, value, bar, show in cells],
+        "count": len(labels),
+        "withheld": is_shown.count(False),
     }

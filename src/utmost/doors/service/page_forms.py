@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request, Response
 from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level, whole
-from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.service.page_counted import brought_counted
+from utmost.doors.service.page_publishing import promised, publishing
 from utmost.doors.service.page_rendering import render, see
 from utmost.doors.service.page_session import Filled, Sent, Viewer
 from utmost.doors.service.page_sign_in import sign_in
@@ -23,9 +24,9 @@ from utmost.publish.counting.counted import CountedTable
 
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
+forms.include_router(publishing)
 
-_TERMS = ("sensitivity", "cells", "neighbours", "grid", "largest", "id_column", "dataset")
-_LONGEST = 4000
+_LONGEST, _GRANTS = 4000, 3
 
 
 def _key(sent: Filled) -> str:
@@ -36,7 +37,7 @@ def _key(sent: Filled) -> str:
 @forms.post("/proposals")
 def propose(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Propose to publish or to relax."""
-    verb, (terms, at) = sent.text("verb"), _promised(sent)
+    verb, (terms, at) = sent.text("verb"), promised(sent)
     options: dict[str, Any] = {"version": sent.number("version") or 1, "terms": terms, "reason": sent.text("reason")}
     service.proposals.propose(viewer, _key(sent), verb, sent.text("release"), at, **options)
     return see(request, "/proposals", done="proposed")
@@ -70,7 +71,7 @@ def _brought(request: Request, service: Service, viewer: Token, sent: Filled, fo
 @forms.post("/publish")
 def publish(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Publish a table at once, where no second person is asked for."""
-    (terms, at), version = _promised(sent), sent.number("version")
+    (terms, at), version = promised(sent), sent.number("version")
     if terms is None:
         raise OutOfRange("a publication must say what is promised", came="nothing", where="verb")
     return _publish(request, service, viewer, sent, sent.text("release"), at, terms, version, None)
@@ -130,30 +131,6 @@ def view(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Respo
     return see(request, "/release", name=name, version=version, at=sent.text("epsilon"))
 
 
-def _promised(sent: Filled) -> tuple[Terms | None, Level]:
-    """What a form promises, and at which level; of a relaxation the level alone.
-
-    A form with a plan takes the promise from there, and the level too where none is filled in.
-    """
-    if sent.text("verb") == "relax":
-        return None, read_level(sent.text("epsilon"))
-    if sent.text("kind") != "plan":
-        return _terms(sent), read_level(sent.text("epsilon"))
-    chosen = planned(sent.file("plan"))
-    at = read_level(sent.text("epsilon")) if sent.text("epsilon") else chosen.level
-    assert at is not None, "a plan says its level"
-    return plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"), sent.text("part")), at
-
-
-def _terms(sent: Filled) -> Terms:
-    """The terms that a form states."""
-    given: dict[str, Any] = {name: sent.optional(name) for name in _TERMS}
-    lists = {name: sent.names(name) for name in ("columns", "public", "drop")}
-    choices = {name: sent.optional(name) for name in ("rows", "numbers")}
-    ticked = {name: sent.ticked(name) for name in ("half_step", "independent")}
-    return Terms.read(given | lists | choices | ticked)
-
-
 @forms.post("/offers")
 def offer(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Offer levels at prices."""
@@ -205,7 +182,7 @@ def decide_order(request: Request, service: Served, viewer: Viewer, sent: Sent) 
 def make_token(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
     """Make a token, and say this once what its bearer presents."""
     options: dict[str, Any] = {"days": sent.optional("days") or 90, "subject": sent.optional("subject")}
-    grants = _grants(sent.text("grants"))
+    grants = _grants(sent.text("grants")) or _chosen_grants(sent)
     not_there = service.releases.not_there(viewer, grants)  # before, so that nothing fails once there is a secret
     made, presented = service.bearers.make(viewer, _key(sent), sent.text("owner"), sent.text("role"), grants, **options)
     return render(request, "token_made.html", viewer, made=made, presented=presented, not_there=not_there)
@@ -219,6 +196,12 @@ def _grants(text: str) -> tuple[Grant, ...]:
         if line.strip():
             found.append(Grant(name.strip(), read_level(most.strip()) if most.strip() else None))
     return tuple(found)
+
+
+def _chosen_grants(sent: Filled) -> tuple[Grant, ...]:
+    """Grants as they are chosen from the list: a release in each row, and the largest level beside it."""
+    rows = ((sent.text(f"release-{row}"), sent.text(f"up_to-{row}")) for row in range(1, _GRANTS + 1))
+    return tuple(Grant(name, read_level(most) if most else None) for name, most in rows if name)
 
 
 @forms.post("/tokens/revocation")

@@ -82,12 +82,12 @@ DONE = {
 @cache
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
     """Name to content, media type and digest."""
-    found = {}
+    served = {}
     for file in files("utmost.doors.service").joinpath("static").iterdir():
         content = file.read_bytes()
         kind = _KINDS.get("." + file.name.rpartition(".")[2], "application/octet-stream")
-        found[file.name] = (content, kind, sha256(content).hexdigest()[:12])
-    return found
+        served[file.name] = (content, kind, sha256(content).hexdigest()[:12])
+    return served
 
 
 def static_address(name: str) -> str:
@@ -101,8 +101,8 @@ def link(path: str, **query: Any) -> str:
     >>> link("/release", name="a&b", version=None)
     '/release?name=a%26b'
     """
-    given = {name: str(value) for name, value in query.items() if value not in (None, "")}
-    return f"{path}?{urlencode(given)}" if given else path
+    filled = {name: str(value) for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(filled)}" if filled else path
 
 
 def moment(seconds: int | float | str | None) -> str:
@@ -146,16 +146,16 @@ def level_shown(level: Level) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("utmost.doors.service"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"moment": moment, "short": short, "level": level_shown}
-    made.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
-    return made
+    environment.filters |= {"moment": moment, "short": short, "level": level_shown}
+    environment.globals |= {"static": static_address, "link": link, "release_of_utmost": __version__}
+    return environment
 
 
 def may_any(token: Token, verbs: str) -> bool:
@@ -229,16 +229,16 @@ def wants_page(request: Request) -> bool:
     return accepts and not path.startswith(_JSON_ROADS)
 
 
-def problem_page(request: Request, found: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
     """What went wrong, for people: a line in the form that was sent, or a page; without a valid token, the sign-in."""
-    kept = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
-    if found["status"] == 401 and request.url.path != "/login":
+    forwarded = {name: value for name, value in headers.items() if name.lower() != "www-authenticate"}
+    if problem["status"] == 401 and request.url.path != "/login":
         return _to_sign_in(request)
     template = "problem_part.html" if is_part(request) else "problem.html"
     response = render(
-        request, template, getattr(request.state, "viewer", None), found["status"], problem={"wrong": None, **found}
+        request, template, getattr(request.state, "viewer", None), problem["status"], problem={"wrong": None, **problem}
     )
-    response.headers.update(kept)
+    response.headers.update(forwarded)
     return response
 
 

@@ -7,6 +7,7 @@ read neither. Before the sign-in the cookie holds a random number, so that nobod
 without noticing.
 """
 
+import csv
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ _FILE_IN_MEMORY = 1 << 40
 # The forms that a table is brought by, and what whoever sends one must be allowed to do at all.
 _BROUGHT = {
     "/publish": "publish",
+    "/publish/outlook": "publish",
     "/proposals": "propose",
     "/proposals/table": "publish",
     "/relax": "relax",
@@ -154,8 +156,12 @@ class Filled:
         return name in self.fields
 
     def names(self, name: str) -> tuple[str, ...]:
-        """Names in one field, between commas."""
-        return tuple(part.strip() for part in self.text(name).split(",") if part.strip())
+        """Names in one field, between commas; one that has a comma itself stands in quotes, as in a CSV file."""
+        try:
+            parts = next(csv.reader([self.text(name)], skipinitialspace=True), [])
+        except csv.Error:
+            parts = self.text(name).split(",")
+        return tuple(part.strip() for part in parts if part.strip())
 
     def file(self, name: str) -> bytes:
         """The content of a file.

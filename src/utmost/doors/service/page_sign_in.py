@@ -99,15 +99,15 @@ def logout(request: Request, service: Served, sent: Sent) -> Response:
 
 
 def _provider(request: Request) -> SignIn:
-    found: SignIn | None = request.app.state.sign_in
-    if found is None:
+    sign_in: SignIn | None = request.app.state.sign_in
+    if sign_in is None:
         raise HTTPException(404, "There is no OpenID provider here.")
-    return found
+    return sign_in
 
 
 def _login_page(request: Request, following: str, problem: str = "") -> Response:
-    found: Any = request.app.state.sign_in
-    provider = None if found is None else found.openid.issuer.partition("://")[2].rstrip("/")
+    sign_in: Any = request.app.state.sign_in
+    provider = None if sign_in is None else sign_in.openid.issuer.partition("://")[2].rstrip("/")
     shown = {"following": following, "problem": problem, "provider": provider}
     return render(request, "login.html", None, 401 if problem else 200, **shown)
 

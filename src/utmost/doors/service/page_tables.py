@@ -76,17 +76,17 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
     return file.getvalue().encode()
 
 
-def check_file(content: bytes, said: Mapping[str, Any]) -> str:
+def check_file(content: bytes, statement: Mapping[str, Any]) -> str:
     """Check that a released file is what its statement says; the error bar at 95 %.
 
     Raises:
         BadTable, Unsupported: where the statement does not follow from itself, or is about another file.
     """
-    table, digest = csv_columns(content), said.get("table")
+    table, digest = csv_columns(content), statement.get("table")
     is_of_file = isinstance(digest, Mapping) and digest.get("of") == "file"
     if is_of_file and digest != {"of": "file", "sha256": sha256(content).hexdigest()}:
         came = "another SHA-256 than the statement's"
         raise BadTable("the table must be as it was released", came=came, where="table")
-    if said.get("kind") == PLACES_KIND:
-        return short(check_places(said, table, digested=not is_of_file).radius(_SURE))
-    return short(check_statement(said, table, digested=not is_of_file).radius)
+    if statement.get("kind") == PLACES_KIND:
+        return short(check_places(statement, table, digested=not is_of_file).radius(_SURE))
+    return short(check_statement(statement, table, digested=not is_of_file).radius)

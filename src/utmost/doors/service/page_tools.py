@@ -61,16 +61,16 @@ Guadagni Lamberteschi"""
 """Marriages between families of Florence in the fifteenth century, after Padgett and Ansell (1993)."""
 
 
-def _tool(request: Request, viewer: Any, work: str, asked: Mapping[str, str]) -> Response:
+def _tool(request: Request, viewer: Any, work: str, fields: Mapping[str, str]) -> Response:
     """A page with a form and what comes of it; a refusal stands where the answer would."""
     try:
-        told = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, asked)
+        told = WORKERS.ask(f"{viewer.name} {viewer.owner}", work, fields)
     except UtmostError as error:
         told = {"found": {}, "status": status_of(error), "problem": str(error)}
-    found = told["found"]
-    if found:
-        found = found | {"picture": Markup(found["picture"])}
-    shown = {"asked": asked, "found": found, "problem": told["problem"], **_choices()}
+    worked_out = told["found"]
+    if worked_out:
+        worked_out = worked_out | {"picture": Markup(worked_out["picture"])}
+    shown = {"asked": fields, "found": worked_out, "problem": told["problem"], **_choices()}
     return render(request, f"{work}.html", viewer, told["status"], **shown)
 
 
@@ -98,8 +98,8 @@ def reader(
     loss: Text = "absolute",
 ) -> Response:
     """The best answer to a response, for a prior and a loss."""
-    asked = {"response": response, "n": n, "epsilon": epsilon, "prior": prior, "value": value, "weights": weights}
-    return _tool(request, viewer, "read", asked | {"loss": loss})
+    fields = {"response": response, "n": n, "epsilon": epsilon, "prior": prior, "value": value, "weights": weights}
+    return _tool(request, viewer, "read", fields | {"loss": loss})
 
 
 @tools.get("/explore")
@@ -112,8 +112,8 @@ def explorer(
     numbers: Text = "integers",
 ) -> Response:
     """The least noise at a level, its error bars, and its gain over Laplace noise."""
-    asked = {"epsilon": epsilon, "sensitivity": sensitivity, "cost": cost, "numbers": numbers}
-    return _tool(request, viewer, "explore", asked)
+    fields = {"epsilon": epsilon, "sensitivity": sensitivity, "cost": cost, "numbers": numbers}
+    return _tool(request, viewer, "explore", fields)
 
 
 @tools.get("/channel")
@@ -121,8 +121,8 @@ def channel(
     request: Request, viewer: Viewer, n: Text = "10", epsilon: Text = "1/2", mechanism: Text = "geometric"
 ) -> Response:
     """How likely each outcome is for each count."""
-    asked = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
-    return _tool(request, viewer, "channel", asked)
+    fields = {"n": n, "epsilon": epsilon, "mechanism": mechanism}
+    return _tool(request, viewer, "channel", fields)
 
 
 @tools.get("/map")
@@ -135,8 +135,8 @@ def small_maps(
     loss: Text = "distance",
 ) -> Response:
     """What any mechanism on a small map can leak, and the best one."""
-    asked = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
-    return _tool(request, viewer, "map", asked)
+    fields = {"shape": shape, "size": size, "epsilon": epsilon, "loss": loss}
+    return _tool(request, viewer, "map", fields)
 
 
 @tools.get("/trust")
@@ -144,5 +144,5 @@ def trust(
     request: Request, viewer: Viewer, edges: Long = FLORENCE, owner: Text = "Medici", nearest: Text = "1"
 ) -> Response:
     """Levels by distance in a network."""
-    asked = {"edges": edges, "owner": owner, "nearest": nearest}
-    return _tool(request, viewer, "trust", asked)
+    fields = {"edges": edges, "owner": owner, "nearest": nearest}
+    return _tool(request, viewer, "trust", fields)

@@ -50,52 +50,52 @@ CHANNELS = {
 }
 
 
-def _reading(asked: Mapping[str, str]) -> dict[str, Any]:
-    heard, at = whole(asked["response"].strip(), "response"), read_level(asked["epsilon"])
+def _reading(fields: Mapping[str, str]) -> dict[str, Any]:
+    heard, at = whole(fields["response"].strip(), "response"), read_level(fields["epsilon"])
     if heard is None:
         raise OutOfRange("a response must be a whole number", came="none", where="response")
-    if asked["prior"] == "weights":
-        believed = priors.from_counts(asked["weights"].replace(",", " ").split())
+    if fields["prior"] == "weights":
+        believed = priors.from_counts(fields["weights"].replace(",", " ").split())
         size = len(believed)
     else:
-        size = (whole(asked["n"].strip(), "n") or 0) + 1
+        size = (whole(fields["n"].strip(), "n") or 0) + 1
     if not 2 <= size <= _MOST_COUNT + 1:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_COUNT} here", came=size - 1, where="n")
-    if asked["prior"] != "weights":
-        name = asked["prior"] if asked["prior"] == "uniform" else f"{asked['prior']}:{asked['value'].strip()}"
+    if fields["prior"] != "weights":
+        name = fields["prior"] if fields["prior"] == "uniform" else f"{fields['prior']}:{fields['value'].strip()}"
         believed = prior_named(name, size, exactly=size <= _MOST_EXACT + 1)
     elif size > _MOST_EXACT:
         believed = believed.astype(float)
-    found = read(at, Consumer(believed, loss_named(asked["loss"])), heard)
-    before, after = believed.astype(float), found.posterior.astype(float)
+    answer = read(at, Consumer(believed, loss_named(fields["loss"])), heard)
+    before, after = believed.astype(float), answer.posterior.astype(float)
     top = max(before.max(), after.max())
     seen = np.flatnonzero((before > _FAINT * top) | (after > _FAINT * top))
     low, high = max(0, int(seen[0]) - 1), min(size - 1, int(seen[-1]) + 1)
-    marks = [(found.action, f"best answer {found.action}")]
+    marks = [(answer.action, f"best answer {answer.action}")]
     if low - 0.2 * size <= heard <= high + 0.2 * size:
         marks.append((heard, f"response {heard}"))
     picture = charts.columns_chart(
-        f"Posterior after the response {heard}: the best answer is {found.action}",
+        f"Posterior after the response {heard}: the best answer is {answer.action}",
         [(i, after[i]) for i in range(low, high + 1)],
         ("count", "probability"),
         line=[(i, before[i]) for i in range(low, high + 1)],
         marks=marks,
-        shaded=found.interval,
+        shaded=answer.interval,
     )
     rows = [(i, before[i], after[i]) for i in range(low, high + 1)]
-    told = {"action": found.action, "interval": found.interval, "ties": found.ties}
-    return {"reading": told, "mass": 100 * float(found.mass), "loss": float(found.loss), "picture": picture} | {
+    told = {"action": answer.action, "interval": answer.interval, "ties": answer.ties}
+    return {"reading": told, "mass": 100 * float(answer.mass), "loss": float(answer.loss), "picture": picture} | {
         "rows": rows[:200]
     }
 
 
-def _explored(asked: Mapping[str, str]) -> dict[str, Any]:
-    at, goal = read_level(asked["epsilon"]), cost_named(asked["cost"])
-    change = exact(asked["sensitivity"].strip(), "sensitivity")
+def _explored(fields: Mapping[str, str]) -> dict[str, Any]:
+    at, goal = read_level(fields["epsilon"]), cost_named(fields["cost"])
+    change = exact(fields["sensitivity"].strip(), "sensitivity")
     if change > _MOST_SENSITIVITY:
         remedy = "The command line has no such limit: utmost noise."
         raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
-    law = optimal_noise(at, change, goal, asked["numbers"])  # type: ignore[arg-type]
+    law = optimal_noise(at, change, goal, fields["numbers"])  # type: ignore[arg-type]
     report = law_report(law, goal)
     return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["radius"])}
 
@@ -124,20 +124,20 @@ def _bars(radii: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
     return [(f"{100 * float(sure):g} %", radius, float(radius) / longest) for sure, radius in radii.items()]
 
 
-def _shaded(asked: Mapping[str, str]) -> dict[str, Any]:
-    n, at = whole(asked["n"].strip(), "n"), read_level(asked["epsilon"])
+def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
+    n, at = whole(fields["n"].strip(), "n"), read_level(fields["epsilon"])
     if n is None or not 1 <= n <= _MOST_SHADED:
         raise OutOfRange(f"counts go from 0 to n, at most {_MOST_SHADED} on a page", came=n, where="n")
-    if asked["mechanism"] not in CHANNELS:
+    if fields["mechanism"] not in CHANNELS:
         raise OutOfRange(f"a mechanism must be one of {', '.join(CHANNELS)}", where="mechanism")
-    made = {
+    channel = {
         "geometric": lambda: geometric_channel(n + 1, at),
         "randomised": lambda: randomized_response(n + 1, at),
         "exponential": lambda: exponential_mechanism(losses.absolute.matrix(n + 1), at),
-    }[asked["mechanism"]]()
-    matrix = made.matrix.astype(float)
+    }[fields["mechanism"]]()
+    matrix = channel.matrix.astype(float)
     names = [str(k) for k in range(n + 1)]
-    title = f"The chance of each outcome, for each count from 0 to {n}: {CHANNELS[asked['mechanism']]}"
+    title = f"The chance of each outcome, for each count from 0 to {n}: {CHANNELS[fields['mechanism']]}"
     right = [float(matrix[k, k]) for k in range(n + 1)]
     guess = float(matrix.max(axis=0).sum()) / (n + 1)
     return {
@@ -196,7 +196,7 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     if cost not in LOSSES:
         raise OutOfRange(f"a loss must be one of {', '.join(LOSSES)}", where="loss")
     ptype = PrivacyType(space, at)
-    most = [(one, capacity(ptype, kind=one)) for one in ("multiplicative", "additive")]
+    most = [(capacity_kind, capacity(ptype, kind=capacity_kind)) for capacity_kind in ("multiplicative", "additive")]
     loss = losses.distance(space) if cost == "distance" else losses.binary
     best = optimal_mechanism(ptype, Consumer(priors.uniform(space.size), loss), exactly=False)
     names = [_name(label) for label in space.labels]
@@ -205,7 +205,8 @@ def map_found(kind: str, size: str, at: Level, cost: str) -> dict[str, Any]:
     return {
         "names": names,
         "capacities": [
-            (one, float(found.value), float(found.lower), found.certificate.verify()) for one, found in most
+            (capacity_kind, float(bound.value), float(bound.lower), bound.certificate.verify())
+            for capacity_kind, bound in most
         ],
         "loss": float(best.loss),
         "lower": float(best.lower),
@@ -220,14 +221,14 @@ def _name(label: object) -> str:
     return ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
-def _mapped(asked: Mapping[str, str]) -> dict[str, Any]:
-    found = map_found(asked["shape"], asked["size"].strip(), read_level(asked["epsilon"]), asked["loss"])
+def _mapped(fields: Mapping[str, str]) -> dict[str, Any]:
+    page = map_found(fields["shape"], fields["size"].strip(), read_level(fields["epsilon"]), fields["loss"])
     title = "The best mechanism: the chance of each answer, for each secret"
-    return {"map": found, "picture": charts.heat_map(title, found["matrix"], found["names"], found["outcomes"])}
+    return {"map": page, "picture": charts.heat_map(title, page["matrix"], page["names"], page["outcomes"])}
 
 
-def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
-    pairs = [tuple(part.strip() for part in line.replace(",", " ").split()) for line in asked["edges"].splitlines()]
+def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
+    pairs = [tuple(part.strip() for part in line.replace(",", " ").split()) for line in fields["edges"].splitlines()]
     edges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
     if len(edges) != sum(map(bool, pairs)):
         remedy = "Write two names in each line, without spaces in them."
@@ -235,18 +236,18 @@ def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
     members = sorted({name for edge in edges for name in edge})
     if len(edges) > _MOST_EDGES or len(members) > _MOST_MEMBERS:
         raise OutOfRange(f"a page shows at most {_MOST_MEMBERS} members and {_MOST_EDGES} edges", where="edges")
-    owner, first = asked["owner"].strip(), read_level(asked["nearest"])
+    owner, first = fields["owner"].strip(), read_level(fields["nearest"])
     levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
     far = _distances(edges, owner)
     reached = [name for name in members if name in levels]
     rows = [(name, far[name], level_text(levels[name]), Geometric(levels[name]).radius("0.95")) for name in reached]
     rows.sort(key=lambda row: (row[1], row[0]))
-    said = {name: f"{name}: epsilon {level_text(levels[name])}" if name in levels else name for name in members}
+    titles = {name: f"{name}: epsilon {level_text(levels[name])}" if name in levels else name for name in members}
     kinds = {name: far.get(name, -1) for name in members}
     title = f"The network around {owner}: the nearer, the more exact"
     together = max(levels.values(), default=None)
     return {
-        "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, said),
+        "picture": charts.rings(title, _seats(edges, owner, far, members), edges, kinds, titles),
         "rows": rows,
         "together": None if together is None else level_text(together),
         "apart": sum(level.epsilon_float for level in levels.values()),
@@ -256,9 +257,9 @@ def _trusted(asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _neighbours(edges: list[tuple[str, str]]) -> dict[str, list[str]]:
     neighbours: dict[str, list[str]] = {}
-    for one, other in edges:
-        neighbours.setdefault(one, []).append(other)
-        neighbours.setdefault(other, []).append(one)
+    for member, other in edges:
+        neighbours.setdefault(member, []).append(other)
+        neighbours.setdefault(other, []).append(member)
     return neighbours
 
 
@@ -266,10 +267,10 @@ def _distances(edges: list[tuple[str, str]], owner: str) -> dict[str, int]:
     near, far, ring = _neighbours(edges), {owner: 0}, [owner]
     while ring:
         following = []
-        for one in ring:
-            for name in near.get(one, ()):
+        for member in ring:
+            for name in near.get(member, ()):
                 if name not in far:
-                    far[name] = far[one] + 1
+                    far[name] = far[member] + 1
                     following.append(name)
         ring = following
     return far
@@ -284,7 +285,10 @@ def _seats(
     seats = {owner: (0.0, 0.0)}
     for ring in range(1, rings + 1):
         names = [name for name in members if far.get(name, rings) == ring]
-        wished = {name: _mean_turn([turns[one] for one in near[name] if far.get(one, ring) < ring]) for name in names}
+        wished = {
+            name: _mean_turn([turns[neighbour] for neighbour in near[name] if far.get(neighbour, ring) < ring])
+            for name in names
+        }
         names.sort(key=lambda name: (wished[name], name))
         start = _mean_turn([wished[names[0]]]) if names and ring > 1 else 0.0
         for k, name in enumerate(names):
@@ -309,14 +313,14 @@ WORKS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
 }
 
 
-def answered(work: str, asked: Mapping[str, str]) -> dict[str, Any]:
+def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
     """What a page shows: facts, or the words of a refusal and its status.
 
     >>> answered("channel", {"n": "41", "epsilon": "1", "mechanism": "geometric"})["problem"]
     'n: counts go from 0 to n, at most 40 on a page; got 41.'
     """
     try:
-        return {"found": WORKS[work](asked), "status": 200, "problem": ""}
+        return {"found": WORKS[work](fields), "status": 200, "problem": ""}
     except UtmostError as error:
         refusal = error
     except (ArithmeticError, MemoryError, ValueError):

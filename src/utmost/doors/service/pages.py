@@ -1,9 +1,9 @@
 """The pages of a service: what each role may see, as the API gives it, made for people."""
 
-import json
 import shlex
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import islice
 from time import monotonic
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
@@ -21,10 +21,12 @@ from utmost.doors.service.desk import held, reaches
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.outlook import Outlook, outlook
-from utmost.doors.service.page_counted import facts_shown, sums_shown
+from utmost.doors.service.page_counted import facts_shown, rule_asked, sums_shown
+from utmost.doors.service.page_downloads import downloads, endings
+from utmost.doors.service.page_publishing import known_datasets
 from utmost.doors.service.page_rendering import WAITING, render, short, static_files
 from utmost.doors.service.page_session import Viewer
-from utmost.doors.service.page_tables import csv_of, file_statement
+from utmost.doors.service.page_tables import file_statement
 from utmost.doors.service.page_tools import tools
 from utmost.doors.service.response_models import columns
 from utmost.doors.service.service import Service
@@ -34,9 +36,11 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.withholding import WithholdingRule
 
 pages = APIRouter(include_in_schema=False)
 pages.include_router(tools)
+pages.include_router(downloads)
 
 _SURE = "0.95"
 _MOST_ROWS, _MOST_BARS, _MOST_CHARTS, _STEPS = 500, 24, 4, 25
@@ -78,7 +82,14 @@ def releases_page(request: Request, service: Served, viewer: Viewer) -> Response
 
 @pages.get("/release")
 def release_page(
-    request: Request, service: Served, viewer: Viewer, name: Name, version: Version = None, at: Name = ""
+    request: Request,
+    service: Served,
+    viewer: Viewer,
+    name: Name,
+    version: Version = None,
+    at: Name = "",
+    below: Name = "",
+    quartiles: Name = "",
 ) -> Response:
     """One release: its values at a level, its promise, its history, and what relaxing would buy."""
     found = service.releases.release(viewer, name, version)
@@ -87,7 +98,7 @@ def release_page(
     seen = None
     if viewer.may_ever("view") and chosen in levels:
         assert chosen is not None
-        seen = _values(service.releases.view(viewer, name, chosen, found.version))
+        seen = _values(service.releases.view(viewer, name, chosen, found.version), rule_asked(below), quartiles)
     events = service.audit.history(viewer, name) if viewer.may("history", name) else ()
     return render(
         request,
@@ -102,6 +113,9 @@ def release_page(
         budgets=_budgets(service, viewer, [found.dataset]),
         needs_second=service.proposals.required,
         lines=_lines(request, found, chosen) if seen and chosen else (),
+        endings=endings(),
+        below=below,
+        quartiles=quartiles,
     )
 
 
@@ -120,46 +134,6 @@ def _lines(request: Request, release: Published, at: Level) -> tuple[tuple[str, 
             f"ledger.view({release.name!a}, epsilon={wanted}, version={release.version})",
         ),
     )
-
-
-@pages.get("/release/table.csv")
-def table_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
-    """The released values as a file, which the statement is about."""
-    seen = _stored_view(service, viewer, name, at, version)
-    if isinstance(seen.table, WorkloadRelease):
-        return _download(json.dumps(seen.table.facts()).encode(), "application/json", "release.json")
-    content = csv_of(columns(seen.table))
-    return _download(content, "text/csv; charset=utf-8", "released.csv")
-
-
-@pages.get("/release/statement.json")
-def statement_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
-    """What is promised of the released values, as a file that anyone can check."""
-    seen = _stored_view(service, viewer, name, at, version)
-    if isinstance(seen.table, WorkloadRelease):
-        raise HTTPException(404, "The statement of this release is in its file.")
-    content = json.dumps(file_statement(seen), indent=1, ensure_ascii=False)
-    return _download(content.encode(), "application/json", "released.csv.json")
-
-
-def _stored_view(service: Service, viewer: Token, name: str, at: str, version: int | None) -> View:
-    """A level that is there: to look at a page never makes a new one."""
-    found, wanted = service.releases.release(viewer, name, version), read_level(at)
-    if wanted not in service.releases.levels(viewer, found):
-        raise HTTPException(404, "There is no such level of this release, or the token is not for it.")
-    return service.releases.view(viewer, name, wanted, found.version)
-
-
-def _download(content: bytes, kind: str, name: str) -> Response:
-    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-@pages.get("/publish")
-def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """A form for a publication, or for proposing one."""
-    viewer.check_role("publish")
-    some = not viewer.may("publish")
-    return render(request, "publish.html", viewer, needs_second=service.proposals.required, some_releases=some)
 
 
 @pages.get(WAITING)
@@ -284,7 +258,7 @@ def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
     """What each dataset has spent, and its limit."""
     viewer.check("budgets")
     datasets = [_budget(dataset) for dataset in service.audit.status(viewer).datasets]
-    return render(request, "budgets.html", viewer, budgets=datasets)
+    return render(request, "budgets.html", viewer, budgets=datasets, datasets=known_datasets(service, viewer))
 
 
 @pages.get("/tokens")
@@ -295,7 +269,9 @@ def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
     allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
     until = service.bearers.last_admin_until()
     ends = until if until is not None and until - now < SOON else None
-    return render(request, "tokens.html", viewer, tokens=found, roles=allowed, last_admin_ends=ends)
+    names = sorted({release.name for release in service.releases.all(viewer)})
+    shown: dict[str, Any] = {"tokens": found, "roles": allowed, "last_admin_ends": ends, "releases": names}
+    return render(request, "tokens.html", viewer, **shown)
 
 
 @pages.get("/trail.jsonl")
@@ -327,8 +303,8 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     }
 
 
-def _values(seen: View) -> dict[str, Any]:
-    """The values of a view, a chart of them, and what is promised."""
+def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
+    """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
     if isinstance(seen.table, WorkloadRelease):
         nothing: dict[str, Any] = {
             "columns": {},
@@ -337,14 +313,17 @@ def _values(seen: View) -> dict[str, Any]:
             "pictures": [],
             "said": "",
             "per_unit": None,
+            "withheld": 0,
         }
-        return nothing | sums_shown(seen.table, seen.level)
+        return nothing | sums_shown(seen.table, seen.level, rule, ordered)
     found = columns(seen.table)
     released = [name for name in found if name in seen.release.columns]
     count = len(found[released[0]]) if released else 0
     labels = _labels(found, seen.release, count)
     drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
-    bars = {name: list(zip(labels, found[name], strict=True))[:_MOST_BARS] for name in drawn}
+    if rule is not None:
+        found |= {name: [cell if rule.passes(cell, seen.radius) else None for cell in found[name]] for name in released}
+    bars = {name: _bars(labels, found[name]) for name in drawn}
     pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
     named = [name for name in seen.release.public if name in found]
     shown = [*named, *released]
@@ -362,7 +341,16 @@ def _values(seen: View) -> dict[str, Any]:
         "most_bars": _MOST_BARS,
         "families": [],
         "more_families": 0,
+        "axes": [],
+        "quartiles": [],
+        "withheld": sum(found[name].count(None) for name in released) if rule is not None else 0,
     }
+
+
+def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
+    """The first cells that are shown, each with its label."""
+    shown = (pair for pair in zip(labels, cells, strict=True) if pair[1] is not None)
+    return list(islice(shown, _MOST_BARS))
 
 
 def _said(name: str, seen: View) -> str:

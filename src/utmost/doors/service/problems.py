@@ -120,12 +120,12 @@ def said_of(error: errors.UtmostError) -> str:
     return printable(str(error))
 
 
-def problem_of_shape(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def problem_of_shape(faults: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The problem details of a request of the wrong shape: where, and what is wanted; never what came.
 
     Of a place only the numbers, and the words of the API description, are said: the rest is what came.
     """
-    wanted = {f"{_place(one['loc'])}: {one['type'].replace('_', ' ')}" for one in found[:_MOST_FAULTS]}
+    wanted = {f"{_place(fault['loc'])}: {fault['type'].replace('_', ' ')}" for fault in faults[:_MOST_FAULTS]}
     detail = "The request does not have the shape of the API description."
     return problem(422, "WrongShape", detail, wrong=sorted(wanted)[:_MOST_TOLD])
 

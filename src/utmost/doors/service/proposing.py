@@ -110,12 +110,12 @@ class Proposals:
         proposal = Proposal(
             name, verb, release, wanted, at, facts, reason, token.owner, now, anyone=anyone, also=token.names[1:]
         )
-        asked = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
+        wanted_things = [verb, release, wanted, level_text(at), facts, reason, *([True] if anyone else [])]
 
         def work(shelf: Shelf) -> Proposal:
-            found = self._desk.again(shelf, "proposal", name, asked)
-            if found is not None:
-                return Proposal.of_kept(name, found)
+            record = self._desk.again(shelf, "proposal", name, wanted_things)
+            if record is not None:
+                return Proposal.of_kept(name, record)
             shelf.put("proposal", name, proposal.kept())
             note_proposal(shelf, proposal)
             about = {"proposal": name, "verb": verb, "release": release, "level": level_text(at)}
@@ -128,9 +128,12 @@ class Proposals:
         """The proposals about releases that a token is for, oldest first."""
         if not token.may_ever("propose"):
             token.check_role("decide proposals")
-        kept = self._desk.records.read(lambda shelf: shelf.all("proposal"))
-        found = (Proposal.of_kept(name, one) for name, one in kept)
-        return sorted((one for one in found if token.may("list", one.release)), key=lambda one: (one.made, one.name))
+        records = self._desk.records.read(lambda shelf: shelf.all("proposal"))
+        proposals = (Proposal.of_kept(name, proposal) for name, proposal in records)
+        return sorted(
+            (proposal for proposal in proposals if token.may("list", proposal.release)),
+            key=lambda proposal: (proposal.made, proposal.name),
+        )
 
     def decide(self, token: Token, name: str, state: str) -> Proposal:
         """Approve or refuse a proposal; to decide the same again changes nothing.

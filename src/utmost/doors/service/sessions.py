@@ -48,20 +48,20 @@ class Sessions:
         Raises:
             NotAuthenticated: for somebody without a token, and for a sign-in that was carried out before.
         """
-        asked = self._bearers.claims_asked() | {"sub"}
-        kept = {name: claims[name] for name in sorted(asked) if name in claims}
-        token, now = self._bearers.of_claims(issuer, kept), self._desk.clock()
+        needed = self._bearers.claims_asked() | {"sub"}
+        claims_held = {name: claims[name] for name in sorted(needed) if name in claims}
+        token, now = self._bearers.of_claims(issuer, claims_held), self._desk.clock()
         secret = SESSION + urlsafe_b64encode(entropy(_SECRET_BYTES)).rstrip(b"=").decode()
 
         def work(shelf: Shelf) -> None:
             for kind in ("session", "sign-in"):
-                for name, one in shelf.all(kind):
-                    if one["expires"] <= now:
+                for name, session in shelf.all(kind):
+                    if session["expires"] <= now:
                         shelf.drop(kind, name)
             if shelf.get("sign-in", _digest(way)) is not None:
                 raise NotAuthenticated("a sign-in must be carried out once")
             shelf.put("sign-in", _digest(way), {"expires": int(now) + _OLD_WAYS})
-            about = {"issuer": issuer, "claims": kept, "expires": int(now + seconds)}
+            about = {"issuer": issuer, "claims": claims_held, "expires": int(now + seconds)}
             shelf.put("session", _digest(secret), about)
             self._desk.trail(shelf, token, "sign in")
 
@@ -75,10 +75,10 @@ class Sessions:
             NotAuthenticated: for a session that is over, or was never there, or one of another provider; and where the
                 person has no token that is valid now.
         """
-        found = self._desk.records.read(lambda shelf: shelf.get("session", _digest(presented)))
-        if found is None or found["issuer"] != issuer or not self._desk.clock() < found["expires"]:
+        session = self._desk.records.read(lambda shelf: shelf.get("session", _digest(presented)))
+        if session is None or session["issuer"] != issuer or not self._desk.clock() < session["expires"]:
             raise NotAuthenticated("a session must be one that is not over")
-        return self._bearers.of_claims(issuer, found["claims"])
+        return self._bearers.of_claims(issuer, session["claims"])
 
     def end(self, presented: str) -> None:
         """End a session, in all workers at once; one that is over stays so."""

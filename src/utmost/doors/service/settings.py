@@ -127,12 +127,12 @@ class Settings:
         ... )
         True
         """
-        given = {} if file is None else _of_file(Path(file), {field.name: field.type for field in fields(cls)})
+        written = {} if file is None else _of_file(Path(file), {field.name: field.type for field in fields(cls)})
         for field in fields(cls):
             text = environment.get(_PREFIX + field.name.upper())
             if text is not None:
-                given[field.name] = _read(text, field.type, field.name)
-        return cls(**given | {name: value for name, value in options.items() if value is not None})
+                written[field.name] = _read(text, field.type, field.name)
+        return cls(**written | {name: value for name, value in options.items() if value is not None})
 
 
 def _of_file(path: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,18 +35,18 @@ Word = Annotated[str, Field(max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200, examples=["admissions"])]
 
 
-def _check_columns(given: Any) -> Any:
+def _check_columns(columns: Any) -> Any:
     """Check that a table is lists of plain cells by name, in one pass: millions of wrong cells are one fault."""
-    if isinstance(given, LookedAt):
-        if given.fault is not None:
-            raise given.fault
-        return dict(given)
-    if not isinstance(given, dict) or not all(isinstance(cells, list) for cells in given.values()):
+    if isinstance(columns, LookedAt):
+        if columns.fault is not None:
+            raise columns.fault
+        return dict(columns)
+    if not isinstance(columns, dict) or not all(isinstance(cells, list) for cells in columns.values()):
         raise PydanticCustomError("table", "a table must be lists of cells by the names of its columns")
-    for name, cells in given.items():
+    for name, cells in columns.items():
         if not _is_text(name) or not all(map(_is_cell, cells)):
             raise PydanticCustomError("cells", "a cell must be text, a finite number, a truth value or null")
-    return given
+    return columns
 
 
 class LookedAt(dict[str, Any]):

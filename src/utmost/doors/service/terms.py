@@ -32,7 +32,7 @@ class Terms(Shown):
 
     @classmethod
     @checked
-    def read(cls, given: Mapping[str, Any]) -> "Terms":
+    def read(cls, members: Mapping[str, Any]) -> "Terms":
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
 
         Raises:
@@ -41,7 +41,7 @@ class Terms(Shown):
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'
         """
-        words = {name: value for name, value in given.items() if value is not None}
+        words = {name: value for name, value in members.items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
         if "per" in words:  # at a level of 1e30 the path of a point takes minutes, which no role may spend
             raise OutOfRange("a service publishes tables and sums", came="per", where="terms")

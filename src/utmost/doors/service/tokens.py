@@ -73,8 +73,8 @@ class Grant(Written):
         return level is None or self.up_to is None or not level > self.up_to
 
 
-def _grant(kept: Mapping[str, Any]) -> Grant:
-    return Grant(kept["release"], read_level_if_any(kept["up_to"]))
+def _grant(record: Mapping[str, Any]) -> Grant:
+    return Grant(record["release"], read_level_if_any(record["up_to"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +212,11 @@ def claim_of(subject: str) -> tuple[str, str, str]:
 
 def claims_say(subject: str, issuer: str, claims: Mapping[str, Any]) -> bool:
     """Whether what an issuer claims of somebody is what a subject asks for: that value, or a list with it."""
-    name, value, asked = claim_of(subject)
-    said = claims.get(name)
-    return asked == issuer and (said == value if isinstance(said, str) else isinstance(said, list) and value in said)
+    name, value, wanted_issuer = claim_of(subject)
+    claimed = claims.get(name)
+    return wanted_issuer == issuer and (
+        claimed == value if isinstance(claimed, str) else isinstance(claimed, list) and value in claimed
+    )
 
 
 def fresh_secret() -> tuple[str, str]:
@@ -234,10 +236,10 @@ def read_bearer(text: object) -> tuple[str, str]:
     Raises:
         NotAuthenticated: for what is nothing of the kind; it is not repeated.
     """
-    found = _BEARER.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    matched = _BEARER.fullmatch(text) if isinstance(text, str) else None
+    if matched is None:
         raise NotAuthenticated("a request must carry a token", remedy=_MEND)
-    return found[1], _digest(found[2])
+    return matched[1], _digest(matched[2])
 
 
 def checked_token(token: Token | None, digest: str, now: float) -> Token:
@@ -246,8 +248,8 @@ def checked_token(token: Token | None, digest: str, now: float) -> Token:
     Raises:
         NotAuthenticated: else.
     """
-    kept = token.digest if token is not None and token.digest is not None else "0" * len(digest)
-    same = hmac.compare_digest(kept.encode(), digest.encode())
+    stored = token.digest if token is not None and token.digest is not None else "0" * len(digest)
+    same = hmac.compare_digest(stored.encode(), digest.encode())
     if token is None or not same or not token.is_valid(now):
         raise NotAuthenticated("a token must be valid now", remedy=_MEND)
     return token

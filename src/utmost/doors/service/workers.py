@@ -109,19 +109,19 @@ class Workers:
         self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
         weakref.finalize(self, _end, self._all)
 
-    def ask(self, caller: str, work: str, asked: Mapping[str, str]) -> dict[str, Any]:
+    def ask(self, caller: str, work: str, fields: Mapping[str, str]) -> dict[str, Any]:
         """What a work gives: see `page_work.answered`. What was asked before is not worked out again.
 
         Args:
             caller: whose request it is.
             work: its name.
-            asked: its texts, which the page has bounded.
+            fields: its texts, which the page has bounded.
 
         Raises:
             Refused: at once where the queue is full, and where one caller asks for too much of it.
             Unsupported: where it takes too long or too much memory.
         """
-        request = json.dumps([work, dict(asked)])
+        request = json.dumps([work, dict(fields)])
         with self._turn:
             known = self._answers.get(request)
         if known is not None:

@@ -95,7 +95,7 @@ class Written:
 
     @classmethod
     @checked
-    def of_kept(cls, name: str, kept: Mapping[str, Any]) -> Self:
+    def of_kept(cls, name: str, record: Mapping[str, Any]) -> Self:
         """What `kept` wrote, under its name."""
-        read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in kept.items()}
+        read = {part: cls.READ[part](value) if part in cls.READ else value for part, value in record.items()}
         return cls(name, **read)  # type: ignore[call-arg]

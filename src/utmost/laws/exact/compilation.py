@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar, cast
 
+from utmost.laws.exact.long_work import long_work
+
 F = TypeVar("F", bound=Callable[..., Any])
 _said: ContextVar[Callable[[], object] | None] = ContextVar("said", default=None)
 
@@ -48,16 +50,21 @@ def _listen() -> None:
     from numba.core import event
 
     class Said(event.Listener):
-        """Says the first one."""
+        """Says the first one, and shows that something is compiled for as long as it is."""
+
+        def __init__(self) -> None:
+            self._shown: list[Any] = []
 
         def on_start(self, event: Any) -> None:
             say = _said.get()
             if say is not None:
                 _said.set(None)
                 say()
+            self._shown.append(long_work("Compiling, once on this machine"))
+            self._shown[-1].__enter__()
 
         def on_end(self, event: Any) -> None:
-            """Nothing to say."""
+            self._shown.pop().__exit__(None, None, None)
 
     register: Callable[[str, event.Listener], None] = event.register
     register("numba:compile", Said())

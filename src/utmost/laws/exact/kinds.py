@@ -123,7 +123,10 @@ class _Parameter(NamedTuple):
 
 def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
     """The parameters that have a reader."""
-    hints = typing.get_type_hints(function)
+    taken = {
+        name: kind for name, kind in function.__annotations__.items() if name != "return"
+    }  # which may be unread yet
+    hints = typing.get_type_hints(types.SimpleNamespace(__annotations__=taken), inspect.unwrap(function).__globals__)
     readable = []
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.kind is parameter.VAR_KEYWORD or parameter.name not in hints:

@@ -89,7 +89,7 @@ def largest_ratio(levels: Sequence[Level], reach: int = 3) -> Fraction | float:
 
 
 @checked
-def correlation(one: Level, other: Level) -> float:
+def correlation(first: Level, second: Level) -> float:
     r"""Pearson's correlation of the noise at two levels, sqrt(a_2/a_1) (1-a_1)/(1-a_2) for alphas a_1 >= a_2.
 
     Its square is the stay probability of the tightening law. For small epsilons it tends to epsilon_1/epsilon_2, the
@@ -99,19 +99,19 @@ def correlation(one: Level, other: Level) -> float:
     >>> correlation(level(alpha="1/2"), level(alpha="1/4"))
     0.4714045207910317
     """
-    strict, loose = min(one, other), max(one, other)
+    strict, loose = min(first, second), max(first, second)
     return 1.0 if strict == loose else math.sqrt(Tightening(strict, loose).stay.number)
 
 
 @checked
-def expected_change(one: Level, other: Level) -> Fraction | float:
+def expected_change(first: Level, second: Level) -> Fraction | float:
     """E|V_one - V_other|, how far a response is expected to move between two levels.
 
     >>> from utmost.laws.exact import level
     >>> expected_change(level(alpha="1/2"), level(alpha="1/4"))
     Fraction(28, 27)
     """
-    return Fraction(0) if one == other else Tightening(min(one, other), max(one, other)).mean_absolute
+    return Fraction(0) if first == second else Tightening(min(first, second), max(first, second)).mean_absolute
 
 
 @checked

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from utmost.laws.noise.laplace import Laplace
     from utmost.laws.noise.law import Law
     from utmost.laws.noise.lipschitz import is_lipschitz_private, lipschitz_level
+    from utmost.laws.noise.norm_staircase import NormStaircase
     from utmost.laws.noise.optimal import gain, optimal_noise, relaxable_noise
     from utmost.laws.noise.ratio_bars import RatioBar, fieller
     from utmost.laws.noise.real_law import RealLaw
     from utmost.laws.noise.repeated_sums import RepeatedSum
+    from utmost.laws.noise.signed_cells import SignedCells
     from utmost.laws.noise.staircase import Staircase
 else:
     __getattr__ = RoomNames(__name__, __file__)
@@ -30,10 +32,12 @@ __all__ = [
     "JointCells",
     "Laplace",
     "Law",
+    "NormStaircase",
     "RatioBar",
     "RealLaw",
     "RepeatedSum",
     "RotatedPair",
+    "SignedCells",
     "Staircase",
     "costs",
     "fieller",

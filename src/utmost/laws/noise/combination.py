@@ -28,6 +28,7 @@ _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """No inversion tells a smaller chance, for its rounding."""
 _HALVINGS = 24
+_DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -131,6 +132,29 @@ class Combination(Shown):
             for of, weight in by_level.items()
         )
         return sum(parts, Interval.of(0, inner)).at(bits)
+
+    @property
+    def mean_size(self) -> float:
+        r"""E|S| in floats, by its characteristic function f: on a lattice the mean of (1 - f(t))/(2 sin^2(t/2)) over a
+        period, a sum that converges geometrically; beyond 10^6 points the integral for the Laplace law.
+
+        >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
+        (0.850918128239, 1.5)
+        """
+        if not self.coefficients:
+            return 0.0
+        epsilons, counts = self._groups.epsilons, self._groups.counts
+        sizes = self._groups.sizes
+        points = math.ceil(_DECAY * float((sizes / epsilons).max()))
+        if self._step is not None and points <= _MOST_POINTS:
+            t = 2 * np.pi * (np.arange(points + 8) + 0.5) / (points + 8)
+            ratios = np.sin(np.multiply.outer(t, sizes) / 2) / np.sinh(np.minimum(epsilons, 700) / 2)
+            missing = -np.expm1(-np.log1p(ratios**2) @ counts)
+            return float(self._unit) * float((missing / (2 * np.sin(t / 2) ** 2)).mean())
+        scales = sizes / np.minimum(2 * np.sinh(np.minimum(epsilons, 700) / 2), 1e300)
+        u = np.arange(-40, 40, 0.05) - math.log(float(scales.max()))
+        missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
+        return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
 
     def tail(self, radius: Number) -> float:
         """At least P(|S| > radius): a certified upper bound.

@@ -10,23 +10,21 @@ it is a mixture of cubes: X is uniform on {-N, ..., N}^k, with P(N = n) proporti
 noise of q = exp(-epsilon/2s); turned back, a cell has (G_1 + G_2)/2, and the two are lossless to relax.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
-from utmost.laws.exact import Interval, Level, Number, checked, exact, exact_integer, natural, nearest, settled
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact import Interval, Level, Number, checked, exact, natural, nearest, settled
 from utmost.laws.noise.combination import Combination
 from utmost.laws.noise.geometric import Geometric
-from utmost.laws.noise.law import law_level, law_text, positive_integer, read_confidence
+from utmost.laws.noise.law import law_level, law_text, positive_integer
+from utmost.laws.noise.norm_staircase import BallMixture, Norm
 from utmost.laws.noise.powers import cleared_bits
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class JointCells(Shown):
+class JointCells(BallMixture):
     r"""P(X = x) proportional to q^max(|x_1|, ..., |x_k|) on k integers, with q = exp(-epsilon / sensitivity).
 
     Args:
@@ -44,6 +42,8 @@ class JointCells(Shown):
     >>> law = JointCells(alpha="1/2", cells=2)
     >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.radius("0.95")
     (Fraction(1, 17), Fraction(1, 34), Fraction(3, 17), 6)
+    >>> JointCells(1, 2).mean_size, JointCells(1, 3).mean_size, JointCells(1, 2).variance
+    (1.42..., 1.95..., 3.902...)
     """
 
     level: Level
@@ -64,161 +64,30 @@ class JointCells(Shown):
         object.__setattr__(self, "sensitivity", positive_integer(sensitivity, "sensitivity", "JointCells"))
 
     @property
+    def ball(self) -> Norm:
+        """The largest entry."""
+        return "max"
+
+    @property
+    def first(self) -> int:
+        """The smallest cube is 0 alone."""
+        return 0
+
+    @property
+    def stride(self) -> int:
+        """Cubes of every radius."""
+        return 1
+
+    @property
     def ratio(self) -> Level:
         """The level of one unit: its alpha is q."""
         return self.level.scaled(Fraction(1, self.sensitivity))
 
-    def pmf(self, x: Sequence[Any]) -> Fraction | float:
-        """P(X = x) for k integers: a Fraction where q is rational, else a float."""
-        largest = max(abs(exact_integer(number, "x")) for number in _of_length(x, self.cells))
-        k = self.cells
-        return self._number(lambda q, power: power(largest) * (1 - q) ** k / _odd(k, q))
-
-    def marginal_pmf(self, x: Number) -> Fraction | float:
-        """P(X_1 = x), of one cell."""
-        a, k = abs(exact_integer(x, "x")), self.cells
-        return self._number(
-            lambda q, power: power(a) * _progression(k - 1, 2 * a + 1, q) * (1 - q) ** (k + 1) / _odd(k, q), a
-        )
-
-    def tail(self, t: int) -> Fraction | float:
-        """P(|X_1| > t), of one cell, for t >= 0."""
-        t = natural(t, "t")
-        return self._number(lambda q, power: self._tail(t, q, power), t)
-
-    @property
-    def mean_size(self) -> Fraction | float:
-        """E|X_1|, of one cell.
-
-        >>> JointCells(1, 2).mean_size, JointCells(1, 3).mean_size
-        (1.42..., 1.95...)
-        """
-        k = self.cells
-        return self._number(
-            lambda q, _: (_odd(k + 1, q) / (1 - q) - _odd(k - 1, q) * (1 - q)) / (4 * _odd(k, q)),
-        )
-
-    @property
-    def variance(self) -> Fraction | float:
-        """E X_1^2, of one cell.
-
-        >>> JointCells(1, 2).variance
-        3.902...
-        """
-        k = self.cells
-        return self._number(lambda q, _: (_odd(k + 2, q) / (1 - q) ** 2 - _odd(k, q)) / (12 * _odd(k, q)))
-
-    @checked
-    def radius(self, confidence: Number = "0.95") -> int:
-        """The least t with P(|X_1| <= t) >= confidence, of each cell by itself.
-
-        Exact, ties included, where q is rational; else certified by intervals.
-        """
-        miss = 1 - read_confidence(confidence)
-        above = 1
-        while not self._is_kept(above, miss):
-            above *= 2
-        below = -1
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (below, middle) if self._is_kept(middle, miss) else (middle, above)
-        return above
-
-    def sizes(self) -> tuple[int, ...]:
-        """The numbers B_j of sum (2n + 1)^k z^n = (sum over j <= k of B_j z^j) / (1 - z)^(k+1): Eulerian, of type B.
-
-        So N is j, with probability proportional to B_j q^j, plus k + 1 geometric variables.
-
-        >>> JointCells(1, 3).sizes()
-        (1, 23, 23, 1)
-        """
-        return _eulerian_odd(self.cells)
-
     def __repr__(self) -> str:
         return law_text(self, cells=self.cells)
 
-    def _tail(self, t: int, q: Any, power: Callable[[int], Any]) -> Any:
-        """2 sum over n > t of (n - t) (2n + 1)^(k-1) q^n, over sum (2n + 1)^k q^n."""
-        k, c = self.cells, 2 * t + 3
-        above = _progression(k, c, q) - (2 * t + 1) * _progression(k - 1, c, q)
-        return power(t + 1) * above * (1 - q) ** (k + 1) / _odd(k, q)
-
-    def _is_kept(self, t: int, miss: Fraction) -> bool:
-        """Whether P(|X_1| > t) <= miss."""
-        if self.ratio.is_rational:
-            return bool(self.tail(t) <= miss)
-        for bits in (128, 512, 2048, 8192):  # nearer to a tie than that, the radius is one too large
-            around = self._interval(lambda q, power: self._tail(t, q, power), bits, t)
-            if around.upper <= miss or around.lower > miss:
-                return around.upper <= miss
-        return False
-
-    def _number(self, formula: "_Formula", near: int = 0) -> Fraction | float:
-        if self.ratio.is_rational:
-            q = self.ratio.alpha_fraction()
-            return Fraction(formula(q, lambda n: q**n))
-        return nearest(settled(lambda bits: self._interval(formula, bits, near)))
-
-    def _interval(self, formula: "_Formula", bits: int, near: int) -> Interval:
-        """The formula with guard bits for what (1 - q)^(k+2) and powers of 2 near + 3 take up."""
-        k = self.cells
-        guard = 64 + (k + 3) * (2 * cleared_bits(self.ratio) + (2 * near + 3).bit_length() + k.bit_length())
-        inner = bits + guard
-
-        def power(n: int) -> Interval:
-            return self.ratio.scaled(n).alpha_interval(inner) if n else Interval.of(1, inner)
-
-        result: Interval = formula(self.ratio.alpha_interval(inner), power)
-        return result.at(bits)
-
 
 _Formula = Callable[[Any, Callable[[int], Any]], Any]
-
-
-def _of_length(x: Sequence[Any], cells: int) -> Sequence[Any]:
-    natural(len(x), "the number of cells of x", least=cells, most=cells)
-    return x
-
-
-@lru_cache(maxsize=64)
-def _eulerian_odd(n: int) -> tuple[int, ...]:
-    """B(n, j) = (2j + 1) B(n-1, j) + (2n - 2j + 1) B(n-1, j-1)."""
-    row = [1]
-    for m in range(1, n + 1):
-        padded = [0, *row, 0]
-        row = [(2 * j + 1) * padded[j + 1] + (2 * m - 2 * j + 1) * padded[j] for j in range(m + 1)]
-    return tuple(row)
-
-
-@lru_cache(maxsize=64)
-def _eulerian(n: int) -> tuple[int, ...]:
-    """The A(n, j) of sum over m >= 0 of m^n z^m = sum A(n, j) z^j / (1 - z)^(n+1)."""
-    row = [1]
-    for m in range(1, n + 1):
-        padded = [0, *row, 0]
-        row = [j * padded[j + 1] + (m + 1 - j) * padded[j] for j in range(m + 1)]
-    return tuple(row)
-
-
-def _at(coefficients: tuple[int, ...], q: Any) -> Any:
-    """A polynomial, by Horner's rule."""
-    value = 0 * q
-    for coefficient in reversed(coefficients):
-        value = value * q + coefficient
-    return value
-
-
-def _odd(n: int, q: Any) -> Any:
-    """(1 - q)^(n+1) sum (2m + 1)^n q^m."""
-    return _at(_eulerian_odd(n), q)
-
-
-def _progression(n: int, first: int, q: Any) -> Any:
-    """sum over j >= 0 of (first + 2j)^n q^j."""
-    terms = (
-        _at(_eulerian(i), q) / (1 - q) ** (i + 1) * (math.comb(n, i) * first ** (n - i) * 2**i) for i in range(n + 1)
-    )
-    return sum(terms, 0 * q)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -256,7 +125,8 @@ class RotatedPair:
 
     def pmf(self, x: Sequence[Any]) -> Fraction | float:
         """P(both noises are x): for multiples of 1/2, both or neither of them whole."""
-        first, second = (exact(number, "x") for number in _of_length(x, 2))
+        natural(len(x), "the number of cells of x", least=2, most=2)
+        first, second = (exact(number, "x") for number in x)
         total, apart = first + second, first - second
         if total.denominator != 1 or apart.denominator != 1:
             return Fraction(0)

@@ -39,6 +39,8 @@ class Unit(Rebuilt):
         nonnegative: a promise that one individual's presence **lowers no cell**: counts, and sums of what is between 0
             and the sensitivity. Then a replaced record takes from some cells what it adds to others, the total stays,
             and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
+        in_all: the most by which all cells together are changed, at least the sensitivity; None, and where it says no
+            more than the others do, for cells times sensitivity. A strategy has more of the level for each cell then.
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
@@ -49,6 +51,8 @@ class Unit(Rebuilt):
     '5000'
     >>> Unit(1, 2, "change-one", nonnegative=True)
     Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='change-one', nonnegative=True)
+    >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
+    Fraction(5, 1)
     """
 
     sensitivity: Fraction
@@ -56,6 +60,7 @@ class Unit(Rebuilt):
     neighbours: Neighbours
     amount: Amount | None
     nonnegative: bool
+    in_all: Fraction | None
 
     def __init__(
         self,
@@ -64,17 +69,20 @@ class Unit(Rebuilt):
         neighbours: str = "add-remove",
         amount: Any = None,
         nonnegative: bool = False,
+        in_all: Number | None = None,
     ) -> None:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
         object.__setattr__(self, "neighbours", _neighbours(neighbours))
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
+        object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
 
     def __repr__(self) -> str:
         numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
         amount = "" if self.amount is None else f", amount={self.amount!r}"
-        return f"Unit({numbers}{amount}{', nonnegative=True' if self.nonnegative else ''})"
+        promised = ", nonnegative=True" if self.nonnegative else ""
+        return f"Unit({numbers}{amount}{promised}{'' if self.in_all is None else f', in_all={self.in_all!r}'})"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
@@ -89,14 +97,14 @@ class Unit(Rebuilt):
         """
         if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
             raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
-        promised = facts.get("nonnegative", False)
-        named = facts.get("amount")
-        return cls(facts["sensitivity"], facts["cells"], facts["neighbours"], named, nonnegative=promised)
+        numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
+        return cls(*numbers, nonnegative=facts.get("nonnegative", False), in_all=facts.get("in_all"))
 
     def facts(self) -> dict[str, Any]:
         """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
+        amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
         return {
             "sensitivity": str(self.sensitivity),
             "cells": self.cells,
@@ -120,9 +128,25 @@ class Unit(Rebuilt):
         return self.amount is not None and self.amount.distinct is not None
 
     @property
+    def needs_sizes(self) -> bool:
+        """Whether it is the sizes of all changes together that are bounded, which pays under geometric noise alone."""
+        return self.is_shared or self.in_all is not None
+
+    @property
+    def reach(self) -> Fraction:
+        """The most by which one individual's presence changes all cells together."""
+        return self.sensitivity * self.cells if self.in_all is None else self.in_all
+
+    @property
+    def whole_cells(self) -> int:
+        """How many cells one individual's presence can change by all of the sensitivity."""
+        return int(self.reach // self.sensitivity)
+
+    @property
     def most(self) -> str:
-        """The sensitivity in words, in the amount's own unit."""
-        return f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
+        """The sensitivity in words, in the amount's own unit, and what bounds all cells together."""
+        each = f"{self.text(self.sensitivity)} in all" if self.is_shared else self.text(self.sensitivity)
+        return each if self.in_all is None else f"{each}, and all together by at most {self.text(self.in_all)}"
 
     def points_along(self, axis: str) -> tuple[Fraction, Fraction] | None:
         """What the two parts along an axis stand for where sums and counts are noised together; None for another axis.
@@ -156,14 +180,21 @@ class Unit(Rebuilt):
         Raises:
             Unsupported: for amounts in steps of another width than 1, and sums and counts that are noised together.
         """
-        if self.is_shared:
-            remedy = "Release the counted table by a strategy."
-            raise Unsupported(
-                "sums and counts noised together come in a counted table", came="their unit", remedy=remedy
-            )
+        self.check_each_cell("their unit")
         if self.step != 1:
             remedy = "Count them with ut.count_table(values=, step=), or pass a unit in whole numbers."
             raise Unsupported("amounts in steps come in a counted table", came=f"steps of {self.step}", remedy=remedy)
+
+    def check_each_cell(self, came: str) -> None:
+        """Check that cells may be noised one by one, whatever the law: by what one individual changes in each.
+
+        Raises:
+            Unsupported: for sums and counts that are noised together, and where all cells together are bounded.
+        """
+        if self.needs_sizes:
+            what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
+            remedy = "Release the counted table with ut.release_workload, by a strategy; in a ledger pass strategy=."
+            raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
         """Check that numbers of several cells may be added up, where they are to be.
@@ -193,16 +224,36 @@ class Unit(Rebuilt):
         return steps if self.amount is None else self.amount.radius(steps)
 
     @property
-    def charged(self) -> int:
-        """Into how many equal parts the level is divided: the cells, doubled where a record is replaced."""
-        return self.cells * _STEPS[self.neighbours]
+    def charged(self) -> int | Fraction:
+        """Into how many equal parts the level is divided: the cells, doubled where a record is replaced.
+
+        Where all cells together are bounded, only as many cells as can be changed by the whole sensitivity, and the
+        part of one that is left over: a fraction.
+        """
+        cells = self.cells if self.in_all is None else self.in_all / self.sensitivity
+        return cells * _STEPS[self.neighbours]
+
+    @property
+    def per_cell_words(self) -> str:
+        """The part of the level that each cell's own noise would have.
+
+        >>> Unit(1, 4).per_cell_words
+        '1/4'
+        """
+        return str(1 / Fraction(self.charged))
+
+    @property
+    def charged_facts(self) -> int | str:
+        """`charged` as a JSON value."""
+        return self.charged if isinstance(self.charged, int) else str(self.charged)
 
     @checked
     def per_cell(self, level: Level) -> Level:
         """The level of each cell's own noise when the whole table may spend ``level``.
 
         If one individual changes at most k cells by at most D each, noise of level epsilon/k with sensitivity D on
-        every cell makes the table epsilon-private.
+        every cell makes the table epsilon-private. So does *geometric* noise of level epsilon D/P where the sizes of
+        all changes add up to at most P.
 
         >>> from utmost.laws.exact import level
         >>> Unit(1, 2, "change-one").per_cell(level(epsilon=1)).epsilon
@@ -245,7 +296,7 @@ def read_unit(
                 "what one individual changes is said once", came=f"unit= and {', '.join(named)}", remedy=remedy
             )
         # What is promised beside the numbers is of use to the strategies of sums alone.
-        return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount)
+        return Unit(unit.sensitivity, unit.cells, unit.neighbours, unit.amount, in_all=unit.in_all)
     missing = [f"{name}=" for name in needs if numbers[name] is None]
     if missing:
         remedy = "Pass unit=ut.Unit(sensitivity, cells), or the numbers themselves."
@@ -296,6 +347,16 @@ def _promised(value: bool) -> bool:
         remedy = "Pass True where one individual's presence lowers no cell."
         raise OutOfRange("nonnegative must be true or false", came=value, remedy=remedy)
     return value
+
+
+def _in_all(value: Number | None, sensitivity: Fraction, cells: int) -> Fraction | None:
+    if value is None:
+        return None
+    number = exact(value, "in_all")
+    if number < sensitivity:
+        remedy = "Give the most by which one individual changes all cells together; or a smaller sensitivity."
+        raise OutOfRange("in_all must be at least the sensitivity", came=value, where="in_all", remedy=remedy)
+    return None if number >= sensitivity * cells else number
 
 
 def _neighbours(value: str) -> Neighbours:

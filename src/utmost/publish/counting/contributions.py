@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact_integer, wrong_kind
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells
@@ -30,11 +31,12 @@ _FITS = 1 << 62
 MORE = "more"
 """The label of the persons whom even the largest bound cuts."""
 
-AT_MOST, PER_ATOM = "at_most", "per_atom"
+AT_MOST, PER_ATOM, IN_ALL = "at_most", "per_atom", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
 @checked
+@long_work("Counting contributions")
 def count_contributions(
     events: Any,
     *,
@@ -43,6 +45,7 @@ def count_contributions(
     by: str | Sequence[str] | None = None,
     at_most: Sequence[int] | None = None,
     per_atom: Sequence[Number] | None = None,
+    in_all: Sequence[Number] | None = None,
     values: str | None = None,
     step: Number | None = None,
     each: Bounds | None = None,
@@ -52,22 +55,24 @@ def count_contributions(
     """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
 
     The words are those of `count_table`, with a list of bounds in place of the one that is to be chosen: ``at_most`` by
-    in how many atoms a person has events, ``per_atom`` by the largest size of a person's sum in an atom.
+    in how many atoms a person has events, ``per_atom`` by the largest size of a person's sum in an atom, ``in_all`` by
+    the sizes of a person's sums in all atoms together.
 
     Args:
         events, person, domain, by: as for `count_table`; the domain is that of the table which is to be published.
         at_most: bounds for the atoms of a person, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10].
         per_atom: instead, bounds for a person's sum in an atom: of events, or of ``values`` in their own unit.
-        values, step, each: of ``per_atom``, as for `count_table`.
+        in_all: or bounds for the sizes of all sums of a person, added up.
+        values, step, each: of ``per_atom`` and ``in_all``, as for `count_table`.
         neighbours, progress: as for `count_table`.
 
     Returns:
-        A table over one axis, called "at_most" or "per_atom", whose labels are the bounds and "more", with
+        A table over one axis, called "at_most", "per_atom" or "in_all", whose labels are the bounds and "more", with
         ``Unit(1, 1)``. It holds true counts: release it like any other table, see `bound_costs`. Persons without
         events in the domain, or whose sums are all 0, are in no cell.
 
     Raises:
-        OutOfRange: for none or both of the lists, bounds that do not ascend from above 0, and ``values`` of
+        OutOfRange: for none or several of the lists, bounds that do not ascend from above 0, and ``values`` of
             ``at_most``.
         NotDeclared, BadTable, Unsupported: as `count_table`.
 
@@ -83,18 +88,19 @@ def count_contributions(
     >>> count_contributions(events, person="user", domain=pages, per_atom=[1]).table("per_atom")["count"].tolist()
     [1, 1]
     """
-    if (at_most is None) == (per_atom is None):
-        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_atom=[10, 100] to choose that."
-        raise OutOfRange(
-            "one bound is chosen at a time", came="none" if at_most is None else "at_most= and per_atom=", remedy=remedy
-        )
+    lists = {AT_MOST: at_most, PER_ATOM: per_atom, IN_ALL: in_all}
+    stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
+    if len(stated) != 1:
+        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_atom=[10, 100] or in_all=[10, 100] to choose that."
+        came = " and ".join(f"{name}=" for name in stated) or "none"
+        raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
     if at_most is not None and not (values is None and step is None and each is None):
         remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
         raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
-    name, listed = (AT_MOST, at_most) if per_atom is None else (PER_ATOM, per_atom)
+    name, listed = stated[0], lists[stated[0]]
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise wrong_kind(name, "a list of bounds", listed)
-    words = MeasureWords(values, step, each, listed[-1] if per_atom and listed else None)
+    words = MeasureWords(values, step, each, listed[-1] if name != AT_MOST and listed else None)
     measure = Measure.of(words, each_row=False)
     bounds = _bounds(listed, name, measure.amount)
     plan = CountingPlan.of(declared_domain(domain, by), by, None, person, (measure,))
@@ -146,11 +152,16 @@ class _Sized(Kept):
         self.tally.bound(pairs, 0, 0)
         starts = np.flatnonzero(np.r_[True, changed.persons[1:] != changed.persons[:-1]][: len(changed.persons)])
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
-        if self.of == PER_ATOM and len(starts):
-            sizes = np.maximum.reduceat(np.abs(changed.sums), starts)
+        if self.of != AT_MOST and len(starts):
+            over_atoms = np.maximum if self.of == PER_ATOM else np.add
+            sizes = over_atoms.reduceat(_added_without_wrapping(np.abs(changed.sums)), starts)
         kind = np.int64 if sizes.dtype != object and self.bounds[-1] < _FITS else object
         cells = np.searchsorted(np.array(self.bounds, dtype=kind), sizes.astype(kind), side="left")
         return Pairs(changed.persons[starts], cells.astype(np.int64), np.ones(len(starts), dtype=np.int64))
+
+
+def _added_without_wrapping(sizes: NDArray[Any]) -> NDArray[Any]:
+    return sizes.astype(object) if int(sizes.max(initial=0)) * len(sizes) >= _FITS else sizes
 
 
 def _sized(plan: CountingPlan, bounds: tuple[int, ...], of: str) -> _Sized:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,17 @@ from utmost.laws.exact import Number, checked, checked_parts, frozen
 from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.provided import provided
-from utmost.publish.tables.adapters import brought, table_of
+from utmost.publish.counting.laid import Laid
+from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads import Domain, Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import check_apart
+
+if TYPE_CHECKING:  # a table knows no plan until one comes
+    from utmost.publish.workloads import Strategy
 
 _PLAIN = None, None  # neither two parts of sums nor distinct values
 
@@ -85,7 +89,7 @@ class CountedTable(Shown):
         largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
         return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
 
-    def check_fits(self, strategy: Strategy) -> None:
+    def check_fits(self, strategy: "Strategy") -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.
 
         Raises:
@@ -127,11 +131,12 @@ class CountedTable(Shown):
             )
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
-        if replaced or promised or unit.sensitivity < proved.sensitivity or unit.cells < proved.cells:
+        is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach
+        if replaced or promised or is_smaller:
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave it out; or count again with a smaller at_most= or per_atom=.",
+                remedy="Leave it out; or count again with a smaller at_most=, per_atom= or in_all=.",
             )
 
     @property
@@ -201,6 +206,39 @@ class CountedTable(Shown):
         publication = Publication(table, self._said, document if family is None else None, owner_only=True)
         return saved(publication, path, format=format, overwrite=overwrite)
 
+    def _laid_out(
+        self,
+        columns: Any,
+        public: Any,
+        drop: Any,
+        unit: Unit | None,
+        words: tuple[Number | None, Number | None, str | None],
+    ) -> Laid:
+        """As `Laid.of` reads it: one column of counts, the labels public, the unit the proved one or a larger.
+
+        Args:
+            columns, public, drop, unit: as there; ``words`` are its sensitivity, cells and neighbours.
+        """
+        names = (self.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        if len(names) != 1:
+            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        sensitivity, cells, neighbours = words
+        proved = self.unit
+        if unit is None and words != (None, None, None):
+            unit = Unit(
+                proved.sensitivity if sensitivity is None else self.in_unit(sensitivity),
+                proved.cells if cells is None else cells,
+                proved.neighbours if neighbours is None else neighbours,
+                proved.amount,
+            )
+        promised = proved if unit is None else read_unit(unit)
+        self.check_covered(promised)
+        labels = self.domain.label_columns(self.domain.finest)
+        listed = {*((public,) if isinstance(public, str) else public)}
+        dropped = {*((drop,) if isinstance(drop, str) else drop)}
+        all_public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+        return Laid(self.in_steps(names[0]), names, all_public, labels, promised, self.part)
+
     def _said(self, digest: Digest | None) -> dict[str, Any]:
         return {
             "kind": "utmost true counts",
@@ -214,67 +252,7 @@ class CountedTable(Shown):
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
-    """A table as a release reads it; of a counted one the labels are public, and the unit is proved.
-
-    Attributes:
-        table, columns, public: as the arguments of `release_table`.
-        labels: the columns of a counted table that were declared with its domain; none of another table.
-        unit: what one individual changes.
-        part: where individuals were split into parts that share nobody, the part of a counted table.
-    """
-
-    table: Any
-    columns: str | Sequence[str]
-    public: str | Sequence[str]
-    labels: tuple[str, ...]
-    unit: Unit
-    part: tuple[str, str] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        table: Any,
-        columns: str | Sequence[str] | None,
-        public: str | Sequence[str] = (),
-        drop: str | Sequence[str] = (),
-        unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-    ) -> "Laid":
-        """Read a table that may be a counted one; the columns of a counted one may be left out, and the unit too.
-
-        Raises:
-            OutOfRange: for a unit smaller than the one that was proved, or none where nothing was proved; and for a
-                counted table with several columns.
-        """
-        if not isinstance(table, CountedTable):
-            read_promise = read_unit(unit, sensitivity, cells, neighbours)
-            read_promise.check_plain()
-            return cls(brought(table), () if columns is None else columns, public, (), read_promise)
-        names = (table.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
-        if len(names) != 1:
-            raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
-        proved = table.unit
-        if unit is None and not (sensitivity is None and cells is None and neighbours is None):
-            unit = Unit(
-                proved.sensitivity if sensitivity is None else table.in_unit(sensitivity),
-                proved.cells if cells is None else cells,
-                proved.neighbours if neighbours is None else neighbours,
-                proved.amount,
-            )
-        read_promise = proved if unit is None else read_unit(unit)
-        table.check_covered(read_promise)
-        domain = table.domain
-        labels = domain.label_columns(domain.finest)
-        listed = {*((public,) if isinstance(public, str) else public)}
-        dropped = {*((drop,) if isinstance(drop, str) else drop)}
-        all_public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
-        return cls(table.in_steps(names[0]), names, all_public, labels, read_promise, table.part)
-
-
 def _in_words(unit: Unit) -> str:
     promised = ", nothing negative" if unit.nonnegative else ""
-    return f"sensitivity {unit.most} in {unit.cells} cells under {unit.neighbours}{promised}"
+    in_all = "" if unit.in_all is None else f", {unit.text(unit.in_all)} in all"
+    return f"sensitivity {unit.text(unit.sensitivity)} in {unit.cells} cells{in_all} under {unit.neighbours}{promised}"

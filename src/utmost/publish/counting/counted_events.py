@@ -17,15 +17,22 @@ from numpy.typing import NDArray
 
 from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.laws.exact import Number, checked
-from utmost.laws.privacy import Unit
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords, most_atoms, read_measures
-from utmost.publish.counting.counting_plan import LARGEST_DOMAIN, CountingPlan
+from utmost.publish.counting.counted_measures import (
+    LARGEST_DOMAIN,
+    Bounds,
+    Measure,
+    MeasureWords,
+    most_atoms,
+    read_measures,
+)
+from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain, pair_axis
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
-from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows
+from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.axis_places import reader_of
@@ -58,6 +65,7 @@ class CountWords(TypedDict, total=False):
     step: Number | None
     each: Bounds | None
     most_events: int | None
+    in_all: Number | None
     together: str | None
     key: bytes | None
     neighbours: str
@@ -93,6 +101,7 @@ def count_table(
 
 
 @checked
+@long_work("Counting events")
 def count_table(
     events: Any,
     *,
@@ -106,6 +115,7 @@ def count_table(
     step: Number | None = None,
     each: Any = None,
     most_events: int | None = None,
+    in_all: Number | None = None,
     measures: Any = None,
     part: Any = None,
     together: str | None = None,
@@ -130,7 +140,7 @@ def count_table(
         domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
             to an axis's ``other``, and is never published.
         by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
-        at_most: how many atoms one person may change, >= 1; of each row 1.
+        at_most: how many atoms one person may change, >= 1; of each row 1. It may be left out beside ``in_all``.
         per_atom: by how much one person may change one atom, a number s for sums within [0, s], or the pair of the
             lowest and the highest sum; 1 where nothing is said of it, ``step`` or ``each``, and of rows as ``each``.
         values: a column of amounts to be summed, integers unless a step is said; None, and events are counted.
@@ -139,7 +149,11 @@ def count_table(
         each: into what the amount of each event is moved first, like ``per_atom``.
         most_events: count events beside their amounts, at most so many of a person in an atom, which costs nothing: the
             domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
-        measures: instead of these five, several things to be counted in one pass, by name: `count`, `sum` and
+        in_all: to how much the sizes of a person's sums may add up over all atoms, in the amounts' own unit, or with
+            ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each atom
+            loses in proportion. Where persons differ in how much they do this cuts far less than ``per_atom`` for the
+            same noise; it is released by a strategy, with `release_workload`.
+        measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
             `distinct` with words of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
@@ -152,8 +166,8 @@ def count_table(
 
     Returns:
         The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_atom``, of
-        amounts in steps, and ``at_most`` cells, or as many as there are atoms; under "change-one" also that nothing is
-        negative, where no sum is below 0. With ``part`` a dict of such tables by
+        amounts in steps, ``at_most`` cells, or as many as there are atoms, and ``in_all``; under "change-one" also that
+        nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by
         the label of the part, each over the other axes, with ``CountedTable.part`` saying that they share nobody; with
         ``measures`` a dict of tables by name, for each part one. Releases of several measures add up. Their ``account``
         says, to the curator alone, what became of the events; that of parts and measures is of them all.
@@ -178,8 +192,14 @@ def count_table(
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
     """
-    most = most_atoms(person, at_most, together, each_row=each_row)
-    named = read_measures(measures, MeasureWords(values, step, each, per_atom, most_events), each_row=each_row)
+    words = MeasureWords(values, step, each, per_atom, most_events, in_all=in_all)
+    named = read_measures(measures, words, each_row=each_row)
+    is_bounded = all(measure.in_all is not None for measure in named.values())
+    most = most_atoms(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
+    if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
+        came = "each_row=" if each_row else "together="
+        remedy = "Leave in_all= out: a row lies in one atom." if each_row else "Leave one of them out."
+        raise OutOfRange("in_all is of persons with several events, atom by atom", came=came, remedy=remedy)
     plan = CountingPlan.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
     pair = None if together is None else pair_axis(plan.named, together, most)
     if pair is not None and any(measure.most_events is not None for measure in plan.measures):
@@ -196,10 +216,7 @@ def count_table(
             cells = _few_atoms(atoms, measure, plan)
         else:
             cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
-        promised = (
-            neighbours == "change-one" and measure.ends[0] >= 0 and measure.most_events is None and plan.part is None
-        )
-        unit = Unit(measure.bound, min(most, plan.atoms), neighbours, measure.amount, nonnegative=promised)
+        unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None)
         whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
         tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
     if measures is None:
@@ -377,8 +394,9 @@ class Kept:
             ends = self.plan.measures[0].ends
             clipped = pairs.clipped(*ends)
             chosen = self._within(clipped, texts)
-            self.tally.bound(pairs, _moved(pairs, *ends), len(clipped.cells) - len(chosen.cells))
-            return chosen
+            left, cut = self._left_in_all(chosen, texts)
+            self.tally.bound(pairs, _moved(pairs, *ends) + cut, len(clipped.cells) - len(chosen.cells))
+            return left
         moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
             if measure.distinct is not None:
@@ -390,14 +408,32 @@ class Kept:
             ends = measure.ends if measure.most_events is None else (0, measure.most_events)
             moved += _moved(own[0], *ends)
             parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
-        joined = Pairs(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("persons", "cells", "sums"))
-        )
+        joined = joined_pairs(parts)
         atoms, numbers = by_atom(joined, self.each_size)
         is_kept = np.zeros(len(atoms.cells), dtype=bool)
         is_kept[self._within(atoms, texts).sums] = True
-        self.tally.bound(pairs, moved, int(np.count_nonzero(~is_kept)))
-        return joined.where(is_kept[numbers])
+        left, cut = self._left_in_all(joined.where(is_kept[numbers]), texts)
+        self.tally.bound(pairs, moved + cut, int(np.count_nonzero(~is_kept)))
+        return left
+
+    def _left_in_all(self, pairs: Pairs, texts: Sequence[str]) -> tuple[Pairs, int]:
+        """What is left of the kept pairs of these persons by the bounds in all, and how many sums these changed."""
+        if all(measure.in_all is None for measure in self.plan.measures):
+            return pairs, 0
+        parts, cut, tables = list[Pairs](), 0, pairs.cells // self.each_size
+        for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
+            own = pairs.where((tables >= first) & (tables < first + measure.tables))
+            if measure.in_all is None:
+                parts.append(own)
+                continue
+            atoms, numbers = by_atom(own, self.each_size)
+            of_atoms = measure.sizes_in_atoms(own, numbers, len(atoms.cells))
+            left = least_in_all(Pairs(atoms.persons, atoms.cells, of_atoms), measure.in_all, texts, key=self.key)
+            parts.append(
+                measure.left_of(own, numbers, of_atoms, left, is_above=own.cells < (first + 1) * self.each_size)
+            )
+            cut += int(np.count_nonzero(left != of_atoms))
+        return joined_pairs(parts), cut
 
     def atoms_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
         """What was counted of a measure, of all that was added up.

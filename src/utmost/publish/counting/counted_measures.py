@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, exact_integer, natural, wrong_kind
-from utmost.laws.privacy import Amount
+from utmost.laws.privacy import Amount, Unit
 from utmost.publish.tables.bounding import Pairs
 from utmost.publish.tables.event_amounts import rounded_amounts
 from utmost.publish.tables.event_batches import Batch
@@ -23,6 +23,8 @@ Ends = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
 
 
+LARGEST_DOMAIN = 1 << 62
+
 _KINDS = "a mapping from names to ut.count, ut.sum(...) and ut.distinct(...)"
 
 
@@ -31,7 +33,7 @@ class MeasureWords:
     """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
 
     Attributes:
-        values, step, each, per_atom, most_events: as for `count_table`.
+        values, step, each, per_atom, most_events, in_all: as for `count_table`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
@@ -43,13 +45,15 @@ class MeasureWords:
     distinct: str | None = None
     of: Any = None
     at_most: int | None = None
+    in_all: Number | None = None
 
 
-def count(per_atom: Bounds | None = None) -> MeasureWords:
+def count(per_atom: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
     Args:
-        per_atom: how many events of a person count in an atom; 1 when left out.
+        per_atom: how many events of a person count in an atom; 1 when left out, or as many as ``in_all``.
+        in_all: how many events of a person count in the whole table.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
@@ -58,7 +62,7 @@ def count(per_atom: Bounds | None = None) -> MeasureWords:
     >>> tables["visits"].atoms.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
     """
-    return MeasureWords(per_atom=per_atom)
+    return MeasureWords(per_atom=per_atom, in_all=in_all)
 
 
 def sum(
@@ -68,17 +72,18 @@ def sum(
     each: Bounds | None = None,
     per_atom: Bounds | None = None,
     most_events: int | None = None,
+    in_all: Number | None = None,
 ) -> MeasureWords:
     """A column of amounts is summed, as one of the ``measures`` of `count_table`.
 
     Args:
         column: of amounts.
-        step, each, per_atom, most_events: as for `count_table`.
+        step, each, per_atom, most_events, in_all: as for `count_table`.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_atom=(0, 5000)).values
     'paid'
     """
-    return MeasureWords(column, step, each, per_atom, most_events)
+    return MeasureWords(column, step, each, per_atom, most_events, in_all=in_all)
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
@@ -135,16 +140,23 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
     return read
 
 
-def most_atoms(person: str | None, at_most: int | None, together: str | None, *, each_row: bool) -> int:
+def most_atoms(
+    person: str | None, at_most: int | None, together: str | None, *, each_row: bool, is_bounded: bool
+) -> int:
     """How many atoms one person may change.
+
+    Args:
+        is_bounded: whether all that one may change is bounded in all, so that it need not be by atoms.
 
     Raises:
         OutOfRange: where it is not said, or said twice, whose events these are; and for no atoms.
     """
     if not each_row:
+        if is_bounded and person is not None and at_most is None and together is None:
+            return LARGEST_DOMAIN
         if person is None or at_most is None:
             came = "no person" if person is None else "no at_most"
-            remedy = "Pass person= and at_most=; or each_row=True, where each row is another person."
+            remedy = "Pass person= and at_most=, or in_all=; or each_row=True, where each row is another person."
             raise OutOfRange(
                 "whose events these are must be said, and how many atoms one may change", came=came, remedy=remedy
             )
@@ -170,6 +182,7 @@ class Measure:
         each: the ends between which the amount of each event is moved; None where it stays.
         ends: the ends between which a person's sum in an atom is moved.
         most_events: where events are counted beside their amounts, how many of one person in an atom; None elsewhere.
+        in_all: the most to which the sizes of a person's sums may add up, of counted events their number; or None.
         distinct: the values of which the distinct ones are counted; None elsewhere.
     """
 
@@ -180,6 +193,7 @@ class Measure:
     ends: Ends
     most_events: int | None = None
     distinct: Axis | None = None
+    in_all: int | None = None
 
     @classmethod
     def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
@@ -204,13 +218,15 @@ class Measure:
         event = None if each is None else _ends(each, "each", amount)
         if per_atom is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
+        in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
+        per_atom = words.in_all if per_atom is None else per_atom
         if per_atom is None and not (step is None and each is None):
             remedy = "Say it in the unit of the amounts: per_atom=(0, 5000)."
             raise OutOfRange(
                 "the most by which one person may change an atom must be said", came="no per_atom", remedy=remedy
             )
         ends = _ends(1 if per_atom is None else per_atom, "per_atom", amount)
-        return cls(values, amount, step is not None, event, ends)
+        return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
     def _shared(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
@@ -225,7 +241,9 @@ class Measure:
         plain = Amount(name or words.values, step)
         low, high = _ends(words.each, "each", plain)
         amount = Amount(plain.name, step, (plain.text(low), plain.text(high)))
-        return cls(words.values, amount, words.step is not None, (low, high), (0, (high - low) * most), most)
+        in_all = None if words.in_all is None else natural(words.in_all, "in_all", least=1)
+        ends = (0, (high - low) * most)
+        return cls(words.values, amount, words.step is not None, (low, high), ends, most, in_all=in_all)
 
     @classmethod
     def _distinct(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
@@ -258,6 +276,20 @@ class Measure:
         """The largest size of what one person changes in a cell."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
 
+    @property
+    def events_in_steps(self) -> int:
+        """Of how many steps both parts of an event are, of sums and counts together; else 1."""
+        return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
+
+    def unit(self, cells: int, neighbours: str, *, in_parts: bool) -> Unit:
+        """What one person changes, who is kept in at most so many atoms."""
+        promised = neighbours == "change-one" and self.ends[0] >= 0 and self.most_events is None and not in_parts
+        if self.in_all is None:
+            return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
+        in_all = self.in_all * self.events_in_steps
+        atoms, most = min(cells, self.in_all), min(self.bound, in_all)
+        return Unit(most, atoms, neighbours, self.amount, nonnegative=promised, in_all=in_all)
+
     def both_parts(self, counts: Pairs, sums: Pairs) -> list[Pairs]:
         """What persons have above the low end and below the high one, of no more events than are counted.
 
@@ -276,6 +308,44 @@ class Measure:
         above = sums.sums.astype(events.dtype) * events // np.maximum(counts.sums, 1).astype(events.dtype)
         parts = [Pairs(counts.persons, counts.cells, above), Pairs(sums.persons, sums.cells, wide * events - above)]
         return [part.where(part.sums != 0) for part in parts]
+
+    def sizes_in_atoms(self, pairs: Pairs, numbers: NDArray[np.int64], atoms: int) -> NDArray[Any]:
+        """What ``in_all`` bounds of each person and atom: the size of the sum, or how many events count.
+
+        Args:
+            pairs: of this measure; of sums and counts together both parts.
+            numbers: of each the number of its person and atom.
+            atoms: how many such numbers there are.
+        """
+        sizes = np.zeros(atoms, dtype=pairs.sums.dtype)
+        np.add.at(sizes, numbers, np.abs(pairs.sums))
+        return np.asarray(sizes // self.events_in_steps)
+
+    def left_of(
+        self,
+        pairs: Pairs,
+        numbers: NDArray[np.int64],
+        sizes: NDArray[Any],
+        left: NDArray[Any],
+        is_above: NDArray[np.bool_],
+    ) -> Pairs:
+        """The pairs once their sizes are cut; of sums and counts the part above in proportion, below what is missing.
+
+        Args:
+            pairs, numbers: as for `sizes_in_atoms`, which gave ``sizes``.
+            left: what is left of each size, from 0 to the size.
+            is_above: of sums and counts together, which pairs are what amounts have above the low end.
+        """
+        if self.most_events is None:
+            sums = np.sign(pairs.sums) * left[numbers]
+        else:
+            largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
+            kind = object if largest >= 1 << 62 else pairs.sums.dtype
+            above = np.zeros(len(sizes), dtype=kind)
+            above[numbers[is_above]] = pairs.sums[is_above]
+            above = above * left // sizes
+            sums = np.where(is_above, above[numbers], (self.events_in_steps * left - above)[numbers])
+        return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
     def amounts(self, batch: Batch, before: int) -> NDArray[Any] | None:
         """The amounts of the events of a batch in steps, as they came; None where each event counts as one.

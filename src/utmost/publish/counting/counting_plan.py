@@ -5,11 +5,9 @@ from math import prod
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.publish.counting.counted_measures import Measure
+from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, Measure
 from utmost.publish.counting.declared_axes import chosen_axes, part_axis
 from utmost.publish.workloads import Axis, Domain
-
-LARGEST_DOMAIN = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.publish.tables.bounding import Pairs, least_hashed
+from utmost.laws.sampling.item_words import item_tags
+from utmost.publish.tables.bounding import Pairs, identified, least_hashed, marking_secret
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
 
@@ -28,6 +30,46 @@ def by_atom(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
     numbers = np.empty(len(order), dtype=np.int64)
     numbers[order] = np.cumsum(new) - 1
     return Pairs(who[new], which[new], np.arange(np.count_nonzero(new))), numbers
+
+
+def joined_pairs(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of several lists, one list behind the other."""
+    columns = ([getattr(part, name) for part in parts] for name in ("persons", "cells", "sums"))
+    return Pairs(*map(np.concatenate, columns))
+
+
+def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes) -> NDArray[Any]:
+    """What is left of the sizes of a person's pairs where they may add up to no more than ``most``.
+
+    The sizes v_1, v_2, ... of a person stand in a row in the order of the cells, C_i of them up to the i-th and T in
+    all. Of T > most a comb of ``most`` teeth at equal distances keeps those that it falls on; where it begins, u/most,
+    is a hash of key and person: v'_i = floor((most C_i + u)/T) - floor((most C_(i-1) + u)/T), 0 <= u < T.
+
+    Returns:
+        Of each pair what is left, between 0 and its size; for a person with T > most exactly ``most`` together. Over
+        all u it is most/T of the size in the mean.
+    """
+    left = pairs.sums.copy()
+    starts = np.flatnonzero(np.r_[True, pairs.persons[1:] != pairs.persons[:-1]][: len(left)])
+    if not len(starts):
+        return left
+    counts = np.diff(starts, append=len(left))
+    wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
+    sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)
+    totals = np.add.reduceat(sizes, starts)
+    many = totals > most
+    rows, repeats = np.flatnonzero(np.repeat(many, counts)), counts[many]
+    if not len(rows):
+        return left
+    ends = np.cumsum(sizes[rows])
+    ends = ends - np.repeat(ends[np.cumsum(repeats) - 1] - totals[many], repeats)
+    who = identified(persons, pairs.persons[starts[many]])
+    marks = item_tags(marking_secret(b"in all", key), [who])[:, 0].astype(object)
+    begins = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
+    all_of = np.repeat(totals[many], repeats)
+    teeth = (most * ends + begins) // all_of
+    left[rows] = (teeth - (most * (ends - sizes[rows]) + begins) // all_of).astype(left.dtype)
+    return left
 
 
 def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:

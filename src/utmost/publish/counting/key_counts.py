@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import checked, exact_integer
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting.counted_events import KEY_BYTES
 from utmost.publish.tables.adapters import check_there
@@ -32,6 +33,7 @@ _KEY = "key"
 
 
 @checked
+@long_work("Counting keys")
 def count_keys(
     events: Any, *, person: str, column: str, at_most: int, key: bytes | None = None, progress: Progress | None = None
 ) -> dict[str, int]:

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.budgets import limited, rehearsed
 from utmost.publish.ledger.events import Event, check_name
@@ -52,8 +53,8 @@ class Accounts:
             OutOfRange: where a limit waits for a dataset that no release names.
         """
         at = level(epsilon, alpha)
-        asked: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
-        return self._look(lambda state: rehearsed(state, name, at, **asked))
+        about: dict[str, Any] = {"dataset": dataset, "independent": independent, "version": version, "part": part}
+        return self._look(lambda state: rehearsed(state, name, at, **about))
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """The levels with a stored response, strictest first."""
@@ -72,7 +73,7 @@ class Accounts:
             return self._look(lambda state: state.spending(dataset)).level
         assert name is not None
         mine = self._look(lambda state: state.named(name) or [state.release(name, None)])
-        return Spending.of(one.spent for one in mine).level
+        return Spending.of(release.spent for release in mine).level
 
     def budget(self, dataset: str, limit: Number | Level | None = None) -> Budget:
         """The budget of a dataset, after setting its limit if one is given.
@@ -123,6 +124,7 @@ class Accounts:
         place, quarantine = self._book.store.place, self._book.quarantine()
         return self._look(lambda state: Status.of(place, state, quarantine))
 
+    @long_work("Verifying the ledger")
     def verify(self) -> Verification:
         """Recompute everything: the database's own check, the chain, all digests and seals, levels and budgets.
 

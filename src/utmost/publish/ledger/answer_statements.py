@@ -30,8 +30,8 @@ def response_statement(
         together: what all answers of the release cost.
     """
     about: dict[str, Any] = {"rows_from": release.rows_from, "digest": digest}
-    said = release.noise.statement(at, confidence, release.columns, public, release.rows, **about)
-    return said | answered_facts(release.name, release.version, release.levels, together)
+    statement = release.noise.statement(at, confidence, release.columns, public, release.rows, **about)
+    return statement | answered_facts(release.name, release.version, release.levels, together)
 
 
 def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -> Any:

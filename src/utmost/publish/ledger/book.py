@@ -86,12 +86,12 @@ class Book:
         self.store, self.key, self.witness = store, key, witness
         self._seen = State(0, START)
 
-    def read(self, work: Callable[[Page], T], *, said: bool = False) -> T:
+    def read(self, work: Callable[[Page], T], *, unsettled_too: bool = False) -> T:
         """Look something up in one transaction.
 
         Args:
-            said: whether what is looked up will be said to somebody: then the witness must hold it as settled first,
-                also where the process that wrote it died before it could answer.
+            unsettled_too: whether what is looked up will be said to somebody: then the witness must hold it as settled
+                first, also where the process that wrote it died before it could answer.
 
         Raises:
             Quarantined: for something that would be said, from another history than that of the witness.
@@ -99,14 +99,14 @@ class Book:
 
         def reading(rows: Rows) -> tuple[Page, list[Row], T]:
             page = self.page(rows)
-            made = work(page)
-            return page, self._unsettled(page) if said and made is not None else [], made
+            answer = work(page)
+            return page, self._unsettled(page) if unsettled_too and answer is not None else [], answer
 
-        page, unsettled, made = self.store.transact(reading, write=False)
+        page, unsettled, answer = self.store.transact(reading, write=False)
         if self.witness is not None and unsettled:
             self.witness.settle(unsettled)
         self._seen = page.state
-        return made
+        return answer
 
     def write(self, work: Callable[[Page], T], *, quarantined: bool = False, over: bool = False) -> T:
         """Do the work in one transaction: all of it durable and settled when this returns.
@@ -130,7 +130,7 @@ class Book:
             if draft is not None and rows.mac(draft.last[0]) == draft.last[2]:
                 return page.state, settled, draft.made
             before = page.state
-            made = work(page)
+            answer = work(page)
             if page.appended and page.reason is not None and not quarantined:
                 raise self._quarantined(page.reason)
             if page.appended and self.witness is not None:
@@ -140,31 +140,31 @@ class Book:
                 elif not apart:
                     self.witness.intend((before.number, before.mac), page.appended, page.parts)
                 if not apart:
-                    draft = _Draft(page.appended[-1], made)
+                    draft = _Draft(page.appended[-1], answer)
             page.write_down()
-            return page.state, [] if apart else settled + page.appended, made
+            return page.state, [] if apart else settled + page.appended, answer
 
         try:
-            state, settled, made = self.store.transact(writing, write=True)
+            state, settled, answer = self.store.transact(writing, write=True)
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
             raise kept(error) if draft is not None or self._has_pending() else error from None
         self._seen = state
-        return made
+        return answer
 
-    def answer(self, stored: Callable[[Page], T | None], made: Callable[[Page], T], *, look: bool) -> T:
+    def answer(self, stored: Callable[[Page], T | None], draw: Callable[[Page], T], *, look: bool) -> T:
         """What is stored, or what is made now, in as few transactions as there can be.
 
         Args:
             stored: the answer that is there, or None.
-            made: a new one, for the writer alone.
+            draw: a new one, for the writer alone.
             look: whether it may be stored, as far as has been read: then it is looked up without a lock first. Under
                 the lock it is looked up in any case.
         """
-        found = self.read(stored, said=True) if look else None
-        if found is not None:
-            return found
+        answer = self.read(stored, unsettled_too=True) if look else None
+        if answer is not None:
+            return answer
 
         def work(page: Page) -> T:
             again = stored(page)
@@ -172,7 +172,7 @@ class Book:
                 self.check_said(page)
                 return again
             self.check_writable(page)
-            return made(page)
+            return draw(page)
 
         return self.write(work)
 
@@ -228,8 +228,8 @@ class Book:
             return None
         mine = page.rows.events()
         common = 0
-        for one, other in zip(mine, seen, strict=False):
-            if one != other:
+        for own, other in zip(mine, seen, strict=False):
+            if own != other:
                 break
             common += 1
         if common == 0:
@@ -331,14 +331,17 @@ class Book:
 
 
 def open_book(
-    store: Store, key: Callable[[bool], Key], witness: Callable[[State], Witness | None], made: Mapping[str, Any] | None
+    store: Store,
+    key: Callable[[bool], Key],
+    witness: Callable[[State], Witness | None],
+    opening: Mapping[str, Any] | None,
 ) -> Book:
     """The book in a store; a new one where the store is empty.
 
     Args:
         key: the key, by whether the ledger is about to be made.
         witness: the witness of a ledger, by what its first event says.
-        made: the facts of a ledger that is made now; None where one must be there.
+        opening: the facts of a ledger that is made now; None where one must be there.
 
     Raises:
         LedgerUnavailable: where there is none.
@@ -347,11 +350,11 @@ def open_book(
     """
     version = store.transact(lambda rows: rows.version(), write=False)
     is_behind = bool(missing_steps(version))
-    if version == 0 and made is None:
+    if version == 0 and opening is None:
         raise LedgerUnavailable("there must be a ledger", came="none", where=store.place, remedy=_REMEDY_OPEN)
     book = Book(store, key(version == 0), None)
     if is_behind:
-        store.transact(lambda rows: _brought_up(rows, book, made), write=True)
+        store.transact(lambda rows: _brought_up(rows, book, opening), write=True)
     store.transact(lambda rows: _check_key(rows, book.key), write=False)
     book.witness = book.read(lambda page: witness(page.state))
     rows = book.read(lambda page: page.rows.events() if page.state.number == 1 else [])
@@ -360,13 +363,13 @@ def open_book(
     return book
 
 
-def _brought_up(rows: Rows, book: Book, made: Mapping[str, Any] | None) -> None:
+def _brought_up(rows: Rows, book: Book, opening: Mapping[str, Any] | None) -> None:
     """Bring the tables up to date, and begin a new ledger; another process may have done so in the meantime."""
     version = rows.version()
     rows.migrate(version)
-    if version == 0 and made is not None:
+    if version == 0 and opening is not None:
         page = Page(book.key, rows, State(0, START))
-        page.append("opened", {**made, "key": book.key.fingerprint})
+        page.append("opened", {**opening, "key": book.key.fingerprint})
         page.write_down()
 
 

@@ -93,13 +93,13 @@ def rehearsed(
     """
     versions = state.versions(name)
     wanted = max(versions, default=1) if version is None else exact_integer(version, "version")
-    found = state.releases.get((name, wanted))
-    group = check_name(dataset if dataset is not None else name, "dataset") if found is None else found.dataset
-    if found is None:
+    release = state.releases.get((name, wanted))
+    group = check_name(dataset if dataset is not None else name, "dataset") if release is None else release.dataset
+    if release is None:
         check_told_apart(state, group)
         if not independent:
             check_named(state, group)
-    after = spending_after(state, group, found, level, part)
+    after = spending_after(state, group, release, level, part)
     check_budget(state, group, after)
     return Budget(group, state.limits.get(group), after)
 
@@ -123,8 +123,8 @@ def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budge
 
     budget, known = book.write(work)
     if known and dataset not in known:
-        said = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-        warnings.warn(said, BudgetUnused, stacklevel=stacklevel)
+        warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
+        warnings.warn(warning, BudgetUnused, stacklevel=stacklevel)
     return budget
 
 
@@ -134,14 +134,14 @@ def spending_after(
     """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
     if release is None:
         return spending_with(state, dataset, level, part)
-    others = [(one.spent, one.part) for one in state.of_dataset(dataset) if one is not release]
+    others = [(spender.spent, spender.part) for spender in state.of_dataset(dataset) if spender is not release]
     mine = max(level, release.spent), release.part
     return together([*others, mine]) + state.missing.get(dataset, Spending())
 
 
 def spending_with(state: State, dataset: str, level: Level, part: Part | None = None) -> Spending:
     """What the dataset will have spent with a new release, or a new mechanism, at a level."""
-    others = [(one.spent, one.part) for one in state.of_dataset(dataset)]
+    others = [(spender.spent, spender.part) for spender in state.of_dataset(dataset)]
     return together([*others, (level, part)]) + state.missing.get(dataset, Spending())
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, get_args
 
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, exact, round_up
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.noise.law import read_confidence
@@ -85,9 +85,7 @@ class CellNoise(Noise):
         """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
         if counted is None:
             self.unit.check_plain()
-        if self.unit.is_shared:
-            required = "sums and counts noised together are released by a strategy"
-            raise Unsupported(required, came="columns", remedy="Pass strategy=.")
+        self.unit.check_each_cell("columns")
 
     def by_item(self) -> Lattice:
         """The lattice of each cell's noise."""
@@ -241,8 +239,10 @@ def cell_noise(
         raise OutOfRange("amounts are released in their own steps", came=f"numbers={numbers!r}", remedy="Leave it out.")
     if not isinstance(half_step, bool):
         raise OutOfRange("half_step must be true or false", came=half_step)
+    if half_step or numbers != "integers":
+        protected.check_each_cell("noise that is not geometric on the integers")
     in_steps = Unit(protected.sensitivity, protected.cells, protected.neighbours)
-    lattice = lattice_of(numbers, in_steps, grid, half_step)
+    lattice = replace(lattice_of(numbers, in_steps, grid, half_step), cells=protected.charged)
     width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     return CellNoise(protected, read_largest(largest), half_step, width, lattice)
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, UnknownRelease, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
 from utmost.publish.ledger.promised_noise import CONFIDENCE
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import Published
-from utmost.publish.releases.engine_release import ReleasableFrame
+from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
@@ -27,12 +28,12 @@ from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
+def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
         items: the door of the ledger.
-        asked: what is asked for.
+        request: what is asked for.
         table: the frame.
 
     Returns:
@@ -41,20 +42,20 @@ def publish_frame(items: ItemLedger, asked: PublishRequest, table: Any) -> Any:
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
     """
-    promise, noise = asked.promise, asked.promise.noise
+    promise, noise = request.promise, request.promise.noise
     check_unstored(noise)
     laid = Laid(table, promise.columns, promise.public, (), noise.unit)
     frame = ReleasableFrame.of(laid, drop=promise.drop, id_column=promise.id_columns, numbers=noise.subject)
-    frame.check_room(noise.by_item(), asked.level)
+    frame.check_room(noise.by_item(), request.level)
     read = promise.as_read(frame.columns, frame.public, frame.identifiers)
-    asked = replace(asked, promise=read, kind="items")
-    again = None if asked.request is None else items.release(asked.name, asked.version, asked.request)
+    request = replace(request, promise=read, kind="items")
+    again = None if request.request is None else items.release(request.name, request.version, request.request)
     if again is not None:
-        asked = replace(asked, version=again.version)
+        request = replace(request, version=again.version)
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
-    committed = _committed(frame, items.key_of_request(asked), checked.rows).without(checked.flat(noise.by_item()))
-    return frame.noised(items.published(asked, committed), noise.radius(asked.level, CONFIDENCE))
+    committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
+    return frame.noised(items.published(request, committed), noise.radius(request.level, CONFIDENCE))
 
 
 def relax_frame(
@@ -172,7 +173,8 @@ def _committed(
     """The commitment to all rows, of which there must be as many as were counted."""
     read = frame.frame.select(list(dict.fromkeys((*frame.identifiers, *frame.columns))))
     work = CommittingRows(key, frame.identifiers, answered)
-    commitment = gathered_commitment(read.added_up(work, commitment_schema()))
+    with long_work(f"Committing to all rows, {PASSES[2]}"):
+        commitment = gathered_commitment(read.added_up(work, commitment_schema()))
     if commitment.rows != rows:
         raise BadTable(
             "a frame must have the same rows each time it is evaluated", came=f"{commitment.rows}, then {rows}"

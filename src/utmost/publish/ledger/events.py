@@ -136,8 +136,8 @@ def read_event(number: int, body: bytes, upgrades: Mapping[int, Callable[[Facts]
     """
     where = f"event {number}"
     try:
-        found = json.loads(body)
-        form, kind, time, facts = found["format"], found["kind"], found["time"], found["facts"]
+        event = json.loads(body)
+        form, kind, time, facts = event["format"], event["kind"], event["time"], event["facts"]
         right = isinstance(kind, str) and isinstance(facts, dict) and isinstance(time, str)
     except (ValueError, KeyError, TypeError, RecursionError):
         right = False
@@ -182,12 +182,14 @@ def check_chain(key: Key, number: int, before: bytes, rows: list[Row]) -> bytes:
     Raises:
         LedgerDamaged: at the first event that was not written so.
     """
-    for place, (found, body, stored) in enumerate(rows, start=number + 1):
-        if found != place:
-            raise LedgerDamaged("every event must be there", came=f"event {found}", where=f"event {place}")
-        before = mac(key, before, found, body)
+    for place, (stored_number, body, stored) in enumerate(rows, start=number + 1):
+        if stored_number != place:
+            raise LedgerDamaged("every event must be there", came=f"event {stored_number}", where=f"event {place}")
+        before = mac(key, before, stored_number, body)
         if not hmac.compare_digest(before, stored):
-            raise LedgerDamaged("an event must be as it was written", came="another mac", where=f"event {found}")
+            raise LedgerDamaged(
+                "an event must be as it was written", came="another mac", where=f"event {stored_number}"
+            )
     return before
 
 

@@ -78,9 +78,11 @@ class ItemLedger:
         check_unstored(stated.noise)
         return self._key(name, version, lambda: (_chosen(stated), stated.noise.by_item()))
 
-    def key_of_request(self, asked: PublishRequest) -> CommitmentKey:
+    def key_of_request(self, request: PublishRequest) -> CommitmentKey:
         """`commitment_key`, of a request that has been read."""
-        return self._key(asked.name, asked.version, lambda: (asked.promise.columns, asked.promise.noise.by_item()))
+        return self._key(
+            request.name, request.version, lambda: (request.promise.columns, request.promise.noise.by_item())
+        )
 
     def _key(
         self, name: str, version: int | None, fresh: Callable[[], tuple[tuple[str, ...], Lattice]] | None
@@ -92,9 +94,9 @@ class ItemLedger:
             versions = page.state.versions(name)
             at = max(versions, default=1) if wanted is None else wanted
             if fresh is None or at in versions:
-                found = page.state.release(name, wanted)
-                _check_by_item(found)
-                return _commitment_key(page, name, found.version, found.columns, found.noise.by_item())
+                release = page.state.release(name, wanted)
+                _check_by_item(release)
+                return _commitment_key(page, name, release.version, release.columns, release.noise.by_item())
             if at != len(versions) + 1:
                 raise OutOfRange("versions must follow one another", came=at, where=repr(name))
             return _commitment_key(page, name, at, *fresh())
@@ -129,26 +131,26 @@ class ItemLedger:
         Raises:
             DataChanged, AlreadyPublished, BudgetExceeded, BadTable, OutOfRange: as for `Ledger.publish`.
         """
-        said: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
+        about: dict[str, Any] = {"dataset": dataset, "version": version, "request": request, "independent": independent}
         stated = stated_promise(promise, words)
         check_unstored(stated.noise)
         if not stated.identifiers:
             remedy = "Pass id_column=, the columns that together say which item a row is."
             raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
         chosen = stated.as_read(_chosen(stated), stated.public)
-        asked = PublishRequest.read(name, level(epsilon, alpha), chosen, **said)
-        return self.published(replace(asked, kind="items"), commitment)
+        publish_request = PublishRequest.read(name, level(epsilon, alpha), chosen, **about)
+        return self.published(replace(publish_request, kind="items"), commitment)
 
-    def published(self, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+    def published(self, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
         """`publish`, of a request that has been read."""
-        asked = asked.as_published(lambda work: self._book.read(lambda page: work(page.state)))
-        check_size(asked.promise.noise.unit, commitment.rows, len(asked.promise.columns))
-        asked.promise.noise.warn(asked.level)
-        warn_of_rows(asked.promise.rows)
+        request = request.as_published(lambda work: self._book.read(lambda page: work(page.state)))
+        check_size(request.promise.noise.unit, commitment.rows, len(request.promise.columns))
+        request.promise.noise.warn(request.level)
+        warn_of_rows(request.promise.rows)
         return self._book.answer(
-            lambda page: _published_so(page, asked, commitment),
-            lambda page: _publish(page, asked, commitment),
-            look=asked.may_be_stored(self._book.seen),
+            lambda page: _published_so(page, request, commitment),
+            lambda page: _publish(page, request, commitment),
+            look=request.may_be_stored(self._book.seen),
         )
 
     def release(self, name: str, version: int | None = None, request: str | None = None) -> Published | None:
@@ -161,8 +163,8 @@ class ItemLedger:
         wanted = None if version is None else exact_integer(version, "version")
 
         def look(page: Page) -> Published | None:
-            made = page.state.requests.get(request) if request is not None else None
-            at = made[0][1] if made is not None and made[0][0] == name and wanted is None else wanted
+            earlier = page.state.requests.get(request) if request is not None else None
+            at = earlier[0][1] if earlier is not None and earlier[0][0] == name and wanted is None else wanted
             versions = page.state.versions(name)
             return page.state.release(name, at) if versions and (at is None or at in versions) else None
 
@@ -261,15 +263,15 @@ class ItemLedger:
 
         return self._book.read(look)
 
-    def _answered(self, found: Any, at: Level, *, look: bool) -> ItemRelease:
+    def _answered(self, release_on: Any, at: Level, *, look: bool) -> ItemRelease:
         def stored(page: Page) -> ItemRelease | None:
-            release: Published = found(page)
+            release: Published = release_on(page)
             if at not in release.responses:
                 return None
             page.repeated.add(release.responses[at].event)
             return _with_secret(page, release, at)
 
-        return self._book.answer(stored, lambda page: _answer(page, found(page), at), look=look)
+        return self._book.answer(stored, lambda page: _answer(page, release_on(page), at), look=look)
 
     def __repr__(self) -> str:
         return f"ItemLedger({self._book.store.place!r})"
@@ -332,9 +334,9 @@ def _check_committed(page: Page, release: Published, commitment: ItemCommitment)
     raise DataChanged(OTHERS, came="others", where=where, remedy=remedy)
 
 
-def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
+def _published_so(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease | None:
     """A release that was published so before; None for one that is yet to be made."""
-    release = asked_version(page.state, asked)
+    release = asked_version(page.state, request)
     if release is None:
         return None
     names = None if release.items is None else release.items.identifiers
@@ -343,33 +345,35 @@ def _published_so(page: Page, asked: PublishRequest, commitment: ItemCommitment)
         _check_kept_nowhere(release)
         _check_committed(page, release, commitment)
 
-    check_repeated(page.state, release, asked, same=names == asked.promise.identifiers, values=check)
-    page.repeated.add(release.responses[asked.level].event)
-    return _with_secret(page, release, asked.level)
+    check_repeated(page.state, release, request, same=names == request.promise.identifiers, values=check)
+    page.repeated.add(release.responses[request.level].event)
+    return _with_secret(page, release, request.level)
 
 
-def _publish(page: Page, asked: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
+def _publish(page: Page, request: PublishRequest, commitment: ItemCommitment) -> ItemRelease:
     state = page.state
-    version = len(state.versions(asked.name)) + 1
-    check_dataset(state, asked, version)
-    if len(commitment.columns) != len(asked.promise.columns):
+    version = len(state.versions(request.name)) + 1
+    check_dataset(state, request, version)
+    if len(commitment.columns) != len(request.promise.columns):
         raise BadTable(
             "a commitment must have the sums of each released column, by which the same values are known again",
-            came=f"{len(commitment.columns)} of {len(asked.promise.columns)}",
+            came=f"{len(commitment.columns)} of {len(request.promise.columns)}",
             remedy="Commit by the key of commitment_key, and add up the sums of all numbers in the first column.",
         )
     likeness = Likeness.of_items(page.key, commitment)
-    if not asked.independent:
-        check_named(state, asked.dataset)
-        check_apart(page, asked, lambda: (likeness.columns,))
-    check_budget(state, asked.dataset, spending_after(state, asked.dataset, None, asked.level, asked.promise.part))
+    if not request.independent:
+        check_named(state, request.dataset)
+        check_apart(page, request, lambda: (likeness.columns,))
+    check_budget(
+        state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
+    )
     committed = commitment.content
-    about = asked.facts(version, commitment.rows, committed)
-    values = likeness.sealed(page.key, asked.name, version)
-    about |= {"values": values, "items": ByItem(asked.promise.identifiers, None).facts(), "labels": None}
-    step = Step.from_known((), asked.level)
-    page.append("published", about | _without_responses(page, step, asked.promise.noise, (committed,)))
-    return _with_secret(page, page.state.release(asked.name, version), asked.level, committed)
+    about = request.facts(version, commitment.rows, committed)
+    values = likeness.sealed(page.key, request.name, version)
+    about |= {"values": values, "items": ByItem(request.promise.identifiers, None).facts(), "labels": None}
+    step = Step.from_known((), request.level)
+    page.append("published", about | _without_responses(page, step, request.promise.noise, (committed,)))
+    return _with_secret(page, page.state.release(request.name, version), request.level, committed)
 
 
 def _answer(page: Page, release: Published, at: Level) -> ItemRelease:

@@ -173,6 +173,6 @@ def _sorted(tags: Tags) -> NDArray[np.intp]:
 
 
 def _placed(column: Integers, rows: NDArray[np.intp]) -> Integers:
-    found = np.empty_like(column)
-    found[rows] = column
-    return found
+    placed = np.empty_like(column)
+    placed[rows] = column
+    return placed

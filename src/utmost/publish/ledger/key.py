@@ -66,13 +66,13 @@ class Key:
 
     def derived(self, *purpose: str) -> bytes:
         """32 bytes for one purpose, by HKDF; nothing about the key or about another purpose follows from them."""
-        found = self._derived.get(purpose)
-        if found is None:
+        derived = self._derived.get(purpose)
+        if derived is None:
             info = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in purpose)
-            found = hmac.digest(self._secret, info + b"\x01", sha256)  # 32 bytes are the first block of HKDF-Expand
+            derived = hmac.digest(self._secret, info + b"\x01", sha256)  # 32 bytes are the first block of HKDF-Expand
             if len(self._derived) < 64:
-                self._derived[purpose] = found
-        return found
+                self._derived[purpose] = derived
+        return derived
 
     @property
     def fingerprint(self) -> str:
@@ -105,13 +105,13 @@ def given_key(key: object) -> Given:
     return KeyRefused("a key must be bytes or the path of a key file", came=type(key).__name__, where="key")
 
 
-def key_path(given: Given) -> Path | None:
+def key_path(source: Given) -> Path | None:
     """The key file that was given, or that of the environment; None where the key is in no file."""
-    found = given if given is not None else _of_environment()
-    return found if isinstance(found, Path) else None
+    place = source if source is not None else _of_environment()
+    return place if isinstance(place, Path) else None
 
 
-def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
+def found_key(source: Given, beside: Path | None, *, fresh: bool) -> Key:
     """The key that was given, or that of the environment, or that of the file beside the ledger.
 
     Args:
@@ -121,7 +121,7 @@ def found_key(given: Given, beside: Path | None, *, fresh: bool) -> Key:
     Raises:
         KeyRefused: where there is none, or none that is secret.
     """
-    key = given if given is not None else _of_environment()
+    key = source if source is not None else _of_environment()
     if key is None and beside is not None:
         if fresh and not beside.exists():
             make_key_file(beside)

@@ -59,9 +59,9 @@ class Labels:
     salt: str | None = None
 
     @classmethod
-    def of(cls, order: Sequence[str], kept: Sequence[bytes], salt: str | None = None) -> "Labels":
+    def of(cls, order: Sequence[str], blocks: Sequence[bytes], salt: str | None = None) -> "Labels":
         """The labels in these parts."""
-        return cls(tuple(order), _digest(kept), len(kept), salt)
+        return cls(tuple(order), _digest(blocks), len(blocks), salt)
 
     def facts(self) -> dict[str, Any]:
         """The same as an event keeps it; the digest of these facts binds the seals, so that those of format 5 stay."""
@@ -119,13 +119,13 @@ def label_key_under(level: Seal, event: int, labels: Seal) -> str | None:
     return None if labels.secret is None else _keyring(level).sealed(event, 0, labels.secret).hex()
 
 
-def opened_label_seal(level: Seal, event: int, kept: str | None) -> Seal:
+def opened_label_seal(level: Seal, event: int, sealed_salt: str | None) -> Seal:
     """The seal of the labels, for whoever holds the key of a level.
 
     Raises:
         LedgerDamaged: where what the event keeps has been changed.
     """
-    return _OPEN if kept is None else Seal(_keyring(level).opened(event, 0, _bytes(kept)), b"labels")
+    return _OPEN if sealed_salt is None else Seal(_keyring(level).opened(event, 0, _bytes(sealed_salt)), b"labels")
 
 
 def _keyring(level: Seal) -> Seal:
@@ -188,14 +188,14 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
     if labels is None:
         return {}
     places = range(end - labels.parts, end)
-    kept = [rows.part(event, part) or b"" for part in places]
+    parts_stored = [rows.part(event, part) or b"" for part in places]
     try:
-        if not hmac.compare_digest(_digest(kept), labels.digest):
+        if not hmac.compare_digest(_digest(parts_stored), labels.digest):
             raise ValueError
         if seal.secret is None:
-            blocks = [json.loads(zlib.decompress(part)) for part in kept]
+            blocks = [json.loads(zlib.decompress(part)) for part in parts_stored]
         else:
-            blocks = [json.loads(seal.opened(event, *part)) for part in zip(places, kept, strict=True)]
+            blocks = [json.loads(seal.opened(event, *part)) for part in zip(places, parts_stored, strict=True)]
         names = list(blocks[0])
         return {name: list(map(_read, chain.from_iterable(block[name] for block in blocks))) for name in names}
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, zlib.error):
@@ -207,8 +207,8 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 
 def _plain(column: Any) -> list[Any]:
-    found: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
-    return found
+    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return cells
 
 
 def _written(cell: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level, possible_path
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, secure
@@ -125,11 +126,12 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             OutOfRange: for ``witness=False`` where the ledger keeps a witness, and where it needs a place for one.
             Unsupported: for a ledger of a later version.
         """
-        asked: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
-        given = given_key(key)
+        opening: dict[str, Any] = {"create": create, "witness": witness, "sealed": sealed, "derived": derived}
+        read_key = given_key(key)
         del key  # no frame of an error may show it
-        return cls(opened_book(place, key=given, timeout=timeout, **asked), secure(randomness))
+        return cls(opened_book(place, key=read_key, timeout=timeout, **opening), secure(randomness))
 
+    @long_work("Publishing")
     def publish(
         self,
         name: str,
@@ -192,6 +194,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         )
         return answer_beside(source, wanted.promise.noise, at, wanted.kind, response, wanted.promise.part)
 
+    @long_work("Relaxing")
     def relax(
         self,
         name: str,
@@ -233,12 +236,12 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             release.noise.warn(at, above=6)
             warn_of_names(self._book.key, release, source)
             relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
-            made = self._book.answer(
+            response = self._book.answer(
                 lambda page: relaxed.stored(page, progress),
                 lambda page: relaxed.made(page, self._randomness, progress),
                 look=relaxed.may_be_stored,
             )
-            return made and answer_beside(source, release.noise, at, release.kind, made, release.part)
+            return response and answer_beside(source, release.noise, at, release.kind, response, release.part)
 
         return with_release(self._book, name, version, work)
 
@@ -265,6 +268,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         return self._book.read(look)
 
+    @long_work("Viewing")
     def view(
         self,
         name: str,
@@ -333,8 +337,12 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
         is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, **how, is_document=is_document)
-        made = self._answer(name, at, stored.version, sure)
-        return made.save(path, family=family, **how) if isinstance(made, WorkloadRelease) else saved(made, path, **how)
+        answer = self._answer(name, at, stored.version, sure)
+        return (
+            answer.save(path, family=family, **how)
+            if isinstance(answer, WorkloadRelease)
+            else saved(answer, path, **how)
+        )
 
     def statement(
         self,
@@ -355,8 +363,8 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
         """
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
-        made = self._answer(name, at, stored.version, read_confidence(confidence))
-        return made.statement if isinstance(made, WorkloadRelease) else made.said(cells_digest(made.table))
+        answer = self._answer(name, at, stored.version, read_confidence(confidence))
+        return answer.statement if isinstance(answer, WorkloadRelease) else answer.said(cells_digest(answer.table))
 
     def _answer(self, name: str, at: Level, version: int, confidence: Fraction) -> WorkloadRelease | Publication:
         """A view at a level with its error bars, and what is said of it."""
@@ -373,8 +381,8 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             UnknownRelease: where there is none.
         """
         name, version = key if isinstance(key, tuple) else (key, None)
-        found = self.release(name, version)
-        return Release(self, found.name, found.version)
+        release = self.release(name, version)
+        return Release(self, release.name, release.version)
 
     def backup(self, path: Place) -> None:
         """A consistent copy of the ledger as an SQLite file, which must not be there yet; the key is not in it.
@@ -404,10 +412,10 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
             OutOfRange: where there is a ledger already.
             KeyRefused, LedgerDamaged: as for `open`; nothing is restored then.
         """
-        given = given_key(key)
+        read_key = given_key(key)
         del key  # no frame of an error may show it
         file = Path(os.fsdecode(possible_path(backup, "backup")))
-        return cls(restored(file, place, key=given, witness=witness, timeout=timeout), secure(None))
+        return cls(restored(file, place, key=read_key, witness=witness, timeout=timeout), secure(None))
 
     def resume(self, reason: str, missing: Mapping[str, Number | Level] | None = None) -> None:
         """End a quarantine: from now on new things may be said again.

@@ -66,14 +66,14 @@ class Likeness:
         return (nonce + AESGCM(key.derived("likeness seal")).encrypt(nonce, content, _about(name, version))).hex()
 
     @classmethod
-    def opened(cls, key: Key, kept: str, name: str, version: int) -> "Likeness":
+    def opened(cls, key: Key, sealed: str, name: str, version: int) -> "Likeness":
         """The digests that an event keeps.
 
         Raises:
             LedgerDamaged: where they are not as they were written.
         """
         try:
-            whole = bytes.fromhex(kept)
+            whole = bytes.fromhex(sealed)
             nonce, content = whole[:_NONCE_BYTES], whole[_NONCE_BYTES:]
             plain = AESGCM(key.derived("likeness seal")).decrypt(nonce, content, _about(name, version))
         except (InvalidTag, ValueError):
@@ -138,9 +138,9 @@ def _sorted_column(secret: bytes, column: Integers, exponent: int) -> bytes:
         return entropy(_BYTES)
     ordered = np.sort(column)
     if not _is_whole(column):
-        if any(one % 1 for one in ordered.tolist()):
+        if any(number % 1 for number in ordered.tolist()):
             return _digest(secret, "reals", cell_bytes(ordered))
-        ordered = narrowed(objects(int(one) for one in ordered.tolist()))
+        ordered = narrowed(objects(int(number) for number in ordered.tolist()))
     ones = int(np.bitwise_or.reduce(ordered))
     shift = (ones & -ones).bit_length() - 1
     return _digest(secret, "values", str(exponent - shift).encode(), packed(ordered >> shift))

@@ -44,18 +44,18 @@ def opened_book(
     store = store_at(place, timeout)
     beside = store.path if isinstance(store, SqliteStore) else None
     identity, watched = entropy(16).hex(), witness is not False
-    made = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
+    opening = {"identity": identity, "sealed": sealed, "derived": derived, "witness": watched} if create else None
     key_file = None if beside is None else _with(beside, ".key")
     watching = watching_at(witness, beside, key_path(key), timeout)
 
     def checked_key(fresh: bool) -> Key:
-        found = found_key(key, key_file, fresh=fresh)
+        read_key = found_key(key, key_file, fresh=fresh)
         if fresh and create:
             watching(State(0, b"", identity=identity, has_witness=watched))
-        return found
+        return read_key
 
     with closed_on_error(store):
-        return open_book(store, checked_key, watching, made)
+        return open_book(store, checked_key, watching, opening)
 
 
 @contextmanager
@@ -205,21 +205,21 @@ def restored(backup: Path, place: Place, *, key: Given, witness: Place | bool | 
     beside = target.path if isinstance(target, SqliteStore) else None
     key_file = None if beside is None else _with(beside, ".key")
     watching = watching_at(witness, beside, key_path(key), timeout)
-    found = found_key(key, key_file, fresh=False)
-    old = open_book(source, lambda fresh: found, lambda _: None, None)
+    read_key = found_key(key, key_file, fresh=False)
+    old = open_book(source, lambda fresh: read_key, lambda _: None, None)
 
     def work(rows: Rows) -> None:
         if rows.version():
             raise OutOfRange("a ledger is restored to where there is none", came=target.place, where="restore")
         old.read(lambda page: _verified_copy(page, rows))
-        page = Book(target, found, None).page(rows)
+        page = Book(target, read_key, None).page(rows)
         page.append("quarantined", {"reason": RESTORED})
         page.write_down()
 
     with closed_on_error(target):
         old.read(lambda page: watching(page.state))
         target.transact(work, write=True)
-        return open_book(target, lambda fresh: found, watching, None)
+        return open_book(target, lambda fresh: read_key, watching, None)
 
 
 def _verified_copy(page: Page, to: Rows) -> None:

@@ -66,11 +66,11 @@ class AnswerIndex:
             before = _Found(None, {})  # another history, or an earlier one
         after = 0 if before.last is None else before.last.event
         new = takewhile(lambda event: event > after, reversed(draws))
-        kept = page.state.mechanisms[item]
-        seal = _seal(page.key, page.state, kept)
-        for one in reversed([draws[event] for event in new if draws[event].item == item]):
-            before.answers.update((tag, (one, number)) for tag, number in _records(page.rows, one, kept, seal))
-            before = _Found(one, before.answers)
+        mechanism = page.state.mechanisms[item]
+        seal = _seal(page.key, page.state, mechanism)
+        for draw in reversed([draws[event] for event in new if draws[event].item == item]):
+            before.answers.update((tag, (draw, number)) for tag, number in _records(page.rows, draw, mechanism, seal))
+            before = _Found(draw, before.answers)
         self._read[item] = before
         return before.answers
 
@@ -177,11 +177,11 @@ class Request:
             AlreadyPublished: where another mechanism, or a release, has the name.
             OutOfRange: for a version that cannot come next, and for another dataset.
         """
-        kept = self._kept(page.state)
-        if kept is None:
+        mechanism = self._kept(page.state)
+        if mechanism is None:
             return None
-        found = self._found(page, kept)
-        return found if len(found) == len(self.rows) else None
+        answers = self._found(page, mechanism)
+        return answers if len(answers) == len(self.rows) else None
 
     def made(self, page: Page, randomness: Randomness) -> Numbers:
         """All answers, after drawing those that are not there.
@@ -191,26 +191,26 @@ class Request:
             NeedsTable: for a person without an answer whose secret was not given.
             Quarantined: for a mechanism that lost answers.
         """
-        kept = self._kept(page.state)
-        found = {} if kept is None else self._found(page, kept)
-        new = {person: row for person, row in self.rows.items() if person not in found}
+        mechanism = self._kept(page.state)
+        stored = {} if mechanism is None else self._found(page, mechanism)
+        new = {person: row for person, row in self.rows.items() if person not in stored}
         missing = sum(row is None for row in new.values())
         if missing:
             remedy = "Give the secret of whoever has not been answered."
             raise NeedsTable("a first answer needs the secret", came=f"{missing} without", remedy=remedy)
-        if kept is None:
-            kept = self._offered(page)
-        if not kept.open:
+        if mechanism is None:
+            mechanism = self._offered(page)
+        if not mechanism.open:
             raise Quarantined(
                 "a mechanism that lost answers in a rollback must answer nobody new",
                 came=f"{len(new)} persons",
-                where=f"{kept.name!r}, version {kept.version}",
-                remedy=f"Pass version={kept.version + 1}, which adds up.",
+                where=f"{mechanism.name!r}, version {mechanism.version}",
+                remedy=f"Pass version={mechanism.version + 1}, which adds up.",
             )
         numbers = self.answering.drawn([row for row in new.values() if row is not None], randomness)
         drawn = dict(zip(new, numbers, strict=True))
-        _keep(page, kept, {tag: drawn[person] for person, tag in person_tags(page.key, kept, drawn).items()})
-        return {person: found[person] if person in found else drawn[person] for person in self.rows}
+        _keep(page, mechanism, {tag: drawn[person] for person, tag in person_tags(page.key, mechanism, drawn).items()})
+        return {person: stored[person] if person in stored else drawn[person] for person in self.rows}
 
     def _kept(self, state: State) -> KeptMechanism | None:
         """The mechanism under the name; None where it is yet to be bound to it."""
@@ -223,32 +223,32 @@ class Request:
         if not 1 <= wanted <= len(versions):
             remedy = f"Its next version is {len(versions) + 1}."
             raise OutOfRange("versions must follow one another", came=wanted, where=repr(self.name), remedy=remedy)
-        kept = state.mechanisms[self.name, wanted]
-        if kept.mechanism != self.answering.digest:
+        mechanism = state.mechanisms[self.name, wanted]
+        if mechanism.mechanism != self.answering.digest:
             remedy = f"Give the design that it was first used with; or version={len(versions) + 1}, which adds up."
             where = f"{self.name!r}, version {wanted}"
             raise AlreadyPublished("a name must keep its mechanism", came="another one", where=where, remedy=remedy)
-        if self.dataset not in (None, kept.dataset):
-            remedy = f"It is {kept.dataset!r}."
+        if self.dataset not in (None, mechanism.dataset):
+            remedy = f"It is {mechanism.dataset!r}."
             raise OutOfRange("a mechanism must stay in its dataset", came=self.dataset, where=self.name, remedy=remedy)
-        return kept
+        return mechanism
 
-    def _found(self, page: Page, kept: KeptMechanism) -> Numbers:
-        return self.index.found(page, (kept.name, kept.version), person_tags(page.key, kept, self.rows))
+    def _found(self, page: Page, mechanism: KeptMechanism) -> Numbers:
+        return self.index.found(page, (mechanism.name, mechanism.version), person_tags(page.key, mechanism, self.rows))
 
     def _offered(self, page: Page) -> KeptMechanism:
         """The mechanism bound to the name, and its level charged."""
-        state, asked = page.state, self.answering
+        state, answering = page.state, self.answering
         version = len(state.versions(self.name)) + 1
         dataset = self.dataset or (self.name if version == 1 else state.mechanisms[self.name, 1].dataset)
         if version > 1 and state.mechanisms[self.name, 1].dataset != dataset:
             raise OutOfRange("a mechanism must stay in its dataset", came=dataset, where=repr(self.name))
-        check_relation(state, dataset, asked.relation, self.name)
+        check_relation(state, dataset, answering.relation, self.name)
         if not self.independent:
             check_named(state, dataset)
-        check_budget(state, dataset, spending_with(state, dataset, asked.level))
-        about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": asked.digest}
-        promise = {"level": level_text(asked.level), "relation": asked.relation, "outcomes": asked.outcomes}
+        check_budget(state, dataset, spending_with(state, dataset, answering.level))
+        about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": answering.digest}
+        promise = {"level": level_text(answering.level), "relation": answering.relation, "outcomes": answering.outcomes}
         page.append("offered", about | promise)
         return page.state.mechanisms[self.name, version]
 
@@ -265,13 +265,13 @@ def check_persons(persons: object) -> dict[str, Any]:
     """
     if isinstance(persons, str | bytes) or not isinstance(persons, Iterable) or getattr(persons, "ndim", 1) != 1:
         raise WrongKind("persons must be a mapping or a list", came=type(persons).__name__, where="persons")
-    found: dict[str, Any] = {}
+    rows: dict[str, Any] = {}
     for at, person in enumerate(persons):
         name = check_person(person, f"persons, place {at}")
-        if name in found:
+        if name in rows:
             raise OutOfRange("each person must have one name", came="one twice", where=f"persons, place {at}")
-        found[name] = persons[person] if isinstance(persons, Mapping) else None
-    return found
+        rows[name] = persons[person] if isinstance(persons, Mapping) else None
+    return rows
 
 
 def check_person(person: object, where: str) -> str:
@@ -289,9 +289,9 @@ def check_person(person: object, where: str) -> str:
     return name
 
 
-def person_tags(key: Key, kept: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
+def person_tags(key: Key, mechanism: KeptMechanism, persons: Mapping[str, Any]) -> dict[str, bytes]:
     """By what a person is found again: without the key it says nothing, not even of another version."""
-    secret = key.derived("persons", kept.name, str(kept.version))
+    secret = key.derived("persons", mechanism.name, str(mechanism.version))
     return {person: hmac.digest(secret, person.encode("utf-8", "surrogatepass"), sha256)[:_TAG] for person in persons}
 
 
@@ -302,61 +302,63 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
         LedgerDamaged: naming the first event that is not as it was written.
     """
     seen: dict[Item, set[bytes]] = {}
-    for event, one in state.draws.items():
-        kept, tags = state.mechanisms[one.item], seen.setdefault(one.item, set())
-        new = [tag for tag, _ in _records(rows, one, kept, _seal(key, state, kept))]
-        if len(new) != one.persons or len({*new}) != len(new) or not tags.isdisjoint(new):
+    for event, draw in state.draws.items():
+        mechanism, tags = state.mechanisms[draw.item], seen.setdefault(draw.item, set())
+        new = [tag for tag, _ in _records(rows, draw, mechanism, _seal(key, state, mechanism))]
+        if len(new) != draw.persons or len({*new}) != len(new) or not tags.isdisjoint(new):
             raise LedgerDamaged("a person must be answered once", came="another number", where=f"event {event}")
         tags.update(new)
     return sum(map(len, seen.values()))
 
 
-def _keep(page: Page, kept: KeptMechanism, answers: Mapping[bytes, int]) -> None:
+def _keep(page: Page, mechanism: KeptMechanism, answers: Mapping[bytes, int]) -> None:
     """One event more, whose parts are these answers."""
-    event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, kept)
-    width = _width(kept)
+    event, root, seal = page.state.number + 1, Root(), _seal(page.key, page.state, mechanism)
+    width = _width(mechanism)
     records = [tag + answers[tag].to_bytes(width, "big") for tag in sorted(answers)]
     for start in range(0, len(records), BLOCK):
         content = seal.sealed(event, root.count, b"".join(records[start : start + BLOCK]))
         page.put(event, root.count, content)
         root.add(content)
-    about = {"name": kept.name, "version": kept.version, "persons": len(records)}
+    about = {"name": mechanism.name, "version": mechanism.version, "persons": len(records)}
     page.append("drawn", about | {"parts": root.count, "root": root.text})
 
 
-def _records(rows: Rows, one: DrawnAnswers, kept: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
+def _records(rows: Rows, draw: DrawnAnswers, mechanism: KeptMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
     """Tags and numbers, once all of them are known to be what was written."""
     parts = [
-        seal.opened(one.event, at, content)
-        for at, content in enumerate(checked_parts(rows, one.event, one.parts, one.root))
+        seal.opened(draw.event, at, content)
+        for at, content in enumerate(checked_parts(rows, draw.event, draw.parts, draw.root))
     ]
-    content, width = b"".join(parts), _TAG + _width(kept)
-    found = [content[at : at + width] for at in range(0, len(content), width)]
-    if len(content) != width * one.persons:
-        raise LedgerDamaged("answers must be as long as they say", came=len(content), where=f"event {one.event}")
-    return ((record[:_TAG], _number(record[_TAG:], kept, one.event)) for record in found)
+    content, width = b"".join(parts), _TAG + _width(mechanism)
+    records = [content[at : at + width] for at in range(0, len(content), width)]
+    if len(content) != width * draw.persons:
+        raise LedgerDamaged("answers must be as long as they say", came=len(content), where=f"event {draw.event}")
+    return ((record[:_TAG], _number(record[_TAG:], mechanism, draw.event)) for record in records)
 
 
-def _number(content: bytes, kept: KeptMechanism, event: int) -> int:
+def _number(content: bytes, mechanism: KeptMechanism, event: int) -> int:
     number = int.from_bytes(content, "big")
-    if number >= kept.outcomes:
+    if number >= mechanism.outcomes:
         raise LedgerDamaged("an answer must be one of the outcomes", came="another", where=f"event {event}")
     return number
 
 
-def _seal(key: Key, state: State, kept: KeptMechanism) -> Seal:
-    return level_seal(key, state.identity, kept, kept.spent, _FORM, is_sealed=state.is_sealed)
+def _seal(key: Key, state: State, mechanism: KeptMechanism) -> Seal:
+    return level_seal(key, state.identity, mechanism, mechanism.spent, _FORM, is_sealed=state.is_sealed)
 
 
-def _width(kept: KeptMechanism) -> int:
-    return max(1, -(-(kept.outcomes - 1).bit_length() // 8))
+def _width(mechanism: KeptMechanism) -> int:
+    return max(1, -(-(mechanism.outcomes - 1).bit_length() // 8))
 
 
 def answered(page: Page, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex) -> list[str]:
     """Those of these persons who have an answer under a name and a version, or the newest one."""
     wanted = max(page.state.versions(name), default=1) if version is None else version
-    kept = page.state.mechanisms.get((name, wanted))
-    return [] if kept is None else list(index.found(page, (name, wanted), person_tags(page.key, kept, persons)))
+    mechanism = page.state.mechanisms.get((name, wanted))
+    return (
+        [] if mechanism is None else list(index.found(page, (name, wanted), person_tags(page.key, mechanism, persons)))
+    )
 
 
 def named(numbers: Numbers, names: Sequence[Any]) -> dict[str, Any]:

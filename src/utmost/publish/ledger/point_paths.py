@@ -70,10 +70,12 @@ def _anchor(law: PlanarLaw) -> Level:
 
 def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     """The coordinates point by point in one row: floats where all are floats, else each the number that it is."""
-    found = list(columns.values())
-    if all(column.dtype.kind == "f" for column in found):
-        return np.stack(found, axis=1).reshape(-1)
-    return objects(one for row in zip(*(column.tolist() for column in found), strict=True) for one in row)
+    coordinates = list(columns.values())
+    if all(column.dtype.kind == "f" for column in coordinates):
+        return np.stack(coordinates, axis=1).reshape(-1)
+    return objects(
+        coordinate for row in zip(*(column.tolist() for column in coordinates), strict=True) for coordinate in row
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,9 +105,9 @@ class PostgresStore:
             connection, is_sound = None, False
             try:
                 connection = self._taken()
-                made = self._once(connection, work, write=write)
+                answer = self._once(connection, work, write=write)
                 is_sound = True
-                return made
+                return answer
             except UtmostError:
                 is_sound = True
                 raise
@@ -226,10 +226,10 @@ def _place(address: str) -> str:
 
 def _odd(rows: Rows) -> list[str]:
     """Where the tables are not the ones that a ledger makes; nothing for a schema without any."""
-    found = {name: (columns, keys, odd) for name, columns, keys, odd in rows.ask(_CATALOG)}
-    odd = [f"{name}: {what}" for name, (_, _, what) in sorted(found.items()) if what]
-    odd += [f"{name}: other columns" for name in sorted(found) if found[name][:2] != _TABLES[name]]
-    return odd + [f"{name}: it is missing" for name in _TABLES if found and name not in found]
+    tables = {name: (columns, keys, odd) for name, columns, keys, odd in rows.ask(_CATALOG)}
+    odd = [f"{name}: {what}" for name, (_, _, what) in sorted(tables.items()) if what]
+    odd += [f"{name}: other columns" for name in sorted(tables) if tables[name][:2] != _TABLES[name]]
+    return odd + [f"{name}: it is missing" for name in _TABLES if tables and name not in tables]
 
 
 def _copy(connection: Any, parts: Iterable[Part]) -> None:

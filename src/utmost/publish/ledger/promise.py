@@ -352,6 +352,7 @@ def _completed(table: CountedTable, words: Words) -> Words:
         raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
     proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours", "amount")}
     if words.get("unit") is None:
+        table.unit.check_each_cell("columns")
         parts = {name: words.get(name) for name in proved}
         wide = words.get("sensitivity")
         if wide is not None:
@@ -377,36 +378,38 @@ def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Numb
         raise OutOfRange(required, where="noise", remedy="Leave it out.")
 
 
-def _number(given: object, name: str) -> Number:
+def _number(number: object, name: str) -> Number:
     """An exact number of no more digits than Python writes.
 
     Raises:
         OutOfRange: for one of more.
     """
-    value = exact(given, name)
+    value = exact(number, name)
     if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
         raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
     return value
 
 
-def _part(given: object) -> Part | None:
+def _part(part: object) -> Part | None:
     """A partition, and one part of it."""
-    if given is None:
+    if part is None:
         return None
-    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
+    if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
         raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
-    return given[0], given[1]
+    return part[0], part[1]
 
 
 def _part_in_words(part: Part) -> str:
     return f"a table of {part[1]!r} of {part[0]!r}"
 
 
-def _identifiers(given: str | Sequence[str]) -> tuple[str, ...]:
+def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
     """The columns of identifiers, each once, named by text."""
-    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list | tuple) else (given,)
+    names = (
+        (columns,) if isinstance(columns, str) else tuple(columns) if isinstance(columns, list | tuple) else (columns,)
+    )
     if not names or not all(type(name) is str for name in names):
-        came = type(given).__name__
+        came = type(columns).__name__
         raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
     if len(set(names)) != len(names):
         raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")

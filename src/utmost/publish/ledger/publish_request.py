@@ -68,10 +68,10 @@ class PublishRequest:
         return self if self.promise.noise.exponent is None else replace(self, promise=look(self._snapped))
 
     def _snapped(self, state: State) -> Promise:
-        made = state.requests.get(self.request) if self.request is not None else None
+        earlier = state.requests.get(self.request) if self.request is not None else None
         newest = self.version or max(state.versions(self.name), default=1)
-        found = state.releases.get((self.name, newest) if made is None else made[0])
-        return self.promise if found is None else self.promise.snapped_like(found.noise)
+        release = state.releases.get((self.name, newest) if earlier is None else earlier[0])
+        return self.promise if release is None else self.promise.snapped_like(release.noise)
 
     def may_be_stored(self, state: State) -> bool:
         """Whether the answer is there, or a refusal that needs no writer, as far as a state tells."""

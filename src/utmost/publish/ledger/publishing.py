@@ -85,17 +85,17 @@ def publish_new(
         state, request.dataset, spending_after(state, request.dataset, None, request.level, request.promise.part)
     )
     committed = commitment(page.key, request.name, version, source)
-    tags, kept = _tags_of(page, request.name, version, committed, source)
+    tags, tag_parts = _tags_of(page, request.name, version, committed, source)
     items = (
         None
         if tags is None or request.promise.id_column is None
-        else ByItem((request.promise.id_column,), digest_of_tags(kept))
+        else ByItem((request.promise.id_column,), digest_of_tags(tag_parts))
     )
     about = request.facts(version, source.rows, committed)
     likeness = Likeness.of(page.key, source, request.promise.noise.exponent)
     about["values"] = likeness.sealed(page.key, request.name, version)
     about["items"] = None if items is None else items.facts()
-    parts, labels = _labels_of(page, request.name, version, source, first=1 + len(kept))
+    parts, labels = _labels_of(page, request.name, version, source, first=1 + len(tag_parts))
     about["labels"] = None if labels is None else labels.facts()
     bound = bound_facts(about)
     item = Item(
@@ -111,7 +111,7 @@ def publish_new(
         tags,
         labels,
     )
-    before = committed, *kept, *parts
+    before = committed, *tag_parts, *parts
     drawn, facts = new_response(page, item, request.level, source.columns, randomness, progress, before=before)
     page.append("published", about | facts)
     return drawn
@@ -166,9 +166,9 @@ def check_repeated(
     where = f"{release.name!r}, version {release.version}"
     remedy = f"Call relax or view, or publish a new version: version={len(state.versions(release.name)) + 1}."
     promise = request.promise
-    asked = promise.columns, promise.noise.facts(), request.dataset, promise.rows, promise.part
-    kept = release.columns, release.noise.facts(), release.dataset, release.rows_from, release.part
-    if not same or asked != kept or promise.public != release.public:
+    wanted = promise.columns, promise.noise.facts(), request.dataset, promise.rows, promise.part
+    published = release.columns, release.noise.facts(), release.dataset, release.rows_from, release.part
+    if not same or wanted != published or promise.public != release.public:
         required = "a release must keep its columns, promise and dataset, its identifiers and its noise"
         raise AlreadyPublished(required, where=where, remedy=remedy)
     values()

@@ -54,8 +54,8 @@ class Relaxed:
 
     def now(self, page: Page) -> Published | None:
         """The release as it is now; None where it is not the newest any more, and the newest was asked for."""
-        found = page.state.release(self.release.name, self.version)
-        return found if found.version == self.release.version else None
+        release = page.state.release(self.release.name, self.version)
+        return release if release.version == self.release.version else None
 
     def stored(self, page: Page, progress: Progress | None) -> Response | None:
         """The answer that is there.
@@ -91,11 +91,11 @@ def viewed(
     page: Page, name: str, version: int | None, level: Level, progress: Progress | None
 ) -> tuple[Published, Response, Named] | None:
     """A release, its response at a level, and its labels, where that is stored."""
-    found = page.state.release(name, version)
-    check_kept(found)
-    if level not in found.responses:
+    release = page.state.release(name, version)
+    check_kept(release)
+    if level not in release.responses:
         return None
-    return found, stored_response(page, found, level, progress), page_labels(page, found)
+    return release, stored_response(page, release, level, progress), page_labels(page, release)
 
 
 def tightened(
@@ -106,13 +106,13 @@ def tightened(
     Raises:
         NeedsTable: for a level beyond the loosest; for points, for any that is not stored.
     """
-    found = page.state.release(name, version)
-    check_kept(found)
-    found.noise.check_tightened(level, repr(name))
-    if found.spent < level:
-        remedy = f"It is stored up to {found.spent}: call relax with the table."
+    release = page.state.release(name, version)
+    check_kept(release)
+    release.noise.check_tightened(level, repr(name))
+    if release.spent < level:
+        remedy = f"It is stored up to {release.spent}: call relax with the table."
         raise NeedsTable("a level beyond the loosest needs the values", came=level, where=repr(name), remedy=remedy)
-    return found, answer_more(page, found, level, None, randomness, progress), page_labels(page, found)
+    return release, answer_more(page, release, level, None, randomness, progress), page_labels(page, release)
 
 
 def known_release(book: Book, name: str, version: int | None) -> Published | None:
@@ -123,16 +123,16 @@ def known_release(book: Book, name: str, version: int | None) -> Published | Non
 
 def with_release(book: Book, name: str, version: int | None, work: Callable[[Published], T | None]) -> T:
     """What the work makes of a release, as far as has been read; again where a newer version is there by now."""
-    release, made = known_release(book, name, version), None
-    while made is None:
-        found = release or book.read(lambda page: page.state.release(name, version))
+    release, answer = known_release(book, name, version), None
+    while answer is None:
+        current = release or book.read(lambda page: page.state.release(name, version))
         try:
-            made, release = work(found), None
+            answer, release = work(current), None
         except (BadTable, DataChanged):
             release = book.read(lambda page: page.state.release(name, version))
-            if release.version == found.version:
+            if release.version == current.version:
                 raise
-    return made
+    return answer
 
 
 def answer_more(
@@ -201,11 +201,11 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
         RowsRenamed: for other texts beside the values, see `rows_are_renamed`.
     """
     if rows_are_renamed(key, release, source):
-        said = (
+        warning = (
             f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
             "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
         )
-        warnings.warn(said, RowsRenamed, stacklevel=5)
+        warnings.warn(warning, RowsRenamed, stacklevel=5)
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:

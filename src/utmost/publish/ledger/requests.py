@@ -36,7 +36,7 @@ def level_of_table(table_at: Number | Level | None, *, is_frame: bool) -> Level 
 
 
 def read_request(
-    asked: PublishRequest, table: Any, look: Callable[[Callable[[State], Promise]], Promise]
+    request: PublishRequest, table: Any, look: Callable[[Callable[[State], Promise]], Promise]
 ) -> tuple[PublishRequest, Source]:
     """A request with the values read and every column declared.
 
@@ -47,7 +47,7 @@ def read_request(
     Raises:
         NotDeclared, BadTable, OutOfRange, WrongKind: for what cannot be published so.
     """
-    promise = asked.promise
+    promise = request.promise
     if len(promise.identifiers) > 1:
         remedy = "Join them into one column; several name the items of an engine's frame."
         raise OutOfRange(
@@ -55,11 +55,11 @@ def read_request(
         )
     rows, kind = promise.noise.measured(table)
     public = declared(rows, promise.columns, promise.public, promise.drop)
-    promise = asked.as_published(look).promise
+    promise = request.as_published(look).promise
     source = read_source(rows, promise.columns, promise.noise, promise.id_column, public, by_item=promise.by_item)
     check_source(source, promise.noise)
     promise = promise.as_read(tuple(source.columns), source.public)
-    return replace(asked, promise=promise, kind=source.kind if kind is None else kind), source
+    return replace(request, promise=promise, kind=source.kind if kind is None else kind), source
 
 
 def release_source(release: Published, table: Any) -> Source:

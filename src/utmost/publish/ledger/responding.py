@@ -81,9 +81,9 @@ class Responding:
         persons = check_persons(secrets)
         if not persons:
             return {}
-        asked = Request.read(name, persons, answering, self._answers, **about)
-        made = self._book.answer(asked.stored, lambda page: asked.made(page, self._randomness), look=True)
-        return named(made, answering.names)
+        request = Request.read(name, persons, answering, self._answers, **about)
+        numbers = self._book.answer(request.stored, lambda page: request.made(page, self._randomness), look=True)
+        return named(numbers, answering.names)
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
         """Which of these persons have an answer under a name; nothing is drawn, and no answer is shown.
@@ -91,9 +91,9 @@ class Responding:
         Raises:
             OutOfRange, WrongKind: for what is no name, person or version.
         """
-        asked = check_persons(persons)
+        rows = check_persons(persons)
         wanted = None if version is None else exact_integer(version, "version")
-        return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, asked, self._answers))
+        return self._book.read(lambda page: answered(page, check_name(name, "name"), wanted, rows, self._answers))
 
     @property
     def mechanisms(self) -> tuple[KeptMechanism, ...]:

@@ -20,6 +20,7 @@ from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.exact.disk import force
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
+from utmost.publish.releases.older_words import MARGIN_WORDS
 from utmost.publish.tables import parquet
 from utmost.publish.tables.engines import engine_frame
 from utmost.publish.tables.extra import extra
@@ -173,7 +174,9 @@ class ResponseFolder:
 
     def missing(self) -> tuple[tuple[str, int, Level], ...]:
         """What engines have answered and is not kept here, by name, version and level: a keep that was cut off."""
-        return tuple((one.name, one.version, at) for one, at in self._levels() if self._manifest(one, at) is None)
+        return tuple(
+            (release.name, release.version, at) for release, at in self._levels() if self._manifest(release, at) is None
+        )
 
     def verify(self) -> int:
         """Read every file that is kept, a batch at a time, and find it to be what was written and answered.
@@ -221,23 +224,23 @@ class ResponseFolder:
         if not path.is_file():
             return None
         try:
-            found = json.loads(path.read_bytes())
-            names = [file["name"] for file in found["files"] if len(file["sha256"]) == 64]
-            is_right = found["form"] == _FORM and found["release"] == release.bound.hex()
-            is_right &= found["level"] == level_text(at) and len(names) == len(found["files"])
-            is_right &= all(Path(one).name == one and one.endswith(".parquet") for one in names)
+            manifest = json.loads(path.read_bytes())
+            names = [file["name"] for file in manifest["files"] if len(file["sha256"]) == 64]
+            is_right = manifest["form"] == _FORM and manifest["release"] == release.bound.hex()
+            is_right &= manifest["level"] == level_text(at) and len(names) == len(manifest["files"])
+            is_right &= all(Path(file_name).name == file_name and file_name.endswith(".parquet") for file_name in names)
         except (ValueError, KeyError, TypeError, RecursionError):
             is_right = False
         if not is_right:
             raise LedgerDamaged("a manifest must be of this release and level", came="another", where=str(path))
-        return found
+        return manifest
 
     def _write_aside(self, release: "Published", at: Level, frame: Any, aside: Path) -> None:
         """Write, force to the disk, read back, and say what it is."""
         answered = engine_frame(frame)
         _check_columns(release, answered.schema().names)
         answered.written(aside)
-        files = sorted(one for one in aside.glob("*.parquet") if not one.name.startswith(("_", ".")))
+        files = sorted(part for part in aside.glob("*.parquet") if not part.name.startswith(("_", ".")))
         self._check(release, at, files)
         listed = [{"name": file.name, "sha256": _digest(file)} for file in files]
         facts = {"form": _FORM, "name": release.name, "version": release.version, "release": release.bound.hex()}
@@ -262,7 +265,9 @@ class ResponseFolder:
 
 
 def _radii(release: "Published") -> list[str]:
-    return [f"{name}_radius" for name in release.columns]
+    """The columns of error bars, however they were called when the files were kept."""
+    names = [f"{name}_{word}" for name in release.columns for word in MARGIN_WORDS]
+    return [name for name in names if name not in release.public]
 
 
 def _check_columns(release: "Published", names: list[str]) -> None:

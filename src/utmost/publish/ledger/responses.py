@@ -7,6 +7,7 @@ from typing import Any
 
 from utmost.errors import LedgerDamaged, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import tell
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
 from utmost.laws.sampling.integers import Integers, joined
@@ -95,16 +96,16 @@ def stored_response(page: Page, release: Published, level: Level, progress: Prog
     """
     page.repeated.add(release.responses[level].event)
     blocks = _page_blocks(page, release, level)
-    done, size, found = 0, release.rows * len(release.columns), {}
+    done, size, columns = 0, release.rows * len(release.columns), {}
     for name in release.columns:
         parts = []
         for _ in range(0, release.rows, BLOCK):
             parts.append(next(blocks))
             done += parts[-1].size
             _report(progress, done, size)
-        found[name] = _whole(parts, release.rows)
+        columns[name] = _whole(parts, release.rows)
     next(blocks, None)  # compares the digest of all parts
-    return found
+    return columns
 
 
 def new_response(
@@ -265,5 +266,6 @@ def _whole(parts: list[Integers], rows: int) -> Integers:
 
 
 def _report(progress: Progress | None, done: int, size: int) -> None:
+    tell(done, size)
     if progress is not None:
         progress(done, size)

@@ -75,16 +75,16 @@ class Source:
 
         None where an ``id_column`` says which they are.
         """
-        found: dict[str, list[str]] = {}
+        texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
-            return found
+            return texts
         for name in self.adapter.names(self.table):
             if name not in self.columns:
                 column = self.adapter.column(self.table, name)
                 cells = column.tolist() if isinstance(column, np.ndarray) else list(column)
                 if cells and all(isinstance(cell, str) for cell in cells):
-                    found[str(name)] = cells
-        return found
+                    texts[str(name)] = cells
+        return texts
 
     def check_sizes(self, noise: Noise) -> None:
         """Check that no value is larger than was declared, or than a response of so many cells takes.
@@ -150,8 +150,8 @@ def read_source(
     rows = {name: column.size for name, column in values.items()}
     if len(set(rows.values())) > 1:
         raise BadTable("all columns must have the same number of rows", came=str(rows))
-    kept = tuple(name for name in adapter.names(table) if name in public)
-    return Source(table, adapter, values, identifiers, rows[chosen[0]], kept, items)
+    public_columns = tuple(name for name in adapter.names(table) if name in public)
+    return Source(table, adapter, values, identifiers, rows[chosen[0]], public_columns, items)
 
 
 def check_source(source: Source, noise: Noise) -> None:
@@ -252,7 +252,7 @@ def exact_column(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype.kind != "f":
         cells = column.tolist()
         floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
-        if any(Fraction(one) != cell for one, cell in zip(floats.tolist(), cells, strict=True)):
+        if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
             return column
         column = floats
     return column + 0.0  # one zero

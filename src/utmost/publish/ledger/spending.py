@@ -74,7 +74,7 @@ class Spending(Shown):
             if mine.is_below(theirs) or theirs.is_below(mine):
                 return other if mine.is_below(theirs) else self
             bits *= 4
-        tops = (Fraction(round_up(settled(one._around))) for one in (self, other))
+        tops = (Fraction(round_up(settled(spending._around))) for spending in (self, other))
         return Spending(((None, max(tops)),))
 
     def exceeds(self, limit: Level) -> bool:

@@ -66,8 +66,8 @@ class SqliteStore:
 
     def problems(self) -> list[str]:
         """What SQLite's own check of all pages and indices finds."""
-        found = in_transaction(self._path, _integrity, self._timeout, write=False)
-        return [line for line in found if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
+        lines = in_transaction(self._path, _integrity, self._timeout, write=False)
+        return [line for line in lines if line != "ok"] + in_transaction(self._path, _odd, self._timeout, write=False)
 
     def close(self) -> None:
         """Nothing is held between transactions."""
@@ -102,9 +102,9 @@ def in_transaction(path: Path, work: Callable[[sqlite3.Connection], T], timeout:
         connection = _connected(path, timeout, write=write)
         try:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            made = work(connection)
+            answer = work(connection)
             connection.execute("COMMIT")
-            return made
+            return answer
         finally:
             connection.close()  # rolls back what was not committed
     except sqlite3.Error as error:
@@ -119,9 +119,9 @@ def _integrity(connection: sqlite3.Connection) -> list[str]:
 
 def _odd(connection: sqlite3.Connection) -> list[str]:
     """Where the tables are not the ones that a ledger makes: triggers, views, columns and indices included."""
-    kept, expected = _schema(connection), _expected(rows_on(connection).version())
-    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(kept.keys() ^ expected.keys())]
-    odd += [f"schema: {name.decode()}" for name in kept.keys() & expected.keys() if kept[name] != expected[name]]
+    schema, expected = _schema(connection), _expected(rows_on(connection).version())
+    odd = [f"schema: {name.decode('utf-8', 'replace')}" for name in sorted(schema.keys() ^ expected.keys())]
+    odd += [f"schema: {name.decode()}" for name in schema.keys() & expected.keys() if schema[name] != expected[name]]
     odd += [f"temporary: {row[0]}" for row in connection.execute("SELECT name FROM sqlite_temp_master")]
     return odd + [f"PRAGMA {name}" for name in _UNUSED if connection.execute(f"PRAGMA {name}").fetchone() != (0,)]
 

@@ -215,7 +215,7 @@ class State:
 
     def of_dataset(self, dataset: str) -> list[Published | KeptMechanism]:
         """The releases and mechanisms that spend a dataset's budget."""
-        return [one for one in self._spending if one.dataset == dataset]
+        return [spender for spender in self._spending if spender.dataset == dataset]
 
     def spending(self, dataset: str) -> Spending:
         """What a dataset's releases cost together, each at its largest level, with what a rollback lost."""
@@ -230,7 +230,7 @@ class State:
     @property
     def spending_datasets(self) -> list[str]:
         """Every dataset that a release or a mechanism names."""
-        return sorted({one.dataset for one in self._spending})
+        return sorted({spender.dataset for spender in self._spending})
 
     @property
     def _spending(self) -> list[Published | KeptMechanism]:
@@ -249,7 +249,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
         LedgerDamaged: for events that no ledger writes.
     """
     releases, limits, requests = dict(state.releases), dict(state.limits), dict(state.requests)
-    missing, mechanisms, draws, made = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
+    missing, mechanisms, draws, folding = dict(state.missing), dict(state.mechanisms), dict(state.draws), state
     for event, mac in events:
         facts = event.facts
         try:
@@ -257,7 +257,7 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             if (event.kind == "opened") != (event.number == 1):
                 raise LedgerDamaged("the first event, and no other, must open the ledger", came=event.kind)
             if event.kind == "opened":
-                made = _opened(made, facts)
+                folding = _opened(folding, facts)
             elif event.kind == "published":
                 release = _published(facts, event.number)
                 item = release.name, release.version
@@ -278,9 +278,9 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             elif event.kind == "budgeted":
                 limits[facts["dataset"]] = level_of_text(facts["limit"])
             elif event.kind == "quarantined":
-                made = replace(made, quarantine=facts["reason"])
+                folding = replace(folding, quarantine=facts["reason"])
             elif event.kind == "resumed":
-                made = replace(made, quarantine=None)
+                folding = replace(folding, quarantine=None)
                 for name, version in facts["closed"]:
                     item = name, version
                     if item in mechanisms:
@@ -294,9 +294,9 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
             raise LedgerDamaged(
                 "an event must hold its facts", came=repr(error), where=f"event {event.number}"
             ) from None
-        made = replace(made, number=event.number, mac=mac)
-    made = replace(made, mechanisms=mechanisms, draws=draws)
-    return replace(made, releases=releases, limits=limits, missing=missing, requests=requests)
+        folding = replace(folding, number=event.number, mac=mac)
+    folding = replace(folding, mechanisms=mechanisms, draws=draws)
+    return replace(folding, releases=releases, limits=limits, missing=missing, requests=requests)
 
 
 _TEXT, _NUMBER = (str,), (int,)

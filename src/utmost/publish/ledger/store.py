@@ -117,8 +117,8 @@ class Rows:
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query: what the database says about itself, or what tables hold that are not a ledger's."""
-        found: list[Any] = self._run(query, values).fetchall()
-        return found
+        rows: list[Any] = self._run(query, values).fetchall()
+        return rows
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Run a statement on tables that are not a ledger's."""
@@ -138,10 +138,10 @@ class Rows:
 
     def head(self) -> tuple[int, bytes] | None:
         """The number of the last event and its seal; None before the first."""
-        found = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
-        if not found:
+        rows = self._run("SELECT number, seal FROM utmost_head", ()).fetchall()
+        if not rows:
             return None
-        number, seal = _one(found, "utmost_head")
+        number, seal = _one(rows, "utmost_head")
         return _integral(number), _bytes(seal)
 
     def events(self, after: int = 0) -> list[Row]:
@@ -204,14 +204,14 @@ class Rows:
             self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", part)
 
     def _found(self, query: str, *values: int) -> bytes | None:
-        found = self._run(query, values).fetchone()
-        return None if found is None else _bytes(found[0])
+        row = self._run(query, values).fetchone()
+        return None if row is None else _bytes(row[0])
 
 
-def _one(found: list[Any], table: str) -> Any:
-    if len(found) != 1:
-        raise LedgerDamaged("there must be exactly one row", came=len(found), where=table)
-    return found[0]
+def _one(rows: list[Any], table: str) -> Any:
+    if len(rows) != 1:
+        raise LedgerDamaged("there must be exactly one row", came=len(rows), where=table)
+    return rows[0]
 
 
 def _integral(value: Any) -> int:

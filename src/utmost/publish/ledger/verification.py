@@ -229,12 +229,12 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
     check_name(reason, "reason")
     if missing is not None and not isinstance(missing, Mapping):
         raise wrong_kind("missing", "a mapping of datasets to levels", missing)
-    said = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
+    levels_missing = {check_name(dataset, "dataset"): level(epsilon) for dataset, epsilon in (missing or {}).items()}
 
     def work(page: Page) -> None:
         if page.reason is None:
             raise OutOfRange("only a quarantine can be ended", came="a ledger that is in none", where="resume")
-        for dataset in said:
+        for dataset in levels_missing:
             check_told_apart(page.state, dataset)
         known = book.loss(page)
         if known is None and missing is None:
@@ -243,25 +243,27 @@ def resumed(book: Book, reason: str, missing: Mapping[str, Number | Level] | Non
             )
         for dataset, limit in ({} if known is None else known.limits).items():
             page.append("budgeted", {"dataset": dataset, "limit": level_text(limit)})
-        page.append("resumed", _facts(reason, page.state, known, said))
+        page.append("resumed", _facts(reason, page.state, known, levels_missing))
 
     book.write(work, quarantined=True, over=True)
 
 
-def _facts(reason: str, state: State, known: RollbackLoss | None, said: Mapping[str, Level]) -> dict[str, object]:
+def _facts(
+    reason: str, state: State, known: RollbackLoss | None, levels_missing: Mapping[str, Level]
+) -> dict[str, object]:
     """Where no witness says which releases lost something, all are closed.
 
     Derived noise repeats itself in any order of levels, but noise by item in the same order alone.
     """
     missing = {} if known is None else {dataset: list(levels) for dataset, levels in known.missing.items()}
-    for dataset, one in said.items():
-        missing.setdefault(dataset, []).append(one)
+    for dataset, spent in levels_missing.items():
+        missing.setdefault(dataset, []).append(spent)
     closed = (*state.releases, *state.mechanisms) if known is None else known.closed
     if state.is_derived:
         closed = tuple(item for item in closed if item in state.mechanisms or state.releases[item].items is not None)
     return {
         "reason": reason,
-        "missing": {dataset: [level_text(one) for one in levels] for dataset, levels in missing.items()},
+        "missing": {dataset: [level_text(spent) for spent in levels] for dataset, levels in missing.items()},
         "closed": [list(item) for item in closed],
     }
 

@@ -97,8 +97,8 @@ class Witness:
         def work(connection: sqlite3.Connection) -> bytes | None:
             if not _has(connection, "utmost_witness"):
                 return None
-            found = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
-            return None if found is None else bytes(found[0])
+            row = connection.execute("SELECT mac FROM utmost_witness WHERE number = ?", (number,)).fetchone()
+            return None if row is None else bytes(row[0])
 
         return self._read(work)
 
@@ -153,8 +153,8 @@ class Witness:
             settled = [_at(connection, row[0]) for row in rows]
             pending = {row[0]: row for row in _rows(connection, "utmost_pending")}
             follow = settled[0] is not None or _last(connection) is None
-            for row, found in zip(rows, settled, strict=True):
-                if (found or pending.get(row[0], row if follow else None)) != row:
+            for row, there in zip(rows, settled, strict=True):
+                if (there or pending.get(row[0], row if follow else None)) != row:
                     raise self._another()
             connection.executemany("INSERT OR IGNORE INTO utmost_witness VALUES (?, ?, ?)", rows)
             end = rows[-1][0]
@@ -228,10 +228,10 @@ def _has(connection: sqlite3.Connection, table: str) -> bool:
 def _last(connection: sqlite3.Connection) -> tuple[int, bytes] | None:
     if not _has(connection, "utmost_witness"):
         return None
-    found = connection.execute("SELECT number, mac FROM utmost_witness ORDER BY number DESC LIMIT 1").fetchone()
-    if found is None:
+    row = connection.execute("SELECT number, mac FROM utmost_witness ORDER BY number DESC LIMIT 1").fetchone()
+    if row is None:
         return None
-    number, mac = found
+    number, mac = row
     if type(number) is not int or type(mac) is not bytes:
         raise LedgerDamaged("a witness must hold events", where="witness")
     return number, mac
@@ -281,37 +281,41 @@ def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:
     closed: list[Item] = []
     for item, seen in witness.releases.items():
         charge = missing.setdefault(seen.dataset, [])
-        kept = common.releases.get(item)
-        if kept is None:
+        own = common.releases.get(item)
+        if own is None:
             charge.append(seen.spent)
-        elif seen.spent > kept.spent:
+        elif seen.spent > own.spent:
             closed.append(item)
-            again = ledger.releases[item].spent > kept.spent
-            charge.extend([seen.spent, kept.spent] if again else [_difference(seen.spent, kept.spent)])
-    for item, asked in witness.mechanisms.items():
-        charge = missing.setdefault(asked.dataset, [])
+            again = ledger.releases[item].spent > own.spent
+            charge.extend([seen.spent, own.spent] if again else [_difference(seen.spent, own.spent)])
+    for item, mechanism in witness.mechanisms.items():
+        charge = missing.setdefault(mechanism.dataset, [])
         if item not in common.mechanisms:
-            charge.append(asked.spent)
-        elif asked.persons > common.mechanisms[item].persons:
+            charge.append(mechanism.spent)
+        elif mechanism.persons > common.mechanisms[item].persons:
             closed.append(item)
             again = ledger.mechanisms[item].persons > common.mechanisms[item].persons
-            charge.extend([asked.spent] if again else [])
+            charge.extend([mechanism.spent] if again else [])
     for dataset, spending in witness.missing.items():
         if spending != common.missing.get(dataset):
             missing.setdefault(dataset, []).extend(spending.levels)
     closed += [item for item, release in witness.releases.items() if _is_closed_since(item, release.relaxable, ledger)]
-    closed += [item for item, one in witness.mechanisms.items() if not one.open and item in ledger.mechanisms]
+    closed += [
+        item
+        for item, mechanism_seen in witness.mechanisms.items()
+        if not mechanism_seen.open and item in ledger.mechanisms
+    ]
     charged = {dataset: tuple(levels) for dataset, levels in missing.items() if levels}
     return RollbackLoss(charged, tuple(dict.fromkeys(closed)), _forgotten_limits(common, witness, ledger))
 
 
 def _forgotten_limits(common: State, witness: State, ledger: State) -> dict[str, Level]:
-    found = {}
+    forgotten = {}
     for dataset, limit in witness.limits.items():
         mine = ledger.limits.get(dataset)
         if limit != common.limits.get(dataset) and (mine == common.limits.get(dataset) or mine is None or limit < mine):
-            found[dataset] = limit
-    return found
+            forgotten[dataset] = limit
+    return forgotten
 
 
 def _is_closed_since(item: Item, relaxable: bool, ledger: State) -> bool:

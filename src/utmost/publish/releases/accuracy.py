@@ -17,6 +17,7 @@ from typing import Any
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Number, checked, exact
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import DiscreteStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -31,6 +32,7 @@ _MOST_OVERLAPS = 10**100
 
 
 @checked
+@long_work("Searching for a level")
 def epsilon_for(
     radius: Number,
     confidence: Number = "0.95",
@@ -83,7 +85,7 @@ def epsilon_for(
 
     sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
     first = _place(_lower_bound(sample, wanted), digits)
-    last = _place(_LARGEST * sample.unit.charged, digits)
+    last = _place(_LARGEST * int(sample.unit.charged), digits)
     if not _few_steps(sample):
         return _decimal(_bisected(first, last, is_met), digits)
     return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling.item_words import SECRET_BYTES
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.releases.lattice import Lattice
@@ -36,6 +37,7 @@ from utmost.publish.tables.extra import extra
 
 _LARGEST = 1 << 62
 _HALF_DECIMAL = 10**38 // 2
+PASSES = "pass 1 of 3", "pass 2 of 3", "pass 3 of 3"  # of all rows, before a release is in a ledger
 _RARE = 200  # noise passes so many times the inverse of its level with a chance below exp(-200)
 
 
@@ -206,24 +208,30 @@ class ReleasableFrame:
         Raises:
             BadTable: where that is not so; of the rows only how many are not.
 
-        Cost: three aggregates of the engine: two passes, and one count of distinct rows.
+        Cost: two aggregates of the engine: one pass, and one count of distinct rows.
         """
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
         rows = nw.from_native(used.native)
         expressions = {"rows": nw.len(), **self._wrong_cells(nw), **self._copies(nw)}
-        found = rows.select(*(one.alias(f"check_{at}") for at, one in enumerate(expressions.values()))).collect()
-        counts = {name: int(found.item(0, at) or 0) for at, name in enumerate(expressions)}
+        counted = [count.alias(f"check_{at}") for at, count in enumerate(expressions.values())]
+        with long_work(f"Checking rows, {PASSES[0]}"):
+            totals = rows.select(*counted, *self._ends(nw)).collect()
+        counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
         for (what, name), count in ((key, count) for key, count in counts.items() if not isinstance(key, str)):
             if what == "copy" and total and count == total:
                 raise copied(*name)
             if what != "copy" and count:
                 raise _wrong(what, name, count)
-        ends = self._ends(rows, nw)
+        places = range(len(counted), len(counted) + 2 * len(self.columns), 2)
+        ends = {
+            name: (totals.item(0, at), totals.item(0, at + 1)) for name, at in zip(self.columns, places, strict=True)
+        }
         self._check_sizes(ends)
         ids = nw.from_native(used.select(list(self.identifiers)).native)
-        distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
+        with long_work(f"Counting distinct identifiers, {PASSES[1]}"):
+            distinct = int(ids.unique().select(nw.len()).collect().item(0, 0))
         if distinct != total:
             came = f"{total - distinct} of {total} rows with one that another row has"
             raise not_distinct(came, f"column {', '.join(map(repr, self.identifiers))}")
@@ -266,14 +274,13 @@ class ReleasableFrame:
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}
         return {} if self.numbers == "reals" else rooms
 
-    def _ends(self, rows: Any, nw: Any) -> dict[str, tuple[Any, Any]]:
-        """The least and the largest cell of each released column."""
-        ends = rows.select(
-            *(nw.col(name).min().alias(f"low_{at}") for at, name in enumerate(self.columns)),
-            *(nw.col(name).max().alias(f"high_{at}") for at, name in enumerate(self.columns)),
-        ).collect()
-        many = len(self.columns)
-        return {name: (ends.item(0, at), ends.item(0, at + many)) for at, name in enumerate(self.columns)}
+    def _ends(self, nw: Any) -> list[Any]:
+        """The least and the largest cell of each released column, in turn."""
+        return [
+            end.alias(f"end_{at}_{side}")
+            for at, name in enumerate(self.columns)
+            for side, end in enumerate((nw.col(name).min(), nw.col(name).max()))
+        ]
 
     def _check_sizes(self, ends: Mapping[str, tuple[Any, Any]]) -> None:
         """Check that integers leave room for noise in the type that they are released in."""

@@ -17,12 +17,12 @@ from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed
 
 
-def read_given(domain: Domain, given: Any, amount: Amount | None = None) -> PublicFacts:
+def read_given(domain: Domain, public: Any, amount: Amount | None = None) -> PublicFacts:
     """The facts that somebody says of the sums of a domain.
 
     Args:
         domain: the domain.
-        given: by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number or
+        public: by the name of a table, "total", "carrier", "carrier=UA" or "month carrier=UA": a number or
             `utmost.between` for each of its sums; a list with one of them for each, in the order of the table; a
             mapping from labels to them, of several levels from tuples of labels; or a table with the labels in columns
             of the levels' names and the numbers in one other column. What a mapping or a table leaves out is not known.
@@ -36,11 +36,11 @@ def read_given(domain: Domain, given: Any, amount: Amount | None = None) -> Publ
     >>> read_given(Domain(sex=["men", "women"], year=[1, 2]), {"total": 9, "sex": [5, 4], "year sex=men": {1: 2}}).words
     'total = 9; sex=men = 5; sex=women = 4; sex=men year=1 = 2'
     """
-    if isinstance(given, PublicFacts):
-        return given
-    if not isinstance(given, Mapping):
-        raise wrong_kind("given", 'a mapping from sums to numbers, {"total": 336776}', given)
-    return PublicFacts.of_places(domain, [row for name in given for row in _rows(domain, name, given[name])], amount)
+    if isinstance(public, PublicFacts):
+        return public
+    if not isinstance(public, Mapping):
+        raise wrong_kind("given", 'a mapping from sums to numbers, {"total": 336776}', public)
+    return PublicFacts.of_places(domain, [row for name in public for row in _rows(domain, name, public[name])], amount)
 
 
 def read_table(domain: Domain, name: Any) -> Family:

@@ -134,18 +134,18 @@ class GradualRelease(Shown, ProcessMemory):
             level(epsilon if epsilon is None else 1, alpha if alpha is None else "1/2")
         wanted, name = (epsilon, "epsilon") if alpha is None else (alpha, "alpha")
         with self._alone():
-            made = {
+            pairs = {
                 column: self._columns[column].answered(levels, name, self._randomness, self._method)
                 for column, levels in self._wanted(wanted).items()
             }
-            self._keep({column: pair[0] for column, pair in made.items()})
-        answers = {column: answer for column, (_, answer) in made.items()}
+            self._keep({column: pair[0] for column, pair in pairs.items()})
+        answers = {column: answer for column, (_, answer) in pairs.items()}
         return answers if self._is_table else answers[None]
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """Every level at which some cell has been answered, strictest first."""
-        return tuple(sorted({one for column in self._columns.values() for one in column.levels}))
+        return tuple(sorted({answered for column in self._columns.values() for answered in column.levels}))
 
     @property
     def spent(self) -> Level | None:
@@ -184,10 +184,10 @@ class GradualRelease(Shown, ProcessMemory):
             BadTable: for a public column of another length.
         """
         how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
-        asked, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
-        plan = plan_of_answer(unit, lattice, asked, how.confidence, half_step=self._half_step)
+        spent_level, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
+        plan = plan_of_answer(unit, lattice, spent_level, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn
-        laid = LaidOut.of(self.at(asked), how.public)
+        laid = LaidOut.of(self.at(spent_level), how.public)
         return how.write(column_publication(plan, laid, answered_facts(how.title, 1, self.levels, self.spent)))
 
     def _shapes(self) -> Any:
@@ -238,13 +238,13 @@ def units_of(
     return read_unit(unit, sensitivity, cells, needs=("sensitivity",))  # type: ignore[arg-type]
 
 
-def _each(given: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
+def _each(words: Any, table: Mapping[Any, Any], what: str) -> dict[Any, Any]:
     """What each column gets of something that is given for all of them, or by column."""
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(table, given)
-    if set(given) != set(table):
-        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(given) ^ set(table))))
-    return dict(given)
+    if not isinstance(words, Mapping):
+        return dict.fromkeys(table, words)
+    if set(words) != set(table):
+        raise BadTable(f"each column needs {what}", came=sorted(map(str, set(words) ^ set(table))))
+    return dict(words)
 
 
 def _grids(grid: Number | None, kinds_of_numbers: Mapping[Any, str]) -> dict[Any, Number | None]:
@@ -282,8 +282,8 @@ class NoisePath(Shown):
     def jumps(self) -> tuple[tuple[float, int | float], ...]:
         """(epsilon, size): relaxed past epsilon, the noise moves by ``size``; strictest first."""
         per_step = self.lattice.of(self.start).epsilon_float / self.start.epsilon_float
-        found = zip(self.steps.levels, self.steps.jumps, strict=True)
-        return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in found))
+        jumps_by_level = zip(self.steps.levels, self.steps.jumps, strict=True)
+        return tuple(sorted((epsilon / per_step, self._written(-jump.size)) for epsilon, jump in jumps_by_level))
 
     def _written(self, steps: int) -> int | float:
         return steps if self.lattice.exponent is None else unsnapped_one(steps, self.lattice.exponent)
@@ -325,11 +325,11 @@ def path(
     """
     bits = secure(randomness)
     lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid)
-    given = None
+    noise_there = None
     if noise is not None:
         read = lattice.read(noise)
         if read.shape is not None:
             raise OutOfRange("a path has one noise", came=f"noise of shape {read.shape}", where="noise")
-        given = int(lattice.steps(read)[0])
+        noise_there = int(lattice.steps(read)[0])
     first = level(start)
-    return NoisePath(first, lattice, sample_path(lattice.of(first), noise=given, randomness=bits))
+    return NoisePath(first, lattice, sample_path(lattice.of(first), noise=noise_there, randomness=bits))

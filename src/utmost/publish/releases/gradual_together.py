@@ -11,26 +11,30 @@ from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import RotatedPair, SignedCells
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.releases.together import grouped, plan_together, together_statement
-from utmost.publish.releases.turning import Halves, turned, turned_back, whole_numbers
+from utmost.publish.releases.together import grouped, plan_of_way, plan_together, together_statement
+from utmost.publish.releases.turning import Halves, read_off, signed_sums, turned, turned_back, whole_numbers
 from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.workloads.cells_together import presence
 
 
 class GradualTogether(Shown, ProcessMemory):
     """Columns of which one individual changes the cells of one row together, answered at any levels in any order.
 
-    Pairs of columns are kept as sum and difference in a `GradualRelease`; an odd column by itself.
+    Pairs of columns are kept as sum and difference in a `GradualRelease`, an odd column by itself; where no individual
+    lowers a cell, three and more as the signed sums of `ways_together`.
 
     Args:
         table: {column: integers}, at least two columns of one length; pairs are taken in this order.
         unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
         halves: "toss" or "keep"; coins are tossed once for each level.
+        tuned_at: the level at which signed sums are chosen and have the least error, as epsilon or a `Level`.
         randomness: the operating system's if left out; a seeded source is refused.
 
     Promise: all answers together keep the level `spent`, for an individual who changes the cells of one row, each by at
@@ -54,24 +58,36 @@ class GradualTogether(Shown, ProcessMemory):
         sensitivity: Number | None = None,
         neighbours: str | None = None,
         halves: Halves = "toss",
+        tuned_at: Number | Level = 1,
         randomness: Randomness | None = None,
     ) -> None:
+        signs = unit is not None and unit.nonnegative and len(table) > 2
         plan = plan_together(
-            list(table), 1, unit=unit, sensitivity=sensitivity, neighbours=neighbours, noise="rotated", halves=halves
+            list(table),
+            tuned_at,
+            unit=unit,
+            sensitivity=sensitivity,
+            neighbours=neighbours,
+            noise="signed" if signs else "rotated",
+            halves=halves,
         )
         cells = [whole_numbers(column, "column") for column in table.values()]
         if len({column.shape for column in cells}) != 1:
             raise BadTable("columns that are noised together must have one length", came="different lengths")
         self.unit, self._way, self._halves, self._names = plan.unit, plan.way, plan.halves, plan.columns
         self._coins, self._rows = secure(randomness), cells[0].shape
-        kept: dict[Any, Any] = {}
-        for group in grouped(list(zip(self._names, cells, strict=True)), self._way.groups):
+        series: dict[Any, Any] = {}
+        groups = grouped(list(zip(self._names, cells, strict=True)), self._way.groups)
+        for group, law in zip(groups, self._way.laws, strict=True):
             (name, column), *other = group
-            if other:
-                kept[name, "sum"], kept[name, "difference"] = turned(column, other[0][1])
+            if isinstance(law, SignedCells):
+                sums = signed_sums([column for _, column in group], law.rows)
+                series |= {(name, str(row)): sums_of_row for row, sums_of_row in enumerate(sums)}
+            elif other:
+                series[name, "sum"], series[name, "difference"] = turned(column, other[0][1])
             else:
-                kept[name, "itself"] = column
-        self._inner = GradualRelease(kept, self.unit.sensitivity, randomness=self._coins)
+                series[name, "itself"] = column
+        self._inner = GradualRelease(series, self.unit.sensitivity, randomness=self._coins)
         self._read: dict[Level, dict[str, Any]] = {}
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> dict[str, Any]:
@@ -80,12 +96,12 @@ class GradualTogether(Shown, ProcessMemory):
         Raises:
             NotALevel: for what is no level; nothing is spent then.
         """
-        asked = level_of(epsilon, alpha)
+        level = level_of(epsilon, alpha)
         with self._alone():
-            if asked not in self._read:
+            if level not in self._read:
                 self._check_owner()
-                self._read[asked] = self._columns(self._inner.at(self._levels(asked)))
-            return {name: column.copy() for name, column in self._read[asked].items()}
+                self._read[level] = self._columns(self._inner.at(self._levels(level)))
+            return {name: column.copy() for name, column in self._read[level].items()}
 
     @checked
     def save(
@@ -114,19 +130,20 @@ class GradualTogether(Shown, ProcessMemory):
         """
         how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
         level = level_to_save(epsilon, alpha, self.spent)
-        plan = plan_together(
-            list(self._names), level, unit=self.unit, noise="rotated", halves=self._halves, confidence=how.confidence
+        way = self._way.at(level, self.unit)
+        plan = plan_of_way(
+            self._names, level, self.unit, way, halves=self._halves, confidence=how.confidence, cost="absolute"
         )
         blank = np.zeros(self._rows, np.int8)
         LaidOut.of(dict.fromkeys(self._names, blank), how.public)  # refuses what does not fit, before it is drawn
         laid = LaidOut.of(self.at(level), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
-        def said(digest: Digest | None) -> dict[str, Any]:
+        def statement(digest: Digest | None) -> dict[str, Any]:
             facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
             return facts | answered
 
-        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), said))
+        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), statement))
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -138,29 +155,37 @@ class GradualTogether(Shown, ProcessMemory):
         """The largest level answered: that of all answers together. None before the first answer."""
         return max(self._read, default=None)
 
-    def _levels(self, asked: Level) -> dict[Any, Level]:
+    def _levels(self, level: Level) -> dict[Any, Level]:
         """The level of each series of noise: a pair's share, divided between its sum and its difference."""
-        presence = asked.scaled(Fraction(self.unit.cells, self.unit.charged))
+        presence_level = presence(level, self.unit)
         levels: dict[Any, Level] = {}
-        for group, share in zip(grouped(self._names, self._way.groups), self._way.shares, strict=True):
-            if len(group) == 2:
-                half = presence.scaled(share / 2)
-                levels[group[0], "sum"], levels[group[0], "difference"] = half, half
+        for name, share, law in self._groups():
+            if isinstance(law, SignedCells):
+                for row, part in enumerate(law.shares):
+                    levels[name, str(row)] = presence_level.scaled(share * part)
+            elif isinstance(law, RotatedPair):
+                half = presence_level.scaled(share / 2)
+                levels[name, "sum"], levels[name, "difference"] = half, half
             else:
-                levels[group[0], "itself"] = presence.scaled(share)
+                levels[name, "itself"] = presence_level.scaled(share)
         return levels
 
+    def _groups(self) -> list[tuple[str, Fraction, Any]]:
+        firsts = [group[0] for group in grouped(self._names, self._way.groups)]
+        return list(zip(firsts, self._way.shares, self._way.laws, strict=True))
+
     def _columns(self, answers: Mapping[Any, Any]) -> dict[str, Any]:
-        columns: dict[str, Any] = {}
-        for group in grouped(self._names, self._way.groups):
-            if len(group) == 2:
-                pair = answers[group[0], "sum"], answers[group[0], "difference"]
-                columns |= dict(
-                    zip(group, turned_back(*pair, halves=self._halves, randomness=self._coins), strict=True)
-                )
+        columns: list[Any] = []
+        how: dict[str, Any] = {"halves": self._halves, "randomness": self._coins}
+        for name, _, law in self._groups():
+            if isinstance(law, SignedCells):
+                sums = [answers[name, str(row)] for row in range(len(law.rows))]
+                columns += read_off(sums, law.estimate, **how)
+            elif isinstance(law, RotatedPair):
+                columns += turned_back(answers[name, "sum"], answers[name, "difference"], **how)
             else:
-                columns[group[0]] = answers[group[0], "itself"]
-        return columns
+                columns.append(answers[name, "itself"])
+        return dict(zip(self._names, columns, strict=True))
 
     def __repr__(self) -> str:
         return f"GradualTogether({len(self._names)} columns, spent={self.spent})"

@@ -61,12 +61,12 @@ def released_type(field: Any, numbers: str) -> Any:
     return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
 
 
-def _written(found: NDArray[Any], kind: Any, name: str) -> Any:
+def _written(numbers: NDArray[Any], kind: Any, name: str) -> Any:
     arrow = extra("pyarrow", "tables")
     try:
         if not arrow.types.is_decimal(kind):
-            return arrow.array(found, kind)
-        return arrow.array([Decimal(int(one)) for one in found], kind)
+            return arrow.array(numbers, kind)
+        return arrow.array([Decimal(int(number)) for number in numbers], kind)
     except (arrow.ArrowInvalid, OverflowError):
         raise OutOfRange(
             "a released value must fit the type of its column",
@@ -107,11 +107,11 @@ class ItemNoiseMap:
         arrow = extra("pyarrow", "tables")
         items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
         numbers = {name: arrow_numbers(batch.column(name), name) for name in self.release.columns}
-        found = self.answer(self.release, items, numbers)
+        responses = self.answer(self.release, items, numbers)
         columns = []
         for field in self.schema:
-            if field.name in found:
-                columns.append(_written(found[field.name], field.type, field.name))
+            if field.name in responses:
+                columns.append(_written(responses[field.name], field.type, field.name))
             else:
                 columns.append(batch.column(field.name).cast(field.type))
         return arrow.record_batch(columns, schema=self.schema)
@@ -141,17 +141,17 @@ class CommittingRows:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch for all that come: a row for each block that has any, 1024 at most, and for each column."""
         arrow = extra("pyarrow", "tables")
-        found = ItemCommitment.none()
+        commitment = ItemCommitment.none()
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]
             numbers = {name: arrow_numbers(batch.column(name), name) for name in self.key.columns}
             if self.answered is None:
-                found += self.key.committed(items, numbers)
+                commitment += self.key.committed(items, numbers)
             else:
                 release, at = self.answered
-                found += self.key.committed_responses(release, items, numbers, at)
-        blocks = np.flatnonzero(found.sums[:, 0])
-        sums = [arrow.array(np.ascontiguousarray(found.sums[blocks, at])) for at in range(1 + _LIMBS)]
+                commitment += self.key.committed_responses(release, items, numbers, at)
+        blocks = np.flatnonzero(commitment.sums[:, 0])
+        sums = [arrow.array(np.ascontiguousarray(commitment.sums[blocks, at])) for at in range(1 + _LIMBS)]
         yield arrow.record_batch([arrow.array(blocks.astype(np.int64)), *sums], schema=commitment_schema())
 
 

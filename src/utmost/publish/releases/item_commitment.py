@@ -101,9 +101,9 @@ class ItemCommitment:
     @property
     def content(self) -> bytes:
         """The bytes that the ledger keeps: of each block kept, 8 bytes of count and 16 of the sum, little-endian."""
-        kept = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums[:BLOCKS]).sums[: self.blocks]
-        counts = kept[:, :1].astype("<i8").view(np.uint8)
-        return np.hstack([counts, kept[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
+        folded_sums = ItemCommitment.of_sums(np.arange(BLOCKS) % self.blocks, self.sums[:BLOCKS]).sums[: self.blocks]
+        counts = folded_sums[:, :1].astype("<i8").view(np.uint8)
+        return np.hstack([counts, folded_sums[:, 1:].astype("<u2").view(np.uint8)]).tobytes()
 
     def __add__(self, other: "ItemCommitment") -> "ItemCommitment":
         if not isinstance(other, ItemCommitment):
@@ -264,11 +264,11 @@ def _lowest_terms(column: Integers, exponent: int) -> tuple[Integers, NDArray[np
     return column >> taken, exponent - taken
 
 
-def first_difference(one: bytes, other: bytes) -> int:
+def first_difference(content: bytes, other: bytes) -> int:
     """The first block, from 1, in which two contents differ, as `ItemCommitment.content` wrote them; 0 for none."""
     size = 8 + 2 * _LIMBS
-    for at in range(0, max(len(one), len(other)), size):
-        if one[at : at + size] != other[at : at + size]:
+    for at in range(0, max(len(content), len(other)), size):
+        if content[at : at + size] != other[at : at + size]:
             return at // size + 1
     return 0
 
@@ -277,8 +277,8 @@ def _summed(blocks: NDArray[np.int64], digests: Tags) -> NDArray[np.int64]:
     """Counts and sums by block. Sums of limbs stay below 2^48, where a float64 is an integer exactly."""
     assert len(digests) < _MOST_AT_ONCE
     limbs = digests.astype("<u8").view("<u2").reshape(-1, _LIMBS)
-    found = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
-    found[:, 0] = np.bincount(blocks, minlength=BLOCKS)
+    sums = np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
+    sums[:, 0] = np.bincount(blocks, minlength=BLOCKS)
     for limb in range(_LIMBS):
-        found[:, 1 + limb] = np.bincount(blocks, limbs[:, limb], BLOCKS).astype(np.int64)
-    return found
+        sums[:, 1 + limb] = np.bincount(blocks, limbs[:, limb], BLOCKS).astype(np.int64)
+    return sums

@@ -75,7 +75,7 @@ class ItemRelease:
 
     def __post_init__(self) -> None:
         check_secret(self.secret, "ItemRelease")
-        is_path = isinstance(self.path, tuple) and all(isinstance(one, Level) for one in (*self.path, self.level))
+        is_path = isinstance(self.path, tuple) and all(isinstance(step, Level) for step in (*self.path, self.level))
         if not is_path or not isinstance(self.lattice, Lattice) or not is_texts(self.columns):
             raise WrongKind("a release by item has columns, a lattice, and levels", where="ItemRelease")
         if len(set(self.path)) != len(self.path) or self.level not in self.path:
@@ -106,8 +106,8 @@ class ItemRelease:
         Cost: at epsilon 1 about 50 ns an item and column, and 15 to 100 ns an item for its tag.
         """
         shifts = {name: self._noisy(name, self.level if level is None else level) for name in self.columns}
-        found = self._shifted(identifiers, values, shifts, add)
-        return {name: self._written(steps) for name, steps in found.items()}
+        shifted = self._shifted(identifiers, values, shifts, add)
+        return {name: self._written(steps) for name, steps in shifted.items()}
 
     def moved(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level, to: Level | None = None
@@ -123,8 +123,8 @@ class ItemRelease:
             BadTable, NotANumber, OutOfRange: as for `responses`.
         """
         shifts = {name: self._apart(name, self.level if to is None else to, at) for name in self.columns}
-        found = self._shifted(identifiers, responses, shifts, add)
-        return {name: self._written(steps) for name, steps in found.items()}
+        shifted = self._shifted(identifiers, responses, shifts, add)
+        return {name: self._written(steps) for name, steps in shifted.items()}
 
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
@@ -190,7 +190,7 @@ class ItemRelease:
         return {name: joined(each, count) for name, each in parts.items()}
 
     def _each(
-        self, plan: list[tuple[Step, BlockCipher]], tags: Tags, made: Callable[[dict[Level, Integers]], Integers]
+        self, plan: list[tuple[Step, BlockCipher]], tags: Tags, combine: Callable[[dict[Level, Integers]], Integers]
     ) -> Integers:
         """What is made of the noise at the levels of a plan, chunk by chunk."""
         parts = []
@@ -198,7 +198,7 @@ class ItemRelease:
             known: dict[Level, Integers] = {}
             for step, cipher in plan:
                 known[step.to] = drawn_by_item(step, self.lattice, known, ItemWords(cipher, some))
-            parts.append(made(known))
+            parts.append(combine(known))
         return joined(parts, len(tags))
 
     def _plan(self, column: str, levels: Sequence[Level]) -> list[tuple[Step, BlockCipher]]:
@@ -215,7 +215,7 @@ class ItemRelease:
             wanted.add(level)
         for to in reversed(self.path):
             if to in wanted:
-                wanted |= {one for one in (steps[to].strict, steps[to].loose) if one is not None}
+                wanted |= {needed for needed in (steps[to].strict, steps[to].loose) if needed is not None}
         return [(steps[to], self._cipher("noise", column, texts[to])) for to in self.path if to in wanted]
 
     def _cipher(self, what: str, column: str, *node: str) -> BlockCipher:
@@ -251,7 +251,7 @@ def drawn_by_item(step: Step, lattice: Lattice, known: Mapping[Level, Integers],
 
 def _node(step: Step, texts: Mapping[Level, str]) -> str:
     """The name of a level in a path: it says from which levels its noise comes, and from which theirs."""
-    parts = [level_text(step.to), *("" if one is None else texts[one] for one in (step.strict, step.loose))]
+    parts = [level_text(step.to), *("" if end is None else texts[end] for end in (step.strict, step.loose))]
     return sha256(b"".join(len(part).to_bytes(4, "big") + part.encode() for part in parts)).hexdigest()
 
 

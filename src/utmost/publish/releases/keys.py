@@ -17,6 +17,7 @@ import numpy as np
 
 from utmost.errors import BadTable, NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, Number, checked, level, natural
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Randomness, Thresholds
@@ -117,6 +118,7 @@ class SelectedKeys(_ListedKeys):
 
 
 @checked
+@long_work("Naming keys")
 def select_keys(
     counts: Any,
     *,

@@ -33,7 +33,7 @@ class Lattice:
 
     Attributes:
         sensitivity: of one cell, in steps.
-        cells: how many cells one individual changes.
+        cells: how many cells one individual changes; a fraction where all cells together are bounded.
         block: a divisor of the sensitivity.
         exponent: the steps are of width 2^-exponent; None for integers.
         snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
@@ -41,7 +41,7 @@ class Lattice:
     """
 
     sensitivity: int
-    cells: int
+    cells: int | Fraction
     block: int
     exponent: int | None
     snapping: Snapping = field(default="nearest", repr=False)

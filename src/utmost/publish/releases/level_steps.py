@@ -49,8 +49,8 @@ class Step:
         levels = list(known)
         if to in levels:
             raise OutOfRange("a new level must not be known already", came=to)
-        strict = max((one for one in levels if one < to), default=None)
-        loose = min((one for one in levels if to < one), default=None)
+        strict = max((known_level for known_level in levels if known_level < to), default=None)
+        loose = min((known_level for known_level in levels if to < known_level), default=None)
         return cls(to, strict, loose)
 
     @property

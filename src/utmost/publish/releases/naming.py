@@ -87,19 +87,19 @@ class NamingLaw:
             raise Unsupported(
                 "an exact chance must have at most 2^24 bits", came=f"n = {n}", remedy="Use chance_interval."
             )
-        found: Fraction = self._chance(n, self.ratio**n, self.ratio ** min(n, self.turn), Fraction(1))
-        return found
+        chance: Fraction = self._chance(n, self.ratio**n, self.ratio ** min(n, self.turn), Fraction(1))
+        return chance
 
     @checked
     def chance_interval(self, n: int, bits: int = 128) -> Interval:
         """An interval around pi(n), some units of 2^-bits wide, whatever n and the size of the fraction."""
         n = max(0, min(n, self.certain))
         inner = precision(bits) + 16 + 2 * self._lost_bits + n.bit_length()
-        one = Interval.of(1, inner)
+        certain = Interval.of(1, inner)
         back = Interval.of(1 / self.ratio, inner)  # the powers of 1/a lose no bits before the point
         turned = 1 / back ** min(n, self.turn)
-        found: Interval = self._chance(n, None, turned, back ** (n - min(n, self.turn)) if n > self.turn else one)
-        return _within_one(found).at(bits)
+        chance: Interval = self._chance(n, None, turned, back ** (n - min(n, self.turn)) if n > self.turn else certain)
+        return _within_one(chance).at(bits)
 
     def _chance(self, n: int, power: Any, turned: Any, back: Any) -> Any:
         """The closed form, from a^min(n, turn) and a^-(n - turn), in rationals or in intervals."""
@@ -139,9 +139,9 @@ class NamingLaw:
         """T for U drawn bit by bit: how many n >= 1 have pi(n) <= U, and 1 more; by halving, each decision certain."""
         drawn, bits = word(), 64
         while True:
-            found = self._placed(drawn, bits)
-            if found is not None:
-                return found
+            place = self._placed(drawn, bits)
+            if place is not None:
+                return place
             drawn, bits = (drawn << 64) | word(), bits + 64
 
     def _placed(self, drawn: int, bits: int) -> int | None:
@@ -179,8 +179,8 @@ def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[i
         while True:  # ends: a key that has not been named has pi_1 below 1
             first, second = before.chance_interval(n, inner), after.chance_interval(n, inner)
             if (1 - first).low > 1 << (inner - inner // 4):
-                found = (second - first) / (1 - first)
-                return [_within_one(found).at(bits)]
+                conditional = (second - first) / (1 - first)
+                return [_within_one(conditional).at(bits)]
             inner *= 2
 
     return cut
@@ -234,8 +234,8 @@ def _is_power_within(base: Fraction, n: int, bound: Fraction) -> bool:
 
 def _within_one(chance: Interval) -> Interval:
     """The part of the interval between 0 and 1; the nearer end where it lies beyond."""
-    one = 1 << chance.bits
-    return Interval(min(max(0, chance.low), one), min(max(0, chance.high), one), chance.bits)
+    whole = 1 << chance.bits
+    return Interval(min(max(0, chance.low), whole), min(max(0, chance.high), whole), chance.bits)
 
 
 def _log2(x: Fraction) -> float:

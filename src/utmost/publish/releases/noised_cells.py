@@ -56,7 +56,7 @@ class History:
     def part(self, some: NDArray[np.bool_]) -> "History":
         """The history of some of the cells."""
         block = None if self.block is None else self.block[some]
-        return History(self.where[some], block, {one: noise[some] for one, noise in self.known.items()})
+        return History(self.where[some], block, {known_level: noise[some] for known_level, noise in self.known.items()})
 
     def _block(self, lattice: Lattice, randomness: Randomness) -> Integers | None:
         return lattice.place(self.where.size, randomness) if self.block is None else self.block
@@ -97,7 +97,7 @@ class Column:
     @property
     def levels(self) -> set[Level]:
         """The levels at which some cell has been answered."""
-        return {one for history in self.histories for one in history.known}
+        return {known_level for history in self.histories for known_level in history.known}
 
     def answered(self, levels: Any, name: str, randomness: Randomness, method: Method | None) -> tuple["Column", Any]:
         """The column after an answer, and the answer.
@@ -110,9 +110,9 @@ class Column:
         pieces: list[tuple[NDArray[np.intp], Integers]] = []
         histories: list[History] = []
         for history in self.histories:
-            for part, asked in _parts(history, which, chosen):
-                histories.append(part.extended(asked, self.lattice, randomness, method))
-                pieces.append((part.where, histories[-1].noise(asked, self.lattice)))
+            for part, wanted in _parts(history, which, chosen):
+                histories.append(part.extended(wanted, self.lattice, randomness, method))
+                pieces.append((part.where, histories[-1].noise(wanted, self.lattice)))
         released = add(self.values, gathered(pieces, self.values.size))
         return replace(self, histories=tuple(histories)), self.lattice.write(self.shape, released)
 
@@ -125,14 +125,14 @@ class Column:
             raise OutOfRange(f"levels by cell must have the shape {self.shape} of the values", came=array.shape)
         read: dict[Any, int] = {}
         flat = array.reshape(-1).tolist()
-        which = np.array([read.setdefault(one, len(read)) for one in flat], dtype=np.intp)
-        return which, [_read(one, name) for one in read]
+        which = np.array([read.setdefault(written, len(read)) for written in flat], dtype=np.intp)
+        return which, [_read(written, name) for written in read]
 
 
-def _read(one: Any, name: str) -> Level:
-    if isinstance(one, Level):
-        return one
-    return level_of(epsilon=one) if name == "epsilon" else level_of(alpha=one)
+def _read(written: Any, name: str) -> Level:
+    if isinstance(written, Level):
+        return written
+    return level_of(epsilon=written) if name == "epsilon" else level_of(alpha=written)
 
 
 def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]) -> list[tuple[History, Level]]:
@@ -143,4 +143,4 @@ def _parts(history: History, which: NDArray[np.intp] | None, chosen: list[Level]
     present = np.unique(here).tolist()
     if len(present) == 1:
         return [(history, chosen[present[0]])]
-    return [(history.part(here == one), chosen[one]) for one in present]
+    return [(history.part(here == number), chosen[number]) for number in present]

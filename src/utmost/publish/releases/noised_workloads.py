@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from utmost.laws.exact import Level, Number, checked, frozen, level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling import Randomness
@@ -23,6 +24,7 @@ CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], 
 
 
 @checked
+@long_work("Noising sums")
 def release_workload(
     table: CountedTable | NDArray[Any],
     strategy: Strategy,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, level, objects
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.releases.places_statements import places_statement, radius_name
@@ -70,6 +71,7 @@ class PlacesRelease(SavedTable):
         )
 
 
+@long_work("Noising points")
 def release_places(
     table: Any,
     *,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from utmost.errors import LittleProtection, OutOfRange, RowsObserved, Unsupported
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved
 from utmost.laws.exact import Level, Number, checked, level, round_up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
@@ -192,7 +192,7 @@ def plan_release(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
-        Unsupported: for sums and counts that are noised together, which a strategy releases.
+        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
 
     >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
     >>> plan.law, plan.radius
@@ -201,11 +201,7 @@ def plan_release(
     spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
-    if protected.is_shared:
-        remedy = "Release the table with ut.release_workload, by a strategy."
-        raise Unsupported(
-            "sums and counts that are noised together need geometric noise", came="a plan of cells", remedy=remedy
-        )
+    protected.check_each_cell("a plan of cells")
     if protected.amount is not None and read_numbers(numbers) != "integers":
         remedy = "Leave out numbers= and grid=: amounts are whole steps already."
         raise OutOfRange("amounts are released in their own steps", came="numbers='reals'", remedy=remedy)

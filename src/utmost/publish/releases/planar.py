@@ -107,8 +107,8 @@ class PlanarRelease(Shown, ProcessMemory):
         Cost: at the first level asked for 1 us a point, at others about 1 us more for each event, of which there are
             (n + 1) |log(e/e0)| a point in the mean.
         """
-        asked = level(epsilon, alpha)
-        law = self._law(asked)
+        wanted = level(epsilon, alpha)
+        law = self._law(wanted)
         allowed = None if places is None else _places(places, self.dimensions)
         with self._alone():
             answer = written(self._cells(law), law.grid).reshape(self._shape)
@@ -146,7 +146,7 @@ class PlanarRelease(Shown, ProcessMemory):
         table, names = self._as_table(law, columns, how)
 
         def said(digest: Digest | None) -> dict[str, Any]:
-            beside = [one for one in table if one not in (*names, radius_name(names))]
+            beside = [beside_name for beside_name in table if beside_name not in (*names, radius_name(names))]
             rows = self._flat.size // self.dimensions
             return places_statement(law, how.confidence, names, beside, rows, digest=digest) | answered
 
@@ -194,12 +194,12 @@ class PlanarRelease(Shown, ProcessMemory):
         >>> PlanarRelease([0, 0], per=200).radius(epsilon=1)
         950.187...
         """
-        asked = self.spent if epsilon is None else level(epsilon)
-        if asked is None:
+        spent_level = self.spent if epsilon is None else level(epsilon)
+        if spent_level is None:
             raise OutOfRange(
                 "an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first."
             )
-        return self._law(asked).radius(confidence)
+        return self._law(spent_level).radius(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
         """The width of the grid to which the answer at a level is rounded.
@@ -209,8 +209,8 @@ class PlanarRelease(Shown, ProcessMemory):
         """
         return self._law(level(epsilon)).grid
 
-    def _law(self, asked: Level) -> PlanarLaw:
-        return PlanarLaw(asked, self.dimensions, self._per, self._declared)
+    def _law(self, level_of_law: Level) -> PlanarLaw:
+        return PlanarLaw(level_of_law, self.dimensions, self._per, self._declared)
 
     def _cells(self, law: PlanarLaw) -> Integers:
         """The cells at a level, which is spent from here on; the first one asked for begins the paths."""
@@ -256,7 +256,7 @@ def _places(places: Any, dimensions: int) -> NDArray[np.float64]:
     flat, shape = read_reals(places)
     if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
         raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")
-    return np.array([float(one) for one in flat.tolist()]).reshape(shape)
+    return np.array([float(number) for number in flat.tolist()]).reshape(shape)
 
 
 def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -266,10 +266,10 @@ def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) ->
     [0, 1]
     """
     rows = answers.reshape(-1, answers.shape[-1])
-    found = np.empty(len(rows), np.intp)
+    nearest = np.empty(len(rows), np.intp)
     at_once = max(1, _PLACES_AT_ONCE // len(places))
     for start in range(0, len(rows), at_once):
         part = rows[start : start + at_once]
         squared = sum((part[:, None, axis] - places[None, :, axis]) ** 2 for axis in range(rows.shape[1]))
-        found[start : start + at_once] = np.asarray(squared).argmin(axis=1)
-    return found.reshape(answers.shape[:-1])
+        nearest[start : start + at_once] = np.asarray(squared).argmin(axis=1)
+    return nearest.reshape(answers.shape[:-1])

@@ -155,6 +155,6 @@ def planar_epsilon_for(
         noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)
         return _radius(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
 
-    found = least_decimal(is_met, float(bound), digits)
-    PlanarLaw(level(found), n, distance, declared)  # refuses a grid too wide for it
-    return found
+    least = least_decimal(is_met, float(bound), digits)
+    PlanarLaw(level(least), n, distance, declared)  # refuses a grid too wide for it
+    return least

@@ -83,12 +83,12 @@ class ProcessedRelease(Shown, ProcessMemory):
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
         """The reading at a level; asked again, the same reading."""
-        asked = level(epsilon, alpha)
+        wanted = level(epsilon, alpha)
         with self._alone():
-            if asked not in self._read:
+            if wanted not in self._read:
                 self._check_owner()
-                self._read[asked] = self._after(self._raw.at(asked), asked)
-            return self._read[asked]
+                self._read[wanted] = self._after(self._raw.at(wanted), wanted)
+            return self._read[wanted]
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -129,13 +129,14 @@ class ProcessedRelease(Shown, ProcessMemory):
                 columns of another length than the reading.
         """
         how = Saving.of(path, public=public, format=format, sign=sign, overwrite=overwrite, name=name)
-        asked, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
-        laid = LaidOut.of(self.at(asked), how.public)
+        spent_level, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
+        laid = LaidOut.of(self.at(spent_level), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)
 
         def said(digest: Digest | None) -> dict[str, Any]:
             return (
-                processed_statement(asked, unit, list(laid.released), list(laid.public), laid.rows, digest) | answered
+                processed_statement(spent_level, unit, list(laid.released), list(laid.public), laid.rows, digest)
+                | answered
             )
 
         return how.write(Publication(laid.with_radii({}), said))

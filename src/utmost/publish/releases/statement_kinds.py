@@ -5,7 +5,7 @@ words and numbers alone, so that whoever asks of which kind a file is loads noth
 """
 
 TABLE_KIND, TABLE_FORMAT = "utmost table release", 2
-TOGETHER_KIND, TOGETHER_FORMAT = "utmost release of cells changed together", 1
+TOGETHER_KIND, TOGETHER_FORMAT = "utmost release of cells changed together", 2
 PLACES_KIND, PLACES_FORMAT = "utmost places release", 2
 WORKLOAD_KIND, WORKLOAD_FORMAT = "utmost workload release", 1
 WORKLOAD_TABLE_KIND = "utmost workload table"

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.laws.sampling.random_bits import entropy, secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
@@ -113,6 +114,7 @@ class StreamedTable:
             self.shown.extend(["" if column[row] is None else str(column[row]) for column in columns] for row in few)
 
 
+@long_work("Noising")
 def streamed_release(
     source: FilePieces,
     *,

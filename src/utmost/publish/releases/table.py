@@ -5,27 +5,29 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Law
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.random_bits import secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
 from utmost.publish.releases.table_statements import cells_digest, statement
 from utmost.publish.releases.values import noised_by
-from utmost.publish.releases.withheld import WithheldTable, withheld_table
-from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
 from utmost.publish.tables.columns import check_distinct, integer_column, real_column
 from utmost.publish.tables.saving import SavedTable
+
+if TYPE_CHECKING:
+    from utmost.publish.releases.withheld import WithheldTable
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,7 +90,7 @@ class TableRelease(SavedTable):
         relative_margin: Number | None = None,
         complementary: bool = False,
         mark: str = "withheld",
-    ) -> WithheldTable:
+    ) -> "WithheldTable":
         """The table with cells left out by a public rule on their noisy values; it costs nothing.
 
         Each cell has noise of its own, so that none follows from others, and ``complementary`` withholds no more.
@@ -100,6 +102,9 @@ class TableRelease(SavedTable):
             OutOfRange, NotANumber: for a rule that is none.
             Unsupported: for a rehearsal, and a frame that an engine evaluates.
         """
+        from utmost.publish.releases.withheld import withheld_table
+        from utmost.publish.releases.withholding import WithholdingRule
+
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
         return withheld_table(self.table, self.columns, self.plan, self.said(None), rule)
 
@@ -108,6 +113,7 @@ class TableRelease(SavedTable):
         return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
 
 
+@long_work("Noising")
 def release_table(
     table: Any,
     *,

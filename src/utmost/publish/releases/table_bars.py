@@ -54,7 +54,7 @@ def laws_of_groups(
     number = np.zeros(len(places), dtype=np.intp)
     for others, members in _by_others(places, reconstruction.place).items():
         terms = reconstruction.coefficients(family, others)
-        which, laws = _near_laws(terms, ratios, lambda one, members=members: law(members[one]))  # type: ignore[misc]
+        which, laws = _near_laws(terms, ratios, lambda member, members=members: law(members[member]))  # type: ignore[misc]
         number[members] = which + len(known)
         known += laws
     return number[kinds], dict(enumerate(known))
@@ -72,7 +72,7 @@ def _places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
 def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:
     """The kinds that lie in one group of the other axes, in the order of the axis of tents."""
     others: dict[tuple[int, ...], list[int]] = {}
-    for kind in sorted(range(len(places)), key=lambda one: places[one][along]):
+    for kind in sorted(range(len(places)), key=lambda kind_place: places[kind_place][along]):
         others.setdefault(tuple(group for a, group in enumerate(places[kind]) if a != along) or (0,), []).append(kind)
     return others
 
@@ -84,9 +84,9 @@ def _near_laws(
 
     Noises of one level are exchangeable, and so are their signs: coefficients are compared in the order of their sizes.
     """
-    sizes = np.concatenate([np.sort(np.abs(one), axis=1) for _, one, _ in terms], axis=1)
-    epsilons = np.concatenate([np.full(one.shape[1], ratios[family].epsilon_float) for family, one, _ in terms])
-    counts = np.concatenate([np.full(one.shape[1], float(count)) for _, one, count in terms])
+    sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
+    epsilons = np.concatenate([np.full(piece.shape[1], ratios[family].epsilon_float) for family, piece, _ in terms])
+    counts = np.concatenate([np.full(piece.shape[1], float(count)) for _, piece, count in terms])
     # beyond a level of 600 there is hardly any noise, and an order of magnitude is all that is wanted here
     deviations = np.sqrt(sizes**2 @ (counts / 2 / np.sinh(np.clip(epsilons, 1e-150, 600.0) / 2) ** 2))
     which: NDArray[np.intp] = np.full(len(sizes), -1, dtype=np.intp)
@@ -94,11 +94,11 @@ def _near_laws(
     while (which < 0).any():
         left = np.flatnonzero(which < 0)
         first = int(left[deviations[left].argmax()])
-        found = _spreads(sizes, left, first, epsilons, counts)
-        wider = np.array([one.reach(_MISS) for one in found]) + 2 * (deviations[first] - deviations[left])
+        spreads_of_laws = _spreads(sizes, left, first, epsilons, counts)
+        wider = np.array([piece.reach(_MISS) for piece in spreads_of_laws]) + 2 * (deviations[first] - deviations[left])
         near = (wider <= _WIDER * deviations[first]) | (left == first)
         which[left[near]] = len(laws)
-        laws.append(_law([one for one, on in zip(found, near, strict=True) if on], law(first)))
+        laws.append(_law([piece for piece, on in zip(spreads_of_laws, near, strict=True) if on], law(first)))
     return which, laws
 
 
@@ -112,7 +112,7 @@ def _law(members: Sequence[Spread], exactly: Combination) -> Combination:
 
 def _spreads(sizes: Floats, places: NDArray[np.intp], first: int, epsilons: Floats, counts: Floats) -> list[Spread]:
     step = max(1, _AT_ONCE // sizes.shape[1])
-    found: list[Spread] = []
+    pieces: list[Spread] = []
     for start in range(0, len(places), step):
-        found += spreads(sizes[places[start : start + step]] - sizes[first], epsilons, counts)
-    return found
+        pieces += spreads(sizes[places[start : start + step]] - sizes[first], epsilons, counts)
+    return pieces

@@ -6,8 +6,8 @@ then read off for a column is (sum + difference)/2, a multiple of 1/2, and every
 done on sum and difference: relaxed, tightened, asked at any level in any order.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
@@ -20,20 +20,22 @@ from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import Geometric, JointCells, RotatedPair
+from utmost.laws.noise import Geometric, NormStaircase, RotatedPair, SignedCells
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling import Randomness, sample, sample_joint_cells
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.random_bits import secure
-from utmost.publish.counting.counted import Laid
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
-from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
+from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable
 from utmost.publish.releases.table_statements import cells_digest, promise_text, taken_for_granted
-from utmost.publish.releases.turning import Halves, one_of, turned, turned_back
+from utmost.publish.releases.turning import Halves, one_of, read_off, signed_sums, turned, turned_back
 from utmost.publish.tables.saving import SavedTable
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED
 from utmost.version import __version__
 
 
@@ -43,12 +45,14 @@ class TogetherPlan(Shown):
 
     Attributes:
         level: of the whole release.
-        unit: what one individual changes: the cells of one row in all released columns, and no other cell.
+        unit: what one individual changes: the cells of one row in all released columns, and no other cell; that it
+            lowers none is said where the noise depends on it.
         way: the kind of noise, and its law for each group of columns.
         columns: the released columns, in the order of the groups.
         halves: what becomes of multiples of 1/2.
         confidence: the probability with which a released cell lies within its radius of the true one.
         radii: for each column.
+        cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
     level: Level
@@ -58,26 +62,38 @@ class TogetherPlan(Shown):
     halves: Halves
     confidence: Fraction
     radii: tuple[int | float, ...]
+    cost: CellCost
 
     @property
     def guarantee(self) -> str:
         """The promise in plain words."""
         where = f"only the {self.unit.cells} released cells of one row, each by at most {self.unit.sensitivity}"
+        where += ", and lowers none of them" * self.unit.nonnegative
         return promise_text(self.level, self.unit.neighbours, "the released columns", where)
 
     @property
     def is_relaxable(self) -> bool:
         """Whether it can later be relaxed without loss: coins that were tossed on top of the noise are in the way."""
-        return self.way.is_relaxable and (self.way.kind != "rotated" or self.halves == "keep")
+        whole = self.way.kind not in ("rotated", "signed") or self.halves == "keep"
+        return self.way.is_relaxable and self.way.is_read_back and whole
+
+    @property
+    def why(self) -> str:
+        """Why this noise, in plain words."""
+        least = {"absolute": "mean error", "squared": "mean variance"}[self.cost]
+        lowers = " and that one individual does not lower" * self.unit.nonnegative
+        return f"the noise of least {least} among those offered for cells that one individual changes together{lowers}"
 
     @property
     def drawn(self) -> str:
         """What was drawn, in plain words."""
         law = self.way.laws[0]
-        if self.way.kind == "joint":
+        if self.way.kind == "joint" or self.way.kind in NORMS:
             return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
         if self.way.kind == "independent":
             return f"noise of its own for each cell: {law!r}"
+        if self.way.kind == "signed":
+            return self._signed(range(len(self.way.groups)))
         ends = {
             "toss": "rounded to an integer by a fair coin",
             "keep": "multiples of 1/2; it can be relaxed later without loss",
@@ -88,6 +104,29 @@ class TogetherPlan(Shown):
             f"geometric noise on the sum and on the difference of each pair of columns ({pairs}), from which the "
             f"columns are read{alone}, {ends}"
         )
+
+    def drawn_for(self, column: int) -> str:
+        """What was drawn for one column, in plain words: the sums of its own group."""
+        if self.way.kind != "signed":
+            return self.drawn
+        ends = list(accumulate(self.way.groups))
+        return self._signed([next(at for at, end in enumerate(ends) if column < end)])
+
+    def _signed(self, places: Iterable[int]) -> str:
+        groups = self._groups
+        sums = "; ".join(
+            f"{in_words(groups[place], row)} at {self.way.shares[place] * part} of the level"
+            for place in places
+            for law in [self.way.laws[place]]
+            if isinstance(law, SignedCells)
+            for row, part in zip(law.rows, law.shares, strict=True)
+        )
+        ends = {
+            "toss": "rounded to an integer by a coin weighed by the fraction",
+            "keep": "fractions kept",
+        }[self.halves]
+        later = "; it can be relaxed later without loss" * self.is_relaxable
+        return f"geometric noise on signed sums of the columns ({sums}), from which the columns are read, {ends}{later}"
 
     @property
     def _groups(self) -> list[tuple[str, ...]]:
@@ -104,6 +143,18 @@ def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ..
     return [tuple(columns[end - n : end]) for end, n in zip(ends, groups, strict=True)]
 
 
+def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
+    """A signed sum of columns.
+
+    >>> in_words(["a", "b", "c"], [2, 0, -1])
+    '2 a - c'
+    """
+    named = zip(columns, row, strict=True)
+    terms = [(factor, name if abs(factor) == 1 else f"{abs(factor)} {name}") for name, factor in named]
+    words = "".join(f" {'-' if factor < 0 else '+'} {term}" for factor, term in terms if factor)
+    return words[3:] if words.startswith(" + ") else words.strip()
+
+
 @checked
 def plan_together(
     columns: Sequence[str],
@@ -115,6 +166,7 @@ def plan_together(
     neighbours: str | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
+    cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
 ) -> TogetherPlan:
@@ -123,15 +175,19 @@ def plan_together(
     Args:
         columns: at least two; pairs are taken in this order, and an odd one is left by itself.
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours.
-        noise: "joint", "rotated" or "independent"; the one of least mean error if left out.
+        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours. With
+            ``Unit(1, 3, nonnegative=True)`` it lowers no cell, and there is less noise for three columns and more.
+        noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
         relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
-        halves: for "rotated", "toss" or "keep"; if left out they are kept where the release is to be relaxable.
+        cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
+        halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
+            relaxable.
         confidence: of the radii.
 
     Raises:
-        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer, and
-            noise that is not relaxable where that is asked for.
+        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
+            noise that is not relaxable where that is asked for, and signed sums where a cell may be lowered, or of two
+            cells, whose pair is "rotated".
 
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
     >>> plan.way.kind, plan.radii
@@ -139,31 +195,68 @@ def plan_together(
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
-    whom.check_plain()
-    if len(names) < 2 or whom.cells != len(names):
-        raise OutOfRange(
-            f"an individual must change the cells of one row, as many as there are columns, {len(names)}, two at least",
-            came=f"cells={whom.cells}",
-            remedy="Release columns that individuals change apart from each other with release_table.",
-        )
-    ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable)}
+    check_changed(whom, names)
+    ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
     if kind not in ways:
-        raise OutOfRange("noise that is relaxable is rotated or independent", came=noise)
-    sure = read_confidence(confidence)
+        if kind == "signed":
+            remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
+            raise OutOfRange("signed sums need three cells, of which none is lowered", came=noise, remedy=remedy)
+        if kind in NORMS and not relaxable:
+            remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
+            required = "the range needs cells of which none is lowered, and a staircase a sensitivity above 1"
+            raise OutOfRange(required, came=noise, remedy=remedy)
+        raise OutOfRange("noise that is relaxable is signed, rotated or independent", came=noise)
     ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
-    if relaxable and ends == "toss" and kind == "rotated":
+    if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
-    way = ways[kind]
-    radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in [_radius(law, sure, ends)] * n]
-    return TogetherPlan(spent, whom, way, names, ends, sure, tuple(radii))
+    return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
 
 
-def _radius(law: Any, sure: Fraction, halves: Halves) -> int | float:
+def check_changed(unit: Unit, columns: Sequence[str]) -> None:
+    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised.
+
+    Raises:
+        OutOfRange, Unsupported: for another unit, and fewer than two columns.
+    """
+    unit.check_plain()
+    if len(columns) < 2 or unit.cells != len(columns):
+        required = "an individual must change the cells of one row, as many as there are columns"
+        raise OutOfRange(
+            f"{required}, {len(columns)}, two at least",
+            came=f"cells={unit.cells}",
+            remedy="Release columns that individuals change apart from each other with release_table.",
+        )
+
+
+def plan_of_way(
+    columns: Sequence[str],
+    level: Level,
+    unit: Unit,
+    way: CellsTogether,
+    *,
+    halves: Halves,
+    confidence: Number,
+    cost: CellCost,
+) -> TogetherPlan:
+    """The plan with a way that has been chosen; the unit says of signs what the noise needs.
+
+    Raises:
+        NotANumber, OutOfRange: for a confidence outside (0, 1).
+    """
+    sure = read_confidence(confidence)
+    radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in _radii(law, n, sure, halves)]
+    plain = replace(unit, nonnegative=way.kind in RAISED)
+    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(radii), cost)
+
+
+def _radii(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
+    if isinstance(law, SignedCells):
+        return [ceil(radius) for radius in law.radii(sure)] if halves == "toss" else law.radii(sure)
     radius: int | float = law.radius(sure)
-    if isinstance(law, RotatedPair) and halves == "toss":  # a coin moves only odd halves, by one half
-        return ceil(radius)
-    return radius
+    if isinstance(law, RotatedPair) and halves == "toss":  # a coin leads to an integer next to it, as the truth is one
+        radius = ceil(radius)
+    return [radius] * cells
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -213,9 +306,12 @@ def together_statement(
         rows_from: where their list comes from, "declared" or "observed".
         digest: of the released table, see `cells_digest`.
     """
+    kind = plan.way.kind
+    is_new = kind in RAISED or kind in NORMS or plan.cost != "absolute"
+    law = plan.way.laws[0]
     return {
         "kind": TOGETHER_KIND,
-        "format": TOGETHER_FORMAT,
+        "format": 2 if is_new else 1,
         "utmost": __version__,
         "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
@@ -223,11 +319,15 @@ def together_statement(
         "sensitivity": str(plan.unit.sensitivity),
         "cells": plan.unit.cells,
         "charged": plan.unit.charged,
-        "noise": plan.way.kind,
+        **({"nonnegative": True} if kind in RAISED else {}),
+        "noise": kind,
+        **({"cost": plan.cost} if plan.cost != "absolute" else {}),
         "drawn": plan.drawn,
         "laws": [repr(law) for law in plan.way.laws],
         "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
         "shares": [str(share) for share in plan.way.shares],
+        **({"signed_sums": rows_facts(plan.way)} if kind == "signed" else {}),
+        **({"step": law.step} if isinstance(law, NormStaircase) else {}),
         "relaxable": plan.is_relaxable,
         "halves": plan.halves,
         "confidence_exactly": str(plan.confidence),
@@ -238,6 +338,19 @@ def together_statement(
         "rows_from": rows_from,
         "table": None if digest is None else dict(digest),
     }
+
+
+def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
+    """Of each group the signed rows, their shares, and what each change of one individual spends: the certificate."""
+    return [
+        {
+            "rows": [list(row) for row in law.rows],
+            "shares": [str(share) for share in law.shares],
+            "spent": [[list(change), str(spent)] for change, spent in law.changes],
+        }
+        for law in way.laws
+        if isinstance(law, SignedCells)
+    ]
 
 
 def release_together(
@@ -293,16 +406,22 @@ def release_together(
 
 def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomness) -> list[Any]:
     """The columns with their noise, group by group."""
-    found: list[Any] = []
+    noised: list[Any] = []
     for group, law in zip(grouped(cells, plan.way.groups), plan.way.laws, strict=True):
         rows = len(group[0])
-        if isinstance(law, JointCells):
+        if isinstance(law, BallMixture):
             noise = sample_joint_cells(law, rows, randomness=randomness)
-            found += [add(column, noise[:, i]) for i, column in enumerate(group)]
+            noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
         elif isinstance(law, RotatedPair):
             geometric = Geometric(law.ratio)
             sums = [add(column, sample(geometric, rows, randomness=randomness)) for column in turned(*group)]
-            found += turned_back(*sums, halves=plan.halves, randomness=randomness)
+            noised += turned_back(*sums, halves=plan.halves, randomness=randomness)
+        elif isinstance(law, SignedCells):
+            noisy = [
+                add(sums, sample(Geometric(ratio), rows, randomness=randomness))
+                for sums, ratio in zip(signed_sums(group, law.rows), law.ratios, strict=True)
+            ]
+            noised += read_off(noisy, law.estimate, halves=plan.halves, randomness=randomness)
         else:
-            found += [add(column, sample(law, rows, randomness=randomness)) for column in group]
-    return found
+            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+    return noised

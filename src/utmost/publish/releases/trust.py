@@ -56,18 +56,18 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     >>> check_coalitions({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Coalitions(coalitions=7, laws=3, exact=True, discrepancy=0.0)
     """
-    read = {recipient: level(given) for recipient, given in levels.items()}
+    read = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
     different = sorted(set(read.values()))
     sets = [some for size in range(1, len(different) + 1) for some in combinations(different, size)]
     exact, worst = True, 0.0
     for some in sets:
-        found, top = largest_ratio(some, reach), max(some)
-        if isinstance(found, Fraction):
-            exact = exact and found == 1 / top.alpha_fraction()
-            worst = max(worst, abs(float(found * top.alpha_fraction() - 1)))
+        ratio, top = largest_ratio(some, reach), max(some)
+        if isinstance(ratio, Fraction):
+            exact = exact and ratio == 1 / top.alpha_fraction()
+            worst = max(worst, abs(float(ratio * top.alpha_fraction() - 1)))
         else:
             exact = False
-            worst = max(worst, float(abs(found * float(top.alpha) - 1)))
+            worst = max(worst, float(abs(ratio * float(top.alpha) - 1)))
     return Coalitions(2 ** len(read) - 1, len(sets), exact, worst)
 
 
@@ -78,7 +78,7 @@ def independent_loss(levels: Mapping[Hashable, Number | Level]) -> Fraction:
     >>> independent_loss({"ann": level(alpha="1/2"), "bo": level(alpha="2/3"), "cy": level(alpha="2/3")})
     Fraction(9, 2)
     """
-    return prod((1 / level(given).alpha_fraction() for given in levels.values()), start=Fraction(1))
+    return prod((1 / level(epsilon).alpha_fraction() for epsilon in levels.values()), start=Fraction(1))
 
 
 Recipient = Hashable
@@ -121,7 +121,7 @@ class TrustRelease(Shown, ProcessMemory):
         half_step: bool = False,
         randomness: Randomness | None = None,
     ) -> None:
-        self._levels = {recipient: level(given) for recipient, given in levels.items()}
+        self._levels = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
         self._release = GradualRelease(
             values,
             sensitivity,
@@ -226,8 +226,8 @@ def _neighbours(graph: Any) -> dict[Recipient, list[Recipient]]:
     for at, edge in enumerate(edges):
         if not isinstance(edge, tuple | list) or len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
             raise BadTable("an edge must be a pair of names", came=type(edge).__name__, where=f"edge {at + 1}")
-        for one, other in (edge, reversed(edge)):
-            neighbours.setdefault(one, []).append(other)
+        for member, other in (edge, reversed(edge)):
+            neighbours.setdefault(member, []).append(other)
     return neighbours
 
 

@@ -1,5 +1,9 @@
-"""Two columns as their sum and difference, and back: multiples of 1/2, kept or rounded by a fair coin."""
+"""Columns as signed sums of them, and back: fractions, kept or rounded by a coin.
 
+Two columns are their sum and difference, multiples of 1/2 when they are read back; more are the sums of `SignedCells`.
+"""
+
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -7,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import checked, objects, plain_array
+from utmost.laws.exact import Array, checked, objects, plain_array
 from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.integers import Integers, add, minus
+from utmost.laws.sampling.integers import Integers, add, minus, narrowed, uniform_integers
 from utmost.laws.sampling.random_bits import secure
 
 Halves = Literal["toss", "keep"]
-"""What becomes of multiples of 1/2: rounded up or down by a fair coin, or kept."""
+"""What becomes of multiples of 1/2, and other fractions: rounded up or down by a coin, or kept."""
 
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
@@ -25,10 +29,10 @@ def turned(first: Any, second: Any) -> tuple[Any, Any]:
     >>> turned([601, 370], [332, 222])
     (array([933, 592]), array([269, 148]))
     """
-    one, two = (whole_numbers(values, "column") for values in (first, second))
-    if one.shape != two.shape:
-        raise OutOfRange("the two columns must have one length", came=(one.shape, two.shape))
-    return add(one, two), minus(one, two)
+    left, right = (whole_numbers(values, "column") for values in (first, second))
+    if left.shape != right.shape:
+        raise OutOfRange("the two columns must have one length", came=(left.shape, right.shape))
+    return add(left, right), minus(left, right)
 
 
 @checked
@@ -46,14 +50,67 @@ def turned_back(
     >>> turned_back([933, 592], [270, 148])
     (array([601.5, 370. ]), array([331.5, 222. ]))
     """
-    one, two = whole_numbers(total, "total"), whole_numbers(apart, "apart")
-    if one.shape != two.shape:
-        raise OutOfRange("the two responses must have one length", came=(one.shape, two.shape))
-    doubled = add(one, two), minus(one, two)
+    left, right = whole_numbers(total, "total"), whole_numbers(apart, "apart")
+    if left.shape != right.shape:
+        raise OutOfRange("the two responses must have one length", came=(left.shape, right.shape))
+    doubled = add(left, right), minus(left, right)
     if one_of(halves, Halves, "halves") == "keep":
         return _halved(doubled[0]), _halved(doubled[1])
     bits = secure(randomness)
     return _tossed(doubled[0], bits), _tossed(doubled[1], bits)
+
+
+@checked
+def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[Integers]:
+    """The sums that integer rows take of columns.
+
+    >>> [sums.tolist() for sums in signed_sums([[5, 1], [2, 2], [1, 0]], [[1, 0, 0], [1, -1, -1], [0, 1, -1]])]
+    [[5, 1], [2, -1], [1, 2]]
+    """
+    return [_combined([whole_numbers(column, "column") for column in columns], row) for row in rows]
+
+
+@checked
+def read_off(
+    sums: Sequence[Any],
+    estimate: tuple[Any, int],
+    *,
+    halves: Halves = "keep",
+    randomness: Randomness | None = None,
+) -> list[Any]:
+    """The columns from responses to their signed sums, by a matrix of integers over a denominator.
+
+    Args:
+        sums: the responses, one for each row.
+        estimate: as `SignedCells.estimate`.
+        halves: "keep" gives the nearest floats of fractions (or Fractions where floats hold no half); "toss" rounds
+            each up with the chance of its fraction, so that the mean stays what it is.
+        randomness: of the coins; the operating system's if left out.
+
+    >>> from utmost.laws.noise import SignedCells
+    >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
+    >>> [column.tolist() for column in read_off([[5, 1], [3, -1], [1, 2]], law.estimate)]
+    [[5.0, 1.0], [1.5, 2.0], [0.5, 0.0]]
+    """
+    gain, denominator = estimate
+    responses = [whole_numbers(column, "sums") for column in sums]
+    bits = secure(randomness) if one_of(halves, Halves, "halves") == "toss" else None
+    columns = []
+    for row in gain:
+        numerators = _combined(responses, [int(entry) for entry in row])
+        columns.append(_parts(numerators, denominator) if bits is None else _rounded(numerators, denominator, bits))
+    return columns
+
+
+def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:
+    """The sum of columns times integers, in Python ints where int64 might not hold it."""
+    largest = max((max(abs(int(column.max())), abs(int(column.min()))) for column in columns if column.size), default=0)
+    wide = largest * sum(map(abs, row)) >= 1 << 62
+    total: Array = np.zeros(columns[0].shape, dtype=object if wide else np.int64)
+    for column, factor in zip(columns, row, strict=True):
+        if factor:
+            total = total + column.astype(total.dtype) * factor
+    return narrowed(total) if wide else total
 
 
 def whole_numbers(values: Any, name: str) -> Integers:
@@ -71,15 +128,32 @@ def whole_numbers(values: Any, name: str) -> Integers:
 
 
 def _halved(doubled: Integers) -> NDArray[Any]:
-    if not doubled.size or int(np.abs(doubled).max()) < _LARGEST:
-        return doubled.astype(np.float64) / 2
-    return objects(Fraction(int(x), 2) for x in doubled)
+    return _parts(doubled, 2)
+
+
+def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
+    """Of each numerator the fraction."""
+    if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
+        return numerators.astype(np.float64) / denominator
+    return objects(Fraction(int(x), denominator) for x in numerators)
 
 
 def _tossed(doubled: Integers, randomness: Randomness) -> Integers:
     """Half of each, rounded up or down by a coin of its own, which is drawn whether it is needed or not."""
     coins = (randomness.words(doubled.size, 8) & 1).astype(np.int64)
     return add(doubled, coins) >> 1
+
+
+def _rounded(numerators: Integers, denominator: int, randomness: Randomness) -> Integers:
+    """Of each fraction the integer below or above, above with the chance of what it is above the one below: a uniform
+    number below the denominator is added, and the rest dropped.
+    """
+    if denominator == 1:
+        return numerators
+    if denominator == 2:
+        return _tossed(numerators, randomness)
+    total = add(numerators, uniform_integers(denominator, numerators.size, randomness))
+    return narrowed((total if denominator < _LARGEST else total.astype(object)) // denominator)
 
 
 def one_of(value: Any, among: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import Randomness, sample
@@ -161,6 +162,7 @@ class NamedCells(Shown):
 
 
 @checked
+@long_work("Naming cells")
 def name_cells(
     counts: Any,
     universe: Universe,

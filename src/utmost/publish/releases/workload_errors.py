@@ -46,13 +46,13 @@ class AnswerErrors:
         """
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
-    def of_difference(self, one: ProductForm, other: ProductForm) -> Combination:
+    def of_difference(self, first: ProductForm, second: ProductForm) -> Combination:
         """The law of the error of an answer less another, which may overlap.
 
         Raises:
             NotDetermined: as `of`.
         """
-        return _combined((u - v, level, count) for (u, v), level, count in self._terms(one, other))
+        return _combined((u - v, level, count) for (u, v), level, count in self._terms(first, second))
 
     def of_pair(self, over: ProductForm, under: ProductForm, errors: "AnswerErrors") -> dict[str, Any]:
         """The joint law of two answers' errors, as `fieller` takes it.
@@ -84,12 +84,12 @@ class AnswerErrors:
             self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
         return self._known[family]
 
-    def by_group(self, found: Mapping[int, Any], family: Family) -> NDArray[Any]:
+    def by_group(self, by_kind: Mapping[int, Any], family: Family) -> NDArray[Any]:
         """Of each group of a family, what was found for its law."""
         kinds, _ = self.of_family(family)
-        if len(found) == 1:
-            return np.full(kinds.size, next(iter(found.values())))
-        return np.array([found[kind] for kind in kinds.tolist()])
+        if len(by_kind) == 1:
+            return np.full(kinds.size, next(iter(by_kind.values())))
+        return np.array([by_kind[kind] for kind in kinds.tolist()])
 
     def widest(self, families: Iterable[Family], sure: Fraction, *, together: bool) -> dict[Family, int | float]:
         """Of each family its largest radius.

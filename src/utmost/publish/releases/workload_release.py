@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar, fieller
 from utmost.laws.noise.law import read_confidence
@@ -92,8 +93,8 @@ class WorkloadRelease(Shown):
         _ = self.reconstruction  # refuses what cannot be reconstructed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
-        return WorkloadRelease, kept
+        parts = (self.strategy, self.level, self.confidence, dict(self.measured), self.kind, self.part, self.weights)
+        return WorkloadRelease, parts
 
     @property
     def domain(self) -> Domain:
@@ -191,7 +192,7 @@ class WorkloadRelease(Shown):
         """
         chosen = measured_family(self.domain, family)
         if chosen not in self.measured:
-            names = ", ".join(repr(self.domain.family_name(one)) for one in self.measured)
+            names = ", ".join(repr(self.domain.family_name(of_measured)) for of_measured in self.measured)
             raise OutOfRange("the family must be a measured one", came=family, remedy=f"Measured are {names}.")
         pair = self.strategy.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
@@ -219,17 +220,17 @@ class WorkloadRelease(Shown):
         return answer_of(value, law, self._sure(confidence), self.unit.amount)
 
     @checked
-    def difference(self, one: Where, other: Where, *, confidence: Number | None = None) -> Answer:
+    def difference(self, first: Where, second: Where, *, confidence: Number | None = None) -> Answer:
         """The sum over a selection less the sum over another, with the error bar of the difference's own law.
 
         Args:
-            one, other: two selections, which may overlap, as for `total`.
+            first, second: two selections, which may overlap, as for `total`.
             confidence: of the radius; the release's when left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        forms = selected(self.domain, one), selected(self.domain, other)
+        forms = selected(self.domain, first), selected(self.domain, second)
         value, less = (self.reconstruction.value(self.measured, form) for form in forms)
         return answer_of(value - less, self._errors.of_difference(*forms), self._sure(confidence), self.unit.amount)
 
@@ -334,7 +335,7 @@ class WorkloadRelease(Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        chosen = [self.domain.family(one) for one in families] or wanted_families(self.strategy)
+        chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
             self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).radius(radius)
@@ -342,6 +343,7 @@ class WorkloadRelease(Shown):
         }
 
     @checked
+    @long_work("Withholding cells")
     def withhold(
         self,
         *families: Families,
@@ -373,6 +375,7 @@ class WorkloadRelease(Shown):
         return withheld_families(self.domain, cells, self.statement, rule)
 
     @checked
+    @long_work("Making whole numbers")
     def clean(self, given: Any = None, *, hold: Families | None = None) -> CleanRelease:
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 

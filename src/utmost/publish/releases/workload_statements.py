@@ -6,9 +6,10 @@ the weights of least squares stand in it, so that all compute the same numbers.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.releases.older_words import in_words_of, sentence_of
 from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
@@ -101,6 +103,12 @@ _SHARED_THEOREM = (
 )
 
 
+_IN_ALL_THEOREM = (
+    "One individual's changes of all atoms add up to no more than in_all, so the atoms that are charged are as many as "
+    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
+)
+
+
 class Noised(Protocol):
     """What a statement speaks of; a `WorkloadRelease` is one."""
 
@@ -145,23 +153,33 @@ def noise_laws(strategy: Strategy, spent: Level) -> dict[Family, Geometric]:
     if wide.denominator != 1:
         remedy = f"Pass {-(-wide // 1)}, or count in smaller units."
         raise OutOfRange("the sensitivity of sums of integers must be an integer", came=wide, remedy=remedy)
-    return {family: Geometric(one, wide.numerator * load_of(family)) for family, one in strategy.levels(spent).items()}
-
-
-def workload_statement(release: Noised) -> dict[str, Any]:
-    """What is said publicly about a workload release: the promise, the domain, the families and their noise."""
-    unit, strategy = release.strategy.unit, release.strategy
-    assumed = "It takes for granted that the lists of values of the domain depend on no individual."
     return {
+        family: Geometric(level_of_family, wide.numerator * load_of(family))
+        for family, level_of_family in strategy.levels(spent).items()
+    }
+
+
+def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
+    """What is said publicly about a workload release: the promise, the domain, the families and their noise.
+
+    Args:
+        release: the release.
+        form: which format of the statement; an older one has its own words.
+    """
+    unit, strategy = release.strategy.unit, release.strategy
+    say = partial(sentence_of, WORKLOAD_KIND, form)
+    promised = promise(release.level, unit, "the released sums", say("atom"))
+    assumed = "It takes for granted that the lists of values of the domain depend on no individual."
+    statement = {
         "kind": WORKLOAD_KIND,
-        "format": WORKLOAD_FORMAT,
+        "format": form,
         "utmost": __version__,
-        "guarantee": f"{promise(release.level, unit, 'the released sums', 'atom')} {_assumed(strategy)}{assumed}",
+        "guarantee": f"{promised} {_assumed(strategy, say)}{assumed}",
         **level_facts(release.level),
         "neighbours": unit.neighbours,
         **unit.facts(),
-        "charged": unit.charged,
-        "theorem": _theorem(strategy),
+        "charged": unit.charged_facts,
+        "theorem": say(_theorem(strategy)),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
@@ -174,6 +192,7 @@ def workload_statement(release: Noised) -> dict[str, Any]:
         "measured": {"of": "domain and sums", "sha256": sums_digest(release)},
         "shares": {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()},
     }
+    return in_words_of(statement, statement)
 
 
 def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, str] | None) -> dict[str, Any]:
@@ -200,16 +219,16 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
     }
 
 
-def _assumed(strategy: Strategy) -> str:
+def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
-    lowers = "It takes for granted that no individual lowers the number of any atom. " * strategy.unit.nonnegative
+    lowers = say("It takes for granted that no individual lowers the number of any atom. ") * strategy.unit.nonnegative
     if strategy.pair is None:
         return lowers
     rows = strategy.unit.cells // 2
-    which = "the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows"
+    which = say("the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows")
     return lowers + (
-        f"It takes for granted that these are {which}, a row having an atom for {strategy.pair.words} of "
-        f"{strategy.together!r}, and that no other atom changes. "
+        f"It takes for granted that these are {which}, a row having {say('an atom')} for {strategy.pair.words} of "
+        f"{strategy.together!r}, and that no other {say('atom')} changes. "
     )
 
 
@@ -231,6 +250,8 @@ def _theorem(strategy: Strategy) -> str:
         theorem = _TURNED_THEOREM
     elif strategy.unit.is_shared and theorem is _THEOREM:
         theorem = _SHARED_THEOREM
+    if strategy.unit.in_all is not None:
+        theorem = f"{theorem}. {_IN_ALL_THEOREM}"
     return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
 
 
@@ -283,9 +304,9 @@ def _digested(facts: Any) -> str:
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)
 
 
-def workload_facts(release: Noised) -> dict[str, Any]:
+def workload_facts(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:
     """A workload release as JSON values: its statement, and the noisy sums of each measured family, in one row each."""
-    return {**workload_statement(release), "sums": _sums(release)}
+    return {**workload_statement(release, form), "sums": _sums(release)}
 
 
 def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,8 +318,9 @@ def workload_parts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(facts, Mapping):
         raise wrong_kind("facts", "a mapping", facts)
-    if facts.get("kind") != WORKLOAD_KIND or facts.get("format") != WORKLOAD_FORMAT:
-        came = f"{facts.get('kind')!r}, format {facts.get('format')!r}"
+    form = facts.get("format")
+    if facts.get("kind") != WORKLOAD_KIND or type(form) is not int or not 1 <= form <= WORKLOAD_FORMAT:
+        came = f"{facts.get('kind')!r}, format {form!r}"
         remedy = "It is what a release by a plan, or by a strategy, is written as."
         required = f"the document must be of the kind {WORKLOAD_KIND!r}, format {WORKLOAD_FORMAT}"
         raise BadTable(required, came=came, remedy=remedy)
@@ -343,9 +365,9 @@ def check_stated(facts: Mapping[str, Any], release: Noised) -> None:
     Raises:
         BadTable: where it does not.
     """
-    said = workload_statement(release)
-    for name in sorted(set(said) - {"utmost", "guarantee", "theorem"}):
-        if facts.get(name) != said[name]:
+    statement = workload_statement(release, facts["format"])
+    for name in sorted(set(statement) - {"utmost", "guarantee", "theorem"}):
+        if facts.get(name) != statement[name]:
             raise BadTable("the document's statement must be that of its sums and shares", came="another", where=name)
 
 
@@ -376,12 +398,12 @@ def _strategy(facts: Mapping[str, Any]) -> Strategy:
     return Strategy(domain, unit, facts["shares"], together=facts.get("together"), rows=rows)
 
 
-def _part(found: Any) -> tuple[str, str] | None:
-    if found is None:
+def _part(part: Any) -> tuple[str, str] | None:
+    if part is None:
         return None
-    if not isinstance(found, list) or len(found) != 2 or not all(isinstance(one, str) for one in found):
-        raise BadTable("a part must be a pair of texts", came=type(found).__name__, where="part")
-    return found[0], found[1]
+    if not isinstance(part, list) or len(part) != 2 or not all(isinstance(text, str) for text in part):
+        raise BadTable("a part must be a pair of texts", came=type(part).__name__, where="part")
+    return part[0], part[1]
 
 
 def _sums(release: Noised) -> dict[str, list[int]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
+from utmost.laws.exact.long_work import long_work
 from utmost.publish.releases.clean_release import CleanRelease
 from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import sums_digest
@@ -19,6 +20,7 @@ from utmost.publish.workloads.sums_in_words import read_family
 _ROUNDED = frozenset({"zero_bias", "largest_move", "residual"})
 
 
+@long_work("Checking a clean table")
 def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, Any]) -> CleanRelease:
     """Check that a clean table, and what is said of it, are those of a release by a plan, and of public facts.
 

@@ -56,7 +56,7 @@ class Form(Generic[Value]):
         """The value in a file: see `of`."""
         return self.of(read_json(path, f"{self.noun} must"), str(path))
 
-    def of(self, found: Any, where: str) -> Value:
+    def of(self, document: Any, where: str) -> Value:
         """The value of which a document tells.
 
         Raises:
@@ -64,11 +64,11 @@ class Form(Generic[Value]):
             Unsupported: for another format.
             PromiseBroken: for evidence that proves nothing.
         """
-        check_header(found, self.kind, self.format, self.noun, where=where)
+        check_header(document, self.kind, self.format, self.noun, where=where)
         with fields(self.noun, where):
-            value = self.value(found)
-            expected = self.document(value) | {"utmost": str(found["utmost"])}
-        for name in differing(found, expected, self.rounded):
+            value = self.value(document)
+            expected = self.document(value) | {"utmost": str(document["utmost"])}
+        for name in differing(document, expected, self.rounded):
             required = f"what {self.noun} says must follow from the rest of it"
             raise BadTable(required, came="something else", where=f"{where}, {name!r}")
         return value
@@ -79,17 +79,17 @@ def header(kind: str, form: int) -> dict[str, Any]:
     return {"kind": kind, "format": form, "utmost": __version__}
 
 
-def check_header(found: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
+def check_header(document: Any, kind: str, newest: int, noun: str, oldest: int | None = None, where: str = "") -> None:
     """Check that this is a document of a kind, in a format that is known.
 
     Raises:
         BadTable: for another kind, and a format that is no integer from 1 on.
         Unsupported: for a format above ``newest``, or below ``oldest`` (as ``newest`` when left out).
     """
-    kept = found.get("kind") if isinstance(found, Mapping) else None
-    if kept != kind:
+    known_kind = document.get("kind") if isinstance(document, Mapping) else None
+    if known_kind != kind:
         raise BadTable(f"{noun} must be of the kind {kind!r}", came="another", where=where or "kind")
-    form, place = found.get("format"), f"{where}, 'format'" if where else "format"
+    form, place = document.get("format"), f"{where}, 'format'" if where else "format"
     if type(form) is not int or form < 1:
         raise BadTable(f"{noun} must have a format, an integer from 1 on", came=type(form).__name__, where=place)
     if form > newest:
@@ -101,7 +101,7 @@ def check_header(found: Any, kind: str, newest: int, noun: str, oldest: int | No
 
 
 def differing(
-    found: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
+    document: Mapping[str, Any], expected: Mapping[str, Any], rounded: frozenset[str] = frozenset()
 ) -> list[str]:
     """The names of the fields that two documents do not both have, or in which they are not alike.
 
@@ -110,22 +110,22 @@ def differing(
     """
     return [
         name
-        for name in dict.fromkeys([*expected, *found])
-        if name not in found or name not in expected or not _alike(found[name], expected[name], rounded, name)
+        for name in dict.fromkeys([*expected, *document])
+        if name not in document or name not in expected or not _alike(document[name], expected[name], rounded, name)
     ]
 
 
-def _alike(one: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
+def _alike(value: Any, other: Any, rounded: frozenset[str], name: str) -> bool:
     """Equal, and of the same kinds: 1, 1.0 and true are three things."""
-    if type(one) is not type(other):
+    if type(value) is not type(other):
         return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key], rounded, key) for key in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(_alike(a, b, rounded, name) for a, b in zip(one, other, strict=True))
-    if isinstance(one, float) and name in rounded:
-        return bool(abs(one - other) <= _ROUNDING * abs(other))
-    return bool(one == other)
+    if isinstance(value, dict):
+        return value.keys() == other.keys() and all(_alike(value[key], other[key], rounded, key) for key in value)
+    if isinstance(value, list):
+        return len(value) == len(other) and all(_alike(a, b, rounded, name) for a, b in zip(value, other, strict=True))
+    if isinstance(value, float) and name in rounded:
+        return bool(abs(value - other) <= _ROUNDING * abs(other))
+    return bool(value == other)
 
 
 def plain(value: Any) -> Any:
@@ -211,10 +211,10 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object in which no name stands twice: readers would not agree on which of them counts."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a name that stands twice")
-    return found
+    return members
 
 
 def _no_number(name: str) -> NoReturn:

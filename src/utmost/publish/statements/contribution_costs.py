@@ -1,4 +1,4 @@
-"""What each bound on a person's part costs in noise, and what it cuts: what `at_most` and `per_atom` are chosen by.
+"""What each bound on a person's part costs in noise, and what it cuts: by what at_most, per_atom, in_all are chosen.
 
 The noise of a bound is known before anybody is counted. What it cuts is estimated from contributions: of a public
 sample, which cost no level, or of a release, which is one more release of these persons.
@@ -18,9 +18,10 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, exact_integer, level, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, Geometric
+from utmost.laws.noise.integer_law import IntegerLaw
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting.contributions import AT_MOST, MORE, PER_ATOM
+from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_ATOM
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.releases.plan import plan_release
@@ -39,11 +40,12 @@ class BoundCost(Shown):
     """One bound: what it costs, and what it cuts.
 
     Attributes:
-        bound: on the atoms of a person, or on a person's sum in an atom.
+        bound: on the atoms of a person, or on a person's sum in an atom, or on all of them together.
         margin: of one released cell, known exactly.
         persons: how many persons it cuts; of a release with the bar of its noise.
-        lost: how much it cuts of them: atoms of persons, or of each person's largest sum. Where bounds leave gaps a
-            person is taken to be in the middle of one, and above the largest bound just above it: an estimate.
+        lost: how much it cuts of them: atoms of persons, of each one's largest sum, or of all sums. Where bounds
+            leave gaps a person is taken to be in the middle of one, and above the largest bound just above it: an
+            estimate.
         noise: the standard deviation of a wanted sum.
         loss: how much is lost of it, were the loss spread evenly over the wanted sums, and an atom that is lost
             as full as may be.
@@ -67,7 +69,7 @@ class BoundCosts(Shown):
     """The costs of several bounds; printed, a table that marks the one of the least expected error.
 
     Attributes:
-        name: which bound is chosen, "at_most" or "per_atom".
+        name: which bound is chosen, "at_most", "per_atom" or "in_all".
         rows: of each bound, ascending.
         level: of the tables that are to be published.
         paid: what the contributions were released at; None where they are public.
@@ -146,7 +148,8 @@ def bound_costs(
             `count_contributions` and not released, with ``public=True``.
         domain: of the table that is to be published, where every atom is noised by itself.
         epsilon, alpha: the level of that table, one of the two.
-        at_most, per_atom: the bound that is not to be chosen; 1 when left out.
+        at_most, per_atom: the bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
+            needed: each atom has the noise of that bound alone.
         step: of amounts, as for `count_table`; the bounds are multiples of it.
         family: whose sums are wanted, by the names of its levels: the error is that of one of them; the atoms when left
             out, "" for the total. The more atoms a sum has, the more a loss weighs against noise.
@@ -182,31 +185,47 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
         raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
-    fixed = {AT_MOST: at_most, PER_ATOM: per_atom}
+    fixed = {AT_MOST: at_most, PER_ATOM: per_atom, IN_ALL: None}
+    if histogram.name == IN_ALL and not at_most is per_atom is None:
+        remedy = "Leave at_most= and per_atom= out."
+        raise OutOfRange("what is bounded in all has the noise of that bound", came="another bound", remedy=remedy)
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
         raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
-    each = 1.0 if histogram.name == PER_ATOM or per_atom is None else float(exact(per_atom, PER_ATOM))
+    each = 1.0 if histogram.name != AT_MOST or per_atom is None else float(exact(per_atom, PER_ATOM))
     rows = []
     for place, bound in enumerate(histogram.bounds):
         pair = {**fixed, histogram.name: bound}
-        plan = plan_release(spent, unit=_unit(pair, domain, histogram.neighbours, width), confidence=sure)
+        law, margin = _noise(spent, _unit(pair, domain, histogram.neighbours, width), histogram.name, sure)
         cut = histogram.answer([Fraction(at > place) for at in range(len(needs))], sure)
         lost = histogram.answer([max(Fraction(0), need - bound) * (at > place) for at, need in enumerate(needs)], sure)
-        noise = float(plan.drawn.variance()) * float(width) ** 2 * (domain.size // groups)
+        noise = float(law.variance()) * float(width) ** 2 * (domain.size // groups)
         # The square of an estimate is on average too large by its variance.
         loss = max(0.0, float(lost.exact) ** 2 - lost.variance) if lost.exact > 0 else 0.0
         shown = int(bound) if bound.denominator == 1 else float(bound)
-        rows.append(BoundCost(shown, plan.radius, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
+        rows.append(BoundCost(shown, margin, cut, lost, sqrt(noise), each * sqrt(loss) / groups))
     return BoundCosts(histogram.name, tuple(rows), spent, histogram.level, sure)
 
 
+def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometric | IntegerLaw, int | float]:
+    """The noise of a cell, and its margin; of what is bounded in all that of a strategy's cells, always geometric."""
+    if name == IN_ALL:
+        law = Geometric(unit.per_cell(spent), unit.sensitivity)
+        return law, unit.radius(law.radius(sure))
+    plan = plan_release(spent, unit=unit, confidence=sure)
+    assert isinstance(plan.drawn, IntegerLaw), "counts and amounts in steps are whole"
+    return plan.drawn, plan.radius
+
+
 def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
-    """What one person changes of a table that is counted with these bounds, 1 where one has no value."""
+    """What one person changes of a table that is counted with these bounds, 1 where one has no value.
+
+    What is bounded in all is charged as one atom that has all of it.
+    """
     amount = None if step == 1 else Amount("amount", step)
-    most = Fraction(1) if bounds[PER_ATOM] is None else exact(bounds[PER_ATOM], PER_ATOM)
+    most = next((exact(bounds[name], name) for name in (IN_ALL, PER_ATOM) if bounds[name] is not None), Fraction(1))
     atoms = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
     sensitivity = most if amount is None else amount.steps(most, PER_ATOM)
     return Unit(sensitivity, min(atoms, domain.size), neighbours, amount)
@@ -276,7 +295,7 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
         OutOfRange: for columns of something else.
     """
     name = next(iter(labels), "")
-    if len(labels) != 1 or name not in (AT_MOST, PER_ATOM) or labels[name][-1] != MORE:
+    if len(labels) != 1 or name not in (AT_MOST, PER_ATOM, IN_ALL) or labels[name][-1] != MORE:
         remedy = "Count them by ut.count_contributions."
         raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])

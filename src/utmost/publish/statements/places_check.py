@@ -6,7 +6,8 @@ from typing import Any
 
 from utmost.laws.exact import exact, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.releases.places_statements import places_statement, radius_name
+from utmost.publish.releases.older_words import in_words_of, margin_word
+from utmost.publish.releases.places_statements import places_statement
 from utmost.publish.releases.planar_law import PlanarLaw
 from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.releases.table import rows_origin
@@ -32,7 +33,7 @@ PLACES_ON_TRUST = (
 """What no statement and no table can show."""
 
 
-def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
+def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
     """The law that a statement is about, once everything in it that can be computed has been, and was found equal.
 
     Raises:
@@ -47,39 +48,42 @@ def stated_places(said: Mapping[str, Any]) -> PlanarLaw:
     Traceback (most recent call last):
     utmost.errors.BadTable: radius: what a statement says must follow from its level, unit and cost; ...
     """
-    if not isinstance(said, Mapping):
-        raise wrong_kind("said", "a statement, as a mapping", said)
-    check_header(said, PLACES_KIND, PLACES_FORMAT, "a statement", oldest=1)
+    if not isinstance(statement, Mapping):
+        raise wrong_kind("said", "a statement, as a mapping", statement)
+    check_header(statement, PLACES_KIND, PLACES_FORMAT, "a statement", oldest=1)
     with promise_that_holds():
-        released = names_of(said, "released")
-        declared = exact(field(said, "grid", str), "grid") if field(said, "declared_grid", bool) else None
+        released = names_of(statement, "released")
+        declared = exact(field(statement, "grid", str), "grid") if field(statement, "declared_grid", bool) else None
         law = PlanarLaw(
-            level_of_text(field(said, "epsilon", str)), len(released), exact(field(said, "per", str), "per"), declared
+            level_of_text(field(statement, "epsilon", str)),
+            len(released),
+            exact(field(statement, "per", str), "per"),
+            declared,
         )
-        made = places_statement(
+        expected = places_statement(
             law,
-            stated_confidence(said),
+            stated_confidence(statement),
             released,
-            names_of(said, "public"),
-            stated_rows(said),
-            rows_from=rows_origin(field(said, "rows_from", str)),
-            digest=digest_of(said),
+            names_of(statement, "public"),
+            stated_rows(statement),
+            rows_from=rows_origin(field(statement, "rows_from", str)),
+            digest=digest_of(statement),
         )
-    made["utmost"] = field(said, "utmost", str)
-    if said["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
-        made |= {"format": 1, "declared_grid": said["declared_grid"]}
-    if "name" in said:
-        made |= stated_in_ledger(said, law.level)
-    for name in differing(said, json.loads(json.dumps(made))):
+    expected = in_words_of(statement, expected) | {"utmost": field(statement, "utmost", str)}
+    if statement["format"] == 1:  # which called a grid declared, also where it is the one that the level chooses
+        expected |= {"format": 1, "declared_grid": statement["declared_grid"]}
+    if "name" in statement:
+        expected |= stated_in_ledger(statement, law.level)
+    for name in differing(statement, json.loads(json.dumps(expected))):
         raise does_not_follow(name)
     return law
 
 
-def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> PlanarLaw:
+def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> PlanarLaw:
     """Check that a statement of points follows from itself, and is about this table.
 
     Args:
-        said: the statement.
+        statement: the statement.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -94,6 +98,8 @@ def check_places(said: Mapping[str, Any], table: Any, *, digested: bool = True) 
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
-    law = stated_places(said)
-    check_table(said, table, [radius_name(said["released"])], said["radius"], said["public"], digested=digested)
+    law = stated_places(statement)
+    word = margin_word(statement)
+    name = "_".join([*statement["released"], word])
+    check_table(statement, table, [name], statement[word], statement["public"], digested=digested)
     return law

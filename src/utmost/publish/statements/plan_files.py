@@ -39,8 +39,8 @@ def _value(facts: Mapping[str, Any]) -> Strategy:
     unit, wanted, domain = facts["unit"], facts["wanted"], Domain.of_facts(facts["domain"])
     if not isinstance(wanted, list) or not wanted:
         raise BadTable("a plan must say what is wanted", came="nothing", where="wanted")
-    named = read_wanted(domain, [one["sums"] for one in wanted])
-    workload: Workload = named.reweighted({one["sums"]: one["weight"] for one in wanted})
+    named = read_wanted(domain, [want["sums"] for want in wanted])
+    workload: Workload = named.reweighted({want["sums"]: want["weight"] for want in wanted})
     proved = Unit.of_facts(unit)
     strategy = Strategy.of_facts(facts, proved)
     levels = level_of_text(facts["level"]), level_of_text(facts["tuned_at"])

@@ -4,7 +4,7 @@ Nothing here needs more than what was published, and nothing costs privacy. Rows
 choice made by noisy values would make an error bar hold less often than it says.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -18,6 +18,7 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases.cell_bars import CellBars
+from utmost.publish.releases.older_words import margin_word
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
@@ -99,20 +100,22 @@ class ReleasedTable(Shown):
             raise BadTable(
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
-        said = statement_files.read(beside)
-        if said["kind"] != TABLE_KIND:
+        stated = statement_files.read(beside)
+        if stated["kind"] != TABLE_KIND:
             remedy = (
                 "Its cells stand in the table, with their radii where it has any; utmost verify says what is promised."
             )
-            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(said["kind"], said["kind"])
+            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(
+                stated["kind"], stated["kind"]
+            )
             raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
-        plan, table = stated_plan(said), files.read(spelled)
-        if said["format"] > 1:
+        plan, table = stated_plan(stated), files.read(spelled)
+        if stated["format"] > 1:
             if statement is None:
-                statement_files.check_unchanged(path, said)
-            check_statement(said, table, digested=False)
-        return cls(table, said, plan, _numbers(table, said["released"], plan), _texts(table, said["released"]))
+                statement_files.check_unchanged(path, stated)
+            check_statement(stated, table, digested=False)
+        return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
 
     @property
     def bars(self) -> CellBars:
@@ -273,11 +276,11 @@ class ReleasedTable(Shown):
         return adapter.with_columns(self.table, laid, after)
 
 
-def _path(given: Any, name: str) -> Path:
+def _path(place: Any, name: str) -> Path:
     """A path that is, or is written as, one."""
-    if not isinstance(given, str | Path) or not str(given).strip() or "\0" in str(given) or not Path(given).name:
-        raise wrong_kind(name, "the path of a file", given)
-    return Path(given)
+    if not isinstance(place, str | Path) or not str(place).strip() or "\0" in str(place) or not Path(place).name:
+        raise wrong_kind(name, "the path of a file", place)
+    return Path(place)
 
 
 def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[Fraction]]:
@@ -289,8 +292,8 @@ def _numbers(table: Any, released: Sequence[str], plan: Plan) -> dict[str, list[
     return {name: [exact(cell, name) for cell in column] for name, column in columns.items()}
 
 
-def _texts(table: Any, released: Sequence[str]) -> dict[str, list[str]]:
-    added = {*released, *(f"{name}_radius" for name in released)}
+def _texts(table: Any, said: Mapping[str, Any]) -> dict[str, list[str]]:
+    added = {name + end for name in said["released"] for end in ("", f"_{margin_word(said)}")}
     columns = files.columns(table)
     return {name: ["" if c is None else str(c) for c in cells] for name, cells in columns.items() if name not in added}
 

@@ -23,20 +23,22 @@ _TABLES = Path("table.csv")
 
 
 def write_publication(
-    made: Publication, path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool
+    publication: Publication, path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool
 ) -> dict[str, Any]:
     """Write a release's table and statement, or its document; see `utmost.publish.tables.saving.saved`."""
-    if made.table is None:
+    if publication.table is None:
         raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
-    is_document = form is None and made.document is not None
+    is_document = form is None and publication.document is not None
     out, key = check_destination(path, form, sign, overwrite=overwrite, is_document=is_document)
     if str(out) == PIPE:
-        return _through_pipe(made, form)
+        return _through_pipe(publication, form)
     signer = None if key is None else signer_of(key)
     if is_document and out.suffix.lower() == ".json":
-        return _write_document(made, out, signer, overwrite=overwrite)
+        return _write_document(publication, out, signer, overwrite=overwrite)
     named = _named(out, form)
-    return publish(made.table, made.said, named, None, signer, owner_only=made.owner_only, overwrite=overwrite)
+    return publish(
+        publication.table, publication.said, named, None, signer, owner_only=publication.owner_only, overwrite=overwrite
+    )
 
 
 def check_destination(
@@ -79,16 +81,16 @@ def _named(out: Path, form: str | None) -> Path:
 def _check_pipe(form: str | None) -> None:
     """Check that standard output takes the format: a notebook's takes text alone."""
     files.check_same_kind(_TABLES, Path("table" + files.FORMATS[form or "csv"]))
-    if form in ("feather", "parquet") and getattr(sys.stdout, "buffer", None) is None:
+    if form in ("feather", "parquet", "xlsx") and getattr(sys.stdout, "buffer", None) is None:
         raise Unsupported("standard output takes text here", came=form, where="format")
 
 
-def _through_pipe(made: Publication, form: str | None) -> dict[str, Any]:
+def _through_pipe(publication: Publication, form: str | None) -> dict[str, Any]:
     """The table on standard output; the statement is with the caller."""
-    if made.owner_only:
+    if publication.owner_only:
         raise OutOfRange("true values are kept in a file of their owner", came="standard output", where="path")
     content = io.BytesIO()
-    files.write(made.table, content, Path("table" + files.FORMATS[form or "csv"]))
+    files.write(publication.table, content, Path("table" + files.FORMATS[form or "csv"]))
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(content.getvalue().decode("utf-8"))
@@ -96,18 +98,18 @@ def _through_pipe(made: Publication, form: str | None) -> dict[str, Any]:
         sys.stdout.flush()
         stream.write(content.getvalue())
         stream.flush()
-    return made.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
+    return publication.said({"of": "file", "sha256": sha256(content.getvalue()).hexdigest()})
 
 
-def _write_document(made: Publication, out: Path, signer: Signer | None, *, overwrite: bool) -> dict[str, Any]:
+def _write_document(publication: Publication, out: Path, signer: Signer | None, *, overwrite: bool) -> dict[str, Any]:
     """The whole release as one JSON document, and its signature."""
-    found: dict[str, Any] = {} if made.document is None else made.document()
-    signature, text = signature_path(out), codec.encoded(found)
+    document: dict[str, Any] = {} if publication.document is None else publication.document()
+    signature, text = signature_path(out), codec.encoded(document)
     writers: dict[Path, Writer] = {out: lambda file: file.write(text)}
     if signer is not None:
         signed = signer(text)
         writers[signature] = lambda file: file.write(signed)
-    write_together(writers, owner_only=made.owner_only, overwrite=overwrite)
+    write_together(writers, owner_only=publication.owner_only, overwrite=overwrite)
     if overwrite and signer is None:
         signature.unlink(missing_ok=True)
-    return found
+    return document

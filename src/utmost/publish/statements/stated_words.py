@@ -24,7 +24,7 @@ from utmost.publish.releases.statement_kinds import (
     WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.releases.table_statements import promise_line
-from utmost.publish.releases.together import TogetherPlan, plan_together
+from utmost.publish.releases.together import TogetherPlan, plan_of_way
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
@@ -129,7 +129,7 @@ def table_in_words(said: Mapping[str, Any]) -> StatedRelease:
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
     )
     total, shared = _in_ledger(said, plan.level)
-    divided = _divided(plan.unit.charged)
+    divided = _divided(int(plan.unit.charged))
     return StatedRelease(
         **_common(said, total, plan.level, "released cell"),
         noises=(noise,),
@@ -153,10 +153,13 @@ def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
     if plan.way.kind == "rotated":
         ends = "multiples of 1/2 are kept" if plan.halves == "keep" else "halves are rounded by a fair coin"
         after = f"columns are read off noisy sums and differences; {ends}"
+    if plan.way.kind == "signed":
+        ends = "fractions are kept" if plan.halves == "keep" else "fractions are rounded by a coin"
+        after = f"columns are read off noisy signed sums; {ends}"
     noises = tuple(
         StatedNoise(
             _listed("column", [name]) + ", in each cell",
-            plan.drawn,
+            plan.drawn_for(at),
             f"{level_name(plan.level)} for the cells of one row together",
             _bars(plan.confidence, lambda sure, at=at: _together_radius(plan, sure, at)),
         )
@@ -167,7 +170,7 @@ def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
     return StatedRelease(
         **_common(said, total, plan.level, "released cell"),
         noises=noises,
-        why="the noise of least mean error among those offered for cells that one individual changes together",
+        why=plan.why,
         before=_NO_CHANGE,
         after=after,
         composition=f"{divided}. {shared[0]}".strip() if shared[0] else divided,
@@ -176,8 +179,9 @@ def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
 
 
 def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float:
-    names, way = list(plan.columns), plan.way
-    asked = plan_together(names, plan.level, unit=plan.unit, noise=way.kind, halves=plan.halves, confidence=sure)
+    asked = plan_of_way(
+        plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
+    )
     return asked.radii[at]
 
 

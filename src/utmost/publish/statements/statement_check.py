@@ -23,6 +23,7 @@ from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.gradual_answers import plan_of_answer
 from utmost.publish.releases.lattice import lattice_of
+from utmost.publish.releases.older_words import in_words_of, margin_word
 from utmost.publish.releases.plan import Plan, plan_release
 from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.releases.table import rows_origin
@@ -112,7 +113,7 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(said)
-    radii = [f"{name}_radius" for name in said["released"]]
+    radii = [f"{name}_{margin_word(said)}" for name in said["released"]]
     check_table(said, table, radii, float(plan.radius), _public(said), digested=digested)
     return plan
 
@@ -236,7 +237,7 @@ def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     else:
         origin, digest = rows_origin(_text(said, "rows_from")), digest_of(said)
         made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
-    made["utmost"] = _text(said, "utmost")
+    made = in_words_of(said, made) | {"utmost": _text(said, "utmost")}
     if "name" in said:
         made |= stated_in_ledger(said, plan.level)
     found: dict[str, Any] = json.loads(json.dumps(made))

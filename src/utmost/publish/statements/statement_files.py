@@ -63,7 +63,7 @@ def check_free(source: Path, out: Path | None, sign: Path | None = None, *, over
 
 def publish(
     table: Any,
-    said: Said,
+    report: Said,
     out: Path,
     watch: files.Watch | None = None,
     signer: Signer | None = None,
@@ -75,7 +75,7 @@ def publish(
 
     Args:
         table: what was released.
-        said: gives the statement, once the table is written and its digest known.
+        report: gives the statement, once the table is written and its digest known.
         out: the table's name; the statement's is ``out`` and ``.json``, the signature's that and ``.sig``.
         watch: is shown the rows as they are written.
         signer: signs the bytes of the statement's file.
@@ -89,7 +89,7 @@ def publish(
         Unsupported: where one of them exists.
         OSError: where the disk refuses.
     """
-    writers, statement = table_writers(table, said, out, watch, signer)
+    writers, statement = table_writers(table, report, out, watch, signer)
     write_together(writers, owner_only=owner_only, overwrite=overwrite)
     if overwrite and signer is None:
         signature_path(sidecar_path(out)).unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def publish(
 
 
 def table_writers(
-    table: Any, said: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
+    table: Any, report: Said, out: Path, watch: files.Watch | None = None, signer: Signer | None = None
 ) -> tuple[dict[Path, Writer], dict[str, Any]]:
     """What writes a table, its statement and its signature, in this order, as `publish` does; and the statement.
 
@@ -108,10 +108,10 @@ def table_writers(
     text = bytearray()
 
     def write_table(file: BinaryIO) -> None:
-        files.write(table, file, out, watch)
+        files.write(table, file, out, watch, _within(report, out))
         file.seek(0)
         digest = _sha256(file)
-        statement.update(said({"of": "file", "sha256": digest}))
+        statement.update(report({"of": "file", "sha256": digest}))
         text.extend(codec.encoded(statement))
 
     # The statement gets its name first: a table never stands without it, whatever is cut off.
@@ -122,7 +122,14 @@ def table_writers(
     return writers, statement
 
 
-def check_repeated(table: Any, out: Path) -> dict[str, str]:
+def _within(report: Said, out: Path) -> dict[str, Any]:
+    """What stands in the file itself: the statement without the digest of the file, where it has a place for it."""
+    if files.ending_of(out) not in files.EXCEL:
+        return {}
+    return {name: fact for name, fact in report({}).items() if name != "table"}
+
+
+def check_repeated(table: Any, report: Said, out: Path) -> dict[str, str]:
     """Check that a file that is there already is the one that this table would be written as.
 
     Returns:
@@ -132,7 +139,7 @@ def check_repeated(table: Any, out: Path) -> dict[str, str]:
         Unsupported: where it is another file.
     """
     with tempfile.TemporaryFile(dir=out.parent) as again, out.open("rb") as there:
-        files.write(table, again, out)
+        files.write(table, again, out, statement=_within(report, out))
         again.seek(0)
         digest = _sha256(again)
         if digest != _sha256(there):
@@ -151,16 +158,16 @@ def read(path: Path | str) -> dict[str, Any]:
     Raises:
         BadTable, Unsupported: for a file that is no such statement, and for a format that is not known.
     """
-    found: dict[str, Any] = codec.read_json(Path(path), "a statement must")
-    kind = found.get("kind") if isinstance(found, dict) else None
+    statement: dict[str, Any] = codec.read_json(Path(path), "a statement must")
+    kind = statement.get("kind") if isinstance(statement, dict) else None
     if isinstance(kind, str) and kind in FORMATS:
         newest, oldest = FORMATS[kind]
-        codec.check_header(found, kind, newest, "a statement", oldest=oldest, where=str(path))
+        codec.check_header(statement, kind, newest, "a statement", oldest=oldest, where=str(path))
     else:
         came = "a document of no kind" if not isinstance(kind, str) else f"one of the kind {kind[:60]!r}"
         remedy = "A statement stands beside its table, as the table's name and .json; a release by a plan is one file."
         raise BadTable("the file must hold the statement of a release", came=came, where=str(path), remedy=remedy)
-    return found
+    return statement
 
 
 def statement_beside(table: Path) -> Path:
@@ -201,10 +208,10 @@ def check_unchanged(table: Path, statement: dict[str, Any]) -> None:
 
 
 def _sha256(file: BinaryIO) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while block := file.read(1 << 20):
-        found.update(block)
-    return found.hexdigest()
+        digest.update(block)
+    return digest.hexdigest()
 
 
 _MAKE = "Make one with: openssl genpkey -algorithm ed25519 -out curator.pem"

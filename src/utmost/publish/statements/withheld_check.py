@@ -12,6 +12,7 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
+from utmost.publish.releases.older_words import columns_of_today, margin_word
 from utmost.publish.releases.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
@@ -78,7 +79,7 @@ def unsummed_release(release: Mapping[str, Any]) -> WorkloadRelease:
     """
     parts = unsummed_parts(release)
     computed = WorkloadRelease(**{name: part for name, part in parts.items() if name != "weights"})
-    expected = json.loads(json.dumps(without_digests(workload_statement(computed))))
+    expected = json.loads(json.dumps(without_digests(workload_statement(computed, release["format"]))))
     for _ in differing(release, expected | {"utmost": stated_field(release, "utmost", str)}):
         raise does_not_follow("release")
     return computed
@@ -115,7 +116,7 @@ def check_withheld(
             the release's; and with the release for any cell that is not as the rule makes it.
     """
     described = stated_withheld(statement)
-    columns = files.columns(table)
+    columns = columns_of_today(statement["release"], files.columns(table))
     _check_columns(statement, described, columns)
     marks = [mark for name in described.released for mark in columns[f"{name}_mark"]]
     if marks.count(SHOWN) != described.shown:
@@ -137,7 +138,7 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable, colum
         release, rows = statement["release"], statement["release"]["rows"]
         expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_radius")}
         expected |= {name: [] for name in release["public"]}
-        fixed = {f"{name}_radius": [release["radius"]] * rows for name in release["released"]}
+        fixed = {f"{name}_radius": [release[margin_word(release)]] * rows for name in release["released"]}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
         raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
@@ -178,6 +179,7 @@ def _check_made_of(
     again: WithheldTable | None = None
     if isinstance(release, WorkloadRelease) and described.family is not None:
         again = release.withheld(described.rule, _families(release, described.families))[described.family]
+        again = replace(again, release=without_digests(workload_statement(release, statement["release"]["format"])))
     elif isinstance(release, ReleasedTable) and described.family is None:
         again = release.withheld(described.rule)
     if again is None:
@@ -186,7 +188,7 @@ def _check_made_of(
     expected["utmost"], expected["release"]["utmost"] = statement["utmost"], statement["release"]["utmost"]
     for name in differing(statement, expected):
         raise BadTable("a withheld table must be made of the release", came="another", where=name)
-    for name, cells in files.columns(again.table).items():
+    for name, cells in columns_of_today(statement["release"], files.columns(again.table)).items():
         if any(map(_unlike, columns[name], cells)):
             required = "just the cells that the rule names must be missing, and the others as in the release"
             raise BadTable(required, came="another table", where=f"column {name!r}")

@@ -8,7 +8,9 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
 from utmost.publish.releases import WorkloadRelease
+from utmost.publish.releases.older_words import columns_of_today
 from utmost.publish.releases.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.releases.workload_statements import workload_facts
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.tables import files, table_formats
 
@@ -21,7 +23,13 @@ ON_TRUST_OF_SUMS = (
 """What no release by a plan can show."""
 
 
-_TABLES = (*(ending for ending in files.TEXT if ending), *files.PARQUET, *files.JSON_LINES, *files.FEATHER)
+_TABLES = (
+    *(ending for ending in files.TEXT if ending),
+    *files.PARQUET,
+    *files.JSON_LINES,
+    *files.FEATHER,
+    *files.EXCEL,
+)
 
 
 @checked
@@ -51,10 +59,10 @@ def read_workload(path: Path | str) -> WorkloadRelease:
     place = Path(possible_path(path, "path"))
     if files.ending_of(place) in _TABLES:
         return _of_table(place)
-    found = codec.read_json(place, "a workload release must")
-    if not isinstance(found, dict):
-        raise BadTable("a workload release must be a JSON object", came=type(found).__name__, where=str(path))
-    return WorkloadRelease.of_facts(found)
+    document = codec.read_json(place, "a workload release must")
+    if not isinstance(document, dict):
+        raise BadTable("a workload release must be a JSON object", came=type(document).__name__, where=str(path))
+    return WorkloadRelease.of_facts(document)
 
 
 def _of_table(place: Path) -> WorkloadRelease:
@@ -73,32 +81,32 @@ def is_workload(path: Path) -> bool:
     """Whether a file is named as JSON and says that it is a workload release."""
     if path.suffix.lower() != ".json":
         return False
-    found = codec.read_json(path, "a release must")
-    return isinstance(found, Mapping) and found.get("kind") == WORKLOAD_KIND
+    document = codec.read_json(path, "a release must")
+    return isinstance(document, Mapping) and document.get("kind") == WORKLOAD_KIND
 
 
-def check_workload_table(said: Mapping[str, Any], table: Any) -> WorkloadRelease:
+def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRelease:
     """Check that a table is what the release beside it makes it, cell for cell.
 
     Args:
-        said: what `WorkloadRelease.save` wrote beside the table.
+        statement: what `WorkloadRelease.save` wrote beside the table.
         table: as it was read from its file.
 
     Raises:
         BadTable: where a column or a cell is another, and for a release that does not follow from itself.
     """
-    found, family = said.get("release"), said.get("family")
-    if not isinstance(found, Mapping):
+    facts, family = statement.get("release"), statement.get("family")
+    if not isinstance(facts, Mapping):
         raise BadTable("a table of sums must have its release beside it", came="none", where="release")
-    release = check_workload(found)
-    asked: Any = family
+    release = check_workload(facts)
+    wanted: Any = family
     try:
         if not isinstance(family, str):
-            asked = [tuple(one) if isinstance(one, list) else one for one in family or ()]
-        expected = table_formats.as_columns(release[asked])
+            wanted = [tuple(level_name) if isinstance(level_name, list) else level_name for level_name in family or ()]
+        expected = table_formats.as_columns(release[wanted])
     except (UtmostError, TypeError) as error:
         raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
-    columns = table_formats.as_columns(table)
+    columns = columns_of_today(facts, table_formats.as_columns(table))
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
     for name, column in expected.items():
@@ -139,7 +147,7 @@ def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
     computed = WorkloadRelease(
         release.strategy, release.level, release.confidence, release.measured, release.kind, release.part
     )
-    expected = json.loads(json.dumps(computed.facts())) | {"utmost": facts.get("utmost")}
+    expected = json.loads(json.dumps(workload_facts(computed, facts["format"]))) | {"utmost": facts.get("utmost")}
     for name in codec.differing(facts, expected):
         remedy = "Ask the curator for the release as it was published."
         required = "what a release says must follow from its level, unit, domain and sums"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import BadTable
+from utmost.laws.exact.long_work import tell
 from utmost.publish.tables import dataframes, files
 from utmost.publish.tables.adapters import adapter_of, check_there
 from utmost.publish.tables.bounding import Progress
@@ -52,6 +53,7 @@ class Events:
         for batch in self.batches():
             yield batch
             done += len(next(iter(batch.values())))
+            tell(done, self.rows)
             if progress is not None:
                 progress(done, self.rows)
 

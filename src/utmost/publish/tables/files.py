@@ -1,7 +1,7 @@
 """Table files by their ending: which reader a path goes to."""
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from utmost.errors import Unsupported
 from utmost.provided import provided
-from utmost.publish.tables import csv_table, parquet, table_formats
+from utmost.publish.tables import csv_table, parquet, spreadsheets, table_formats
 from utmost.publish.tables.csv_table import CsvPieces, CsvTable, Piece
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.extra import extra
@@ -21,7 +21,15 @@ PARQUET = parquet.ENDINGS
 TEXT = (".csv", ".tsv", ".txt", "")
 JSON_LINES = (".jsonl", ".ndjson")
 FEATHER = (".feather", ".arrow", ".ipc")
-FORMATS = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "feather": ".feather", "parquet": ".parquet"}
+EXCEL = spreadsheets.ENDINGS
+FORMATS = {
+    "csv": ".csv",
+    "tsv": ".tsv",
+    "jsonl": ".jsonl",
+    "feather": ".feather",
+    "parquet": ".parquet",
+    "xlsx": ".xlsx",
+}
 """Formats by name, each with the ending that stands for it."""
 
 LARGE = 1 << 27
@@ -51,6 +59,8 @@ def read(path: Path) -> Any:
         return table_formats.read_feather(path)
     if ending in JSON_LINES:
         return table_formats.read_json_lines(TextFile.of(path))
+    if ending in EXCEL:
+        return spreadsheets.read(path)
     if ending not in TEXT:
         wanted = ", ".join(FORMATS.values())
         remedy = "Convert it to CSV or Parquet."
@@ -104,13 +114,25 @@ def brought(path: Path, *, by_item: bool = False) -> Any:
     return provided("lake_relation")(large.files, large.folders).native
 
 
-def write(table: Any, file: BinaryIO, path: Path, watch: Watch | None = None) -> None:
-    """Write the table into an open file that will have this name, in the format that its ending says."""
-    if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER):
+def write(
+    table: Any, file: BinaryIO, path: Path, watch: Watch | None = None, statement: Mapping[str, Any] | None = None
+) -> None:
+    """Write the table into an open file that will have this name, in the format that its ending says.
+
+    Args:
+        table: of any kind.
+        file: that is open for bytes.
+        path: its name.
+        watch: is shown the rows as they are written.
+        statement: what is said of the table, for a format that has a place for it.
+    """
+    if path.suffix.lower() == GZ and ending_of(path) not in (*PARQUET, *FEATHER, *EXCEL):
         with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
             return write(table, packed, path.with_suffix(""), watch)  # type: ignore[arg-type]
     ending = ending_of(path)
-    if isinstance(table, WrittenByPieces):
+    if ending in EXCEL:
+        spreadsheets.write(_cells(table), file, statement or {})
+    elif isinstance(table, WrittenByPieces):
         written = table.written(file)
         _write_pieces(written if watch is None else watch(written, table.rows), file)
     elif is_engine_frame(table) and ending in PARQUET:
@@ -168,11 +190,13 @@ def check_same_kind(source: Path, out: Path) -> None:
         Unsupported: for an ending that no writer knows or whose package is missing, and for one of another kind than a
             large file's.
     """
-    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER):
+    if ending_of(out) not in (*PARQUET, *TEXT, *JSON_LINES, *FEATHER, *EXCEL):
         wanted = ", ".join(FORMATS.values())
         raise Unsupported("a table is written in a format that is known", came=out.name, remedy=f"End it in {wanted}.")
     if ending_of(out) in (*PARQUET, *FEATHER):
         extra("pyarrow", "tables")
+    if ending_of(out) in EXCEL:
+        extra("xlsxwriter", spreadsheets.EXTRA)
     if source.is_dir() and out.suffix.lower() not in PARQUET:
         remedy = f"Give a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files is written as one", came=out.name, remedy=remedy)
@@ -183,6 +207,17 @@ def check_same_kind(source: Path, out: Path) -> None:
             raise Unsupported(
                 "a large file is written as it was read", came=out.name, remedy=f"Give a name that ends in {wanted}."
             )
+
+
+def _cells(table: Any) -> Mapping[str, list[Any]]:
+    """Any table as columns; of an engine's frame or of pieces as they come."""
+    if is_engine_frame(table):
+        table = engine_frame(table)
+        batches = [batch.to_pydict() for batch in table.batches()]
+        return {name: [cell for batch in batches for cell in batch[name]] for name in table.schema().names}
+    if isinstance(table, WrittenByPieces):
+        return dict(zip(table.names, map(list, zip(*table.shown, strict=True)), strict=True))
+    return columns(table)
 
 
 def _write_pieces(pieces: Iterable[Piece], file: BinaryIO) -> None:

@@ -47,9 +47,9 @@ def saved(
     """Write a publication; every ``save`` is this.
 
     Args:
-        path: the file: .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet, where the release is one document
-            also .json; "-" for standard output, where the statement is only returned.
-        format: "csv", "tsv", "jsonl", "feather" or "parquet", where the ending does not say it.
+        path: the file: .csv, .tsv, .jsonl (each also with .gz), .feather, .parquet, .xlsx, where the release is one
+            document also .json; "-" for standard output, where the statement is only returned.
+        format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", where the ending does not say it.
         sign: a file with the Ed25519 key that signs the statement.
         overwrite: whether files of these names give way; they come back where something fails.
 

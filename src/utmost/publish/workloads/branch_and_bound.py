@@ -18,6 +18,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Floats, Level, Number, checked, exact, level, natural
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks, precision
@@ -97,6 +98,7 @@ class _Box:
 
 
 @checked
+@long_work("Certifying shares")
 def certified_shares(
     workload: Workload,
     unit: Unit,

@@ -6,6 +6,7 @@ from typing import Any
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.least_error import AIMS
 from utmost.publish.workloads.marginal_search import wants_marginals, wants_tables
@@ -20,6 +21,7 @@ _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy 
 
 
 @checked
+@long_work("Searching for a strategy")
 def strategy(
     wanted: Workload,
     unit: Unit,

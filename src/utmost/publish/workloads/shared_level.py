@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import Floats, Level, Number, checked, checked_parts, exact, level, round_up, wrong_kind
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.workload_strategy import Strategy
 
@@ -98,6 +99,7 @@ class SharedLevel(Shown):
 
 
 @checked
+@long_work("Sharing a level")
 def share_level(
     strategies: Mapping[str, Strategy],
     *,

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import checked
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import label_text, plain
@@ -77,7 +77,11 @@ class PairAxis:
 
         Raises:
             OutOfRange: for a unit of an odd number of cells; as `of`.
+            Unsupported: for cells that are bounded in all: that bound is of each cell by itself.
         """
+        if unit.in_all is not None:
+            remedy = "Leave together= out, or count without in_all=."
+            raise Unsupported("rows that change together have no bound in all", came=f"{unit!r}", remedy=remedy)
         if unit.cells % 2:
             remedy = "Pass Unit(s, 2) where one individual changes the two atoms of one row, each by at most s."
             required = "an individual must change both atoms of whole rows"

@@ -76,6 +76,6 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     """
     if unit.cells % 2:
         raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
-    scale = room_of_rows(unit, unit.charged if rows is None else rows).scale
+    scale = room_of_rows(unit, int(unit.charged) if rows is None else rows).scale
     row, wide = level.scaled(Fraction(2, unit.charged) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

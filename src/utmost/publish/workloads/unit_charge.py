@@ -11,6 +11,8 @@ units of the sensitivity, with k cells, n atoms, m = min(k, n) and b = min(m, n 
     change-one                        2m (R + e_0)
     change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
 
+Where all atoms together are changed by at most P, m is P/s if that is less, and a part of an atom is left over.
+
 The second is attained by c less -c. In the third, one individual leaves b atoms and enters m others, so that a total,
 of which everybody is one part, moves by m - b alone: a replacement leaves it where it was. The proofs are in
 docs/theory/workloads.md.
@@ -19,7 +21,7 @@ docs/theory/workloads.md.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
@@ -98,10 +100,10 @@ def charge_of(
         return _rows_reached(unit, pair.rows.size) * 2 * max(sums, differences) / unit.charged
     if rows is not None:
         present, _ = _reached(unit, domain.size)
-        return rows.charge(shares) * Fraction(present, unit.cells)
+        return rows.charge(shares) * present / (unit.reach / unit.sensitivity)
     total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
     rest = sum(shares.values(), Fraction(0)) - total
-    return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / unit.charged
+    return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / Fraction(unit.charged)
 
 
 def check_charge(
@@ -153,8 +155,8 @@ def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
     """
     present, left = _reached(unit, atoms)
     if not _leaves_totals(unit):
-        return (Room(Fraction(unit.cells, present)),)
-    apart = Room(Fraction(unit.charged, present + left))
+        return (Room(unit.reach / unit.sensitivity / present),)
+    apart = Room(Fraction(unit.charged) / (present + left))
     if not left:
         return (apart,)
     return (TOTAL_FREE,) if present == left else (TOTAL_FREE, apart)
@@ -168,12 +170,12 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
     present, left = _reached(unit, domain.size)
     if _leaves_totals(unit) and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
-    return Room(Fraction(unit.charged, _factors(unit, domain.size)[0][0]))
+    return Room(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
 
 
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
-    return Room(Fraction(unit.charged, 2 * _rows_reached(unit, rows)))
+    return Room(Fraction(unit.charged) / (2 * _rows_reached(unit, rows)))
 
 
 def check_apart(unit: Unit, part: object) -> None:
@@ -212,6 +214,8 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     present, left = _reached(unit, domain.size)
     if not (_leaves_totals(unit) and left):
         return True
+    if left < present != int(present):
+        return False  # an atom with a part of a change has no room for the other record's
     measured = [family for family in families if not is_total(domain, family)]
     if any(map(is_tents, measured)) or any(map(is_difference, measured)):
         return False
@@ -221,7 +225,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
         ends = [] if coarsest is None else axis.group_starts(coarsest)[1:].tolist()
         split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
         one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
-    return max(one_side, other_side) >= present and min(one_side, other_side) >= left
+    return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)
 
 
 def _leaves_totals(unit: Unit) -> bool:
@@ -229,18 +233,21 @@ def _leaves_totals(unit: Unit) -> bool:
     return unit.neighbours == "change-one" and unit.nonnegative
 
 
-def _reached(unit: Unit, atoms: int) -> tuple[int, int]:
-    """How many atoms one individual can be in, and how many others one record less may leave."""
-    present = min(unit.cells, atoms)
+def _reached(unit: Unit, atoms: int) -> tuple[Fraction, Fraction]:
+    """How many whole changes one individual can make, and how many others one record less may leave.
+
+    Where all atoms together are bounded, one atom may have a part of a change.
+    """
+    present = min(unit.reach / unit.sensitivity, Fraction(atoms))
     return present, min(present, atoms - present)
 
 
-def _factors(unit: Unit, atoms: int) -> tuple[tuple[int, int], ...]:
+def _factors(unit: Unit, atoms: int) -> tuple[tuple[Fraction, Fraction], ...]:
     """By how much the rest and the total are multiplied in each closed form, of which the largest is the charge."""
     present, left = _reached(unit, atoms)
     if _leaves_totals(unit):
         return (present, present), (present + left, present - left)
-    times = present * (unit.charged // unit.cells)
+    times = present * unit.charged * unit.sensitivity / unit.reach
     return ((times, times),)
 
 
@@ -249,4 +256,4 @@ def _rows_reached(unit: Unit, rows: int) -> int:
     whole = unit.cells // 2
     if _leaves_totals(unit):
         return min(2 * whole, rows)
-    return min(whole, rows) * (unit.charged // unit.cells)
+    return min(whole, rows) * (int(unit.charged) // unit.cells)

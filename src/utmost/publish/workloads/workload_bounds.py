@@ -20,6 +20,7 @@ import numpy as np
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.bound_inequalities import (
@@ -62,6 +63,7 @@ _CHARGED = "|change of a combination| times level, added up, is at most epsilon 
 
 
 @checked
+@long_work("Searching for bounds")
 def bounds_of(
     workload: Workload,
     unit: Unit,
@@ -155,8 +157,11 @@ def _is_even(domain: Domain, family: Family) -> bool:
 
 
 def _per_answer_words(unit: Unit) -> str:
-    whole = "" if unit.sensitivity.denominator == 1 else "; of what is added only 0 and the sensitivity are used"
-    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_ADDS}{whole}"
+    is_whole = unit.sensitivity.denominator == unit.reach.denominator == 1
+    whole = "" if is_whole else "; of what is added only 0 and the sensitivity are used"
+    in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
+    adds = f"{_ADDS}{in_all}{whole}"
+    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {adds}"
 
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> str:
@@ -183,7 +188,7 @@ def _family_words(
     if isinstance(certificate, TangentLevels):
         return "the families given, with one level for each family"
     room = room_around(workload.domain, unit, families)
-    if is_alike(workload) and not room.free and min(unit.cells, workload.domain.size) == 1:
+    if is_alike(workload) and not room.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
         return "the families given, every group with a level of its own"
     if len(workload.domain.axes) > 1 and any(axis.blocks is None for axis in workload.domain.axes):
         return "the families given, of groups of one size, with one level for each family"
@@ -207,7 +212,7 @@ def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
         touched = sum(weight * (change.up + change.down) for weight, change in changes)
         return on_total * sqrt(moved) + elsewhere * sqrt(max(0.0, (touched - moved) / max(1, n - 1)))
 
-    most = min(unit.cells, n)
+    most = min(unit.whole_cells, n)
     downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
     tried = {Directions(1), Directions(most)} | {
         Directions(

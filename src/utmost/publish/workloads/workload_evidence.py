@@ -1,7 +1,7 @@
 """Lower bounds on the error of a workload as values, and their check from workload and certificate; no solver here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import inf, lcm, prod
@@ -11,6 +11,7 @@ import numpy as np
 
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import Array, Level, checked, round_down, round_up
+from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axis_sums import AxisSums, Groups
@@ -107,6 +108,7 @@ class WorkloadBounds(Shown):
 
 
 @checked
+@long_work("Checking bounds")
 def check_lower_bounds(bounds: WorkloadBounds) -> None:
     """Compute every bound again from the workload and its certificate, exactly.
 
@@ -185,7 +187,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
     """
     if unit.neighbours == "add-remove" or unit.nonnegative:
         return unit, level
-    return Unit(unit.sensitivity, unit.cells), level.scaled(Fraction(1, 2))
+    return replace(unit, neighbours="add-remove"), level.scaled(Fraction(1, 2))
 
 
 def chord_of(
@@ -214,14 +216,14 @@ def level_of_atoms(unit: Unit, level: Level) -> Level:
 
 def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDirections) -> None:
     """An individual must be able to go there."""
-    down = unit.cells if unit.neighbours == "change-one" else 0
-    if any(change.up > unit.cells or change.down > down for change, _ in mixed(certificate)):
+    down = unit.whole_cells if unit.neighbours == "change-one" else 0
+    if any(change.up > unit.whole_cells or change.down > down for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many atoms", came=f"{certificate}", where=kind)
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
     """Of each part the mean over its answers of what no mechanism is below."""
-    whole = unit.sensitivity.denominator == 1
+    whole = unit.sensitivity.denominator == unit.reach.denominator == 1
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
@@ -229,7 +231,8 @@ def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction
         for size, answers in part.sizes(workload.domain).items():
             atoms = min(size, unit.cells)
             if atoms not in known:
-                known[atoms] = answer_below(level, unit.sensitivity * atoms, whole)
+                most = min(unit.sensitivity * atoms, unit.reach if whole else unit.sensitivity * unit.whole_cells)
+                known[atoms] = answer_below(level, most, whole)
             total += answers * known[atoms]
         means.append(total / part.answers)
     return means

@@ -444,7 +444,7 @@ def _table(chosen: Strategy) -> str:
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = added_to_one(chosen.shares, chosen.pair)
-    lines = [aligned([["measured", "share" if plain else f"share of 1/{chosen.unit.charged}"], *measured])]
+    lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances

@@ -1,0 +1,374 @@
+r"""Families of blocks that hold every two categories equally often: so few that the number of one is a short report.
+
+**Balance.** Blocks B of d of k categories with weights w_B that sum to 1 are *balanced* where every two categories x, y
+are together in a block of weight
+
+.. math:: \sum_{B \ni x, y} w_B = \frac{d (d-1)}{k (k-1)}.
+
+Then every category is in blocks of weight d/k. All sets of d are such a family; what reports of them tell, those of any
+balanced family tell, since estimates and their variances ask for pairs alone: docs/theory/local-protocols.md.
+
+**A short one.** Categories are the residues modulo k, and a family is made of a few *bases* A_i, each multiplied by
+some units u and shifted by every residue. Such a family is balanced where for each difference the weighted number of
+pairs of the u A_i with it is d(d-1)/(k-1). Multipliers make the differences of one orbit equally frequent, so there is
+one equation for each orbit, and bases that satisfy them all with positive weights are a vertex of a linear program over
+random ones: no more bases than equations. For a prime k one base is enough, and there are k(k-1)/2 blocks.
+
+Source: [park2023] (block designs), [gentle2025] (nothing else is optimal), [pan2026] (at most k(k-1)/2 + 1 weighted
+blocks suffice).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
+from math import comb, gcd, lgamma, log, log1p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
+from utmost.laws.exact import Floats, as_array, exact, natural, objects
+from utmost.laws.exact.linear_algebra import independent, solve_lifted
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs import LinearProgram, solve
+
+_MOST_CATEGORIES = 1 << 15
+# Beyond so many categories a report may be a bit or two longer where the search would be long.
+_MODERATE = 1024
+_FEW_CLASSES, _MANY_CLASSES = 128, 300
+_BATCHES, _SPARE = 3, 40
+# A point this far from the mean of random points, in deviations, lies in the hull of many more than the program has.
+_FAR = 2.0
+
+Group = frozenset[int]
+"""A group of units modulo k."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BlockFamily(Shown):
+    """A balanced family of blocks, made of bases by multiplying and shifting them modulo k; checked exactly.
+
+    Block (i r + j) k + b holds the categories u_j a + b modulo k for the a of base i, where there are r multipliers.
+
+    Args:
+        categories: k, from 2 on.
+        size: d, from 1 to k - 1.
+        multipliers: units u_j modulo k.
+        bases: of d different residues each.
+        weights: of the bases, positive and summing to 1; all blocks of one base are equally likely.
+
+    Raises:
+        OutOfRange: for what is no such family, and for one that is not balanced.
+
+    >>> fano = BlockFamily(7, 3, (1,), ((0, 1, 3),), (1,))
+    >>> fano.count, fano.bits, fano.block(2)
+    (7, 3, (2, 3, 5))
+    """
+
+    categories: int
+    size: int
+    multipliers: tuple[int, ...] = field(hash=False)
+    bases: tuple[tuple[int, ...], ...] = field(hash=False)
+    weights: tuple[Fraction, ...]
+
+    _shown = ("categories", "size", "count", "bits")
+
+    def __post_init__(self) -> None:
+        k = natural(self.categories, "categories", least=2, most=_MOST_CATEGORIES)
+        d = natural(self.size, "size", 1, k - 1)
+        multipliers = tuple(natural(u, "multiplier", 1, k - 1) for u in self.multipliers)
+        bases = tuple(tuple(sorted(natural(a, "residue", 0, k - 1) for a in base)) for base in self.bases)
+        weights = tuple(exact(weight, "weight") for weight in self.weights)
+        for name, value in (("multipliers", multipliers), ("bases", bases), ("weights", weights)):
+            object.__setattr__(self, name, value)
+        if not multipliers or any(gcd(u, k) > 1 for u in multipliers):
+            raise OutOfRange("multipliers must be units modulo the number of categories", came="others", where="family")
+        if not bases or any(len(base) != d or len(set(base)) != d for base in bases):
+            raise OutOfRange(f"every base must have {d} different residues", came="another", where="family")
+        if len(weights) != len(bases) or sum(weights) != 1 or min(weights) <= 0:
+            raise OutOfRange("each base must have a positive weight, and they must sum to 1", came="others")
+        if not self._is_balanced():
+            raise OutOfRange("every two categories must be together in blocks of one weight", came="others")
+
+    def _is_balanced(self) -> bool:
+        k, shifts = self.categories, np.arange(self.categories)
+        inverses = [pow(u, -1, k) for u in self.multipliers]
+        sums = []
+        for base in self.bases:
+            pairs = differences(base, k)
+            sums.append(sum((pairs[inverse * shifts % k] for inverse in inverses), np.zeros(k, np.int64))[1:])
+        columns, each = np.unique(np.array(sums), axis=1), Fraction(self.size * (self.size - 1), k - 1)
+        wanted = each * len(self.multipliers)
+        return all(sum(w * int(c) for w, c in zip(self.weights, column, strict=True)) == wanted for column in columns.T)
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are."""
+        return len(self.bases) * len(self.multipliers) * self.categories
+
+    @property
+    def bits(self) -> int:
+        """The length of the number of a block."""
+        return (self.count - 1).bit_length()
+
+    @property
+    def bits_of_sets(self) -> int:
+        """The length of the number of a set, where all sets of so many categories are reports."""
+        return (comb(self.categories, self.size) - 1).bit_length()
+
+    def block(self, number: int) -> tuple[int, ...]:
+        """The categories of a block, ascending."""
+        base, at, shift = self.parts(natural(number, "number", 0, self.count - 1))
+        u = self.multipliers[at]
+        return tuple(sorted((u * a + shift) % self.categories for a in self.bases[base]))
+
+    def parts(self, numbers: Any) -> tuple[Any, Any, Any]:
+        """Base, multiplier (by its place) and shift of blocks by their numbers."""
+        group, shift = numbers // self.categories, numbers % self.categories
+        return group // len(self.multipliers), group % len(self.multipliers), shift
+
+    def blocks(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Every block, with the weight of itself."""
+        share = self.categories * len(self.multipliers)
+        return ((self.weights[number // share] / share, self.block(number)) for number in range(self.count))
+
+    def least_common(self, other: "BlockFamily") -> int:
+        """The fewest categories that a block of this family and one of the other have in common."""
+        k, theirs = self.categories, np.fft.rfft(_multiplied(other))
+        return min(
+            int(np.rint(np.fft.irfft(spectrum.conj() * theirs, k)).min()) for spectrum in np.fft.rfft(_multiplied(self))
+        )
+
+
+def _multiplied(family: BlockFamily) -> NDArray[np.float64]:
+    """The indicators of the multiplied bases, a row each."""
+    k = family.categories
+    return np.array([_indicator([u * a % k for a in base], k) for base in family.bases for u in family.multipliers])
+
+
+@lru_cache(maxsize=8)
+def indicators(family: BlockFamily) -> NDArray[np.bool_]:
+    """Which residues each base has, shape (bases, k)."""
+    return np.array([_indicator(base, family.categories) for base in family.bases], np.bool_)
+
+
+def _indicator(base: Iterable[int], categories: int) -> NDArray[np.float64]:
+    members = np.zeros(categories)
+    members[list(base)] = 1
+    return members
+
+
+def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
+    """How many ordered pairs of a base have each difference, shape (k,).
+
+    By Fourier transform in floats: the numbers are below 2^15, and its error far below a half.
+    """
+    spectrum = np.abs(np.fft.rfft(_indicator(base, categories))) ** 2
+    return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def balanced_family(categories: int, size: int) -> BlockFamily:
+    """A balanced family of blocks of d of k categories, of about k(k-1)/2 blocks or fewer.
+
+    The bases are found by a search that is the same each time, but may differ between versions of this library: what
+    clients and collector share is the family itself.
+
+    Raises:
+        OutOfRange: for fewer than two categories, and a size that is not from 1 to k - 1.
+        Unsupported: beyond 2^15 categories, and where no family was found.
+
+    Cost: seconds for a thousand categories; up to a minute for ten thousand, or where d is 3.
+
+    >>> family = balanced_family(101, 27)
+    >>> family.count, family.bits, family.bits_of_sets
+    (5050, 13, 82)
+    """
+    k = natural(categories, "categories", least=2)
+    d = natural(size, "size", 1, k - 1)
+    if k > _MOST_CATEGORIES:
+        raise Unsupported("blocks are made of at most 2^15 categories", came=k, remedy="Use SubsetSelection.")
+    if d > k // 2:
+        other = balanced_family(k, k - d)
+        bases = tuple(tuple(sorted(set(range(k)) - set(base))) for base in other.bases)
+        return BlockFamily(k, d, other.multipliers, bases, other.weights)
+    if d == 1:
+        return BlockFamily(k, 1, (1,), ((0,),), (Fraction(1),))
+    if d == 2:
+        halves = range(1, k // 2 + 1)
+        pairs = tuple(Fraction(1 if 2 * x == k else 2, k - 1) for x in halves)
+        return BlockFamily(k, 2, (1,), tuple((0, x) for x in halves), pairs)
+    for multipliers, stabiliser in _candidates(k):
+        mixture = _mixture(k, d, multipliers, stabiliser)
+        if mixture is not None:
+            cosets = tuple(_representatives(k, multipliers, stabiliser))
+            return BlockFamily(k, d, cosets, *map(tuple, zip(*mixture, strict=True)))
+    raise Unsupported("a balanced family must be found", came=f"none of {d} of {k}", remedy="Use SubsetSelection.")
+
+
+def _candidates(k: int) -> list[tuple[Group, Group]]:
+    """Multipliers, and a group within them that leaves the bases as they are: short reports by small programs first."""
+    groups = _groups(k)
+    classes = {group: len(set(_classes(k, group)[1:].tolist())) for group in groups}
+    ranked: dict[tuple[int, ...], tuple[Group, Group]] = {}
+    for group, stabiliser in ((g, h) for g in groups for h in groups if h <= g):
+        equations = classes[group]
+        count = k * (len(_signed(group, k)) // len(_signed(stabiliser, k))) * equations
+        is_long, is_slow = count > k * (k // 2), equations > _FEW_CLASSES
+        tier = 2 * is_slow + is_long if k > _MODERATE else 2 * is_long + is_slow
+        if equations <= _MANY_CLASSES:
+            rank = (tier, count if is_long else equations, len(stabiliser), count)
+            ranked.setdefault(rank, (group, stabiliser))
+    return [ranked[rank] for rank in sorted(ranked)]
+
+
+def _groups(k: int) -> list[Group]:
+    """Some groups of units: those of one generator, and those of all powers with one exponent."""
+    units = [u for u in range(1, k) if gcd(u, k) == 1]
+    few = {frozenset({1}), frozenset(units)}
+    few |= {_generated(u, k) for u in units[:64]}
+    for exponent in range(2, 61):
+        few.add(frozenset(pow(u, exponent, k) for u in units))
+    return sorted(few, key=sorted)
+
+
+def _generated(unit: int, k: int) -> Group:
+    powers, power = {1}, unit
+    while power not in powers:
+        powers.add(power)
+        power = power * unit % k
+    return frozenset(powers)
+
+
+def _signed(group: Group, k: int) -> Group:
+    """The group with -1: a base and its negative have the same differences."""
+    return group | {-u % k for u in group}
+
+
+def _classes(k: int, group: Group) -> NDArray[np.int64]:
+    """For each residue the number of its orbit under the group and -1; 0 is alone."""
+    members, numbers, last = np.array(sorted(_signed(group, k))), np.full(k, -1), -1
+    for x in range(k):
+        if numbers[x] < 0:
+            numbers[x * members % k] = last = last + 1
+    return numbers
+
+
+def _representatives(k: int, group: Group, stabiliser: Group) -> Iterator[int]:
+    """One unit for each coset of the stabiliser and -1."""
+    seen: set[int] = set()
+    for u in sorted(_signed(group, k)):
+        if u not in seen:
+            seen.update(u * h % k for h in _signed(stabiliser, k))
+            yield u
+
+
+def _mixture(k: int, d: int, multipliers: Group, stabiliser: Group) -> list[tuple[tuple[int, ...], Fraction]] | None:
+    """Bases that the stabiliser leaves as they are, and weights by which all differences are equally frequent."""
+    classes = _classes(k, multipliers)[1:] - 1
+    sizes = np.bincount(classes)
+    wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))
+    unions, random = _Unions.of(k, stabiliser, d), np.random.default_rng(0)
+    if not unions.is_possible:
+        return None
+    bases: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for _ in range(_BATCHES):
+        for _ in range(2 * len(sizes) + _SPARE):
+            base = unions.draw(random)
+            pairs = np.bincount(classes, weights=differences(base, k)[1:]).astype(np.int64)
+            bases.setdefault(tuple(pairs.tolist()), base)
+        table: Floats = np.array(list(bases), np.float64).T
+        if _is_far(table, wanted):
+            break
+        weights = _weights(np.array(list(bases)).T, sizes, Fraction(d * (d - 1), k - 1))
+        if weights is not None:
+            return [(list(bases.values())[at], weight) for at, weight in weights]
+    return None
+
+
+def _is_far(table: Floats, wanted: Floats) -> bool:
+    """Whether balance is too many deviations from the mean of the bases to be a mixture of them: only saves time."""
+    middle = table.mean(axis=1)
+    spread, offset = (table - middle[:, None]) / np.sqrt(table.shape[1]), wanted - middle
+    steps = np.linalg.lstsq(spread, offset, rcond=1e-9)[0]
+    return bool(steps @ steps > _FAR**2)
+
+
+def _weights(table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction) -> list[tuple[int, Fraction]] | None:
+    """Non-negative weights of columns that sum to what is wanted, exactly: those of a vertex that floats find."""
+    wanted = sizes * float(each)
+    scale = 1 / np.sqrt(wanted + 1)
+    (rows, columns), bounds = np.indices(table.shape), wanted * scale
+    values = (table * scale[:, None]).ravel()
+    program = LinearProgram.of_triplets(
+        np.zeros(table.shape[1]), rows.ravel(), columns.ravel(), values, lower=bounds, upper=bounds
+    )
+    try:
+        primal = solve(program).primal
+    except (Infeasible, SolverFailed):
+        return None
+    chosen = np.flatnonzero(primal > 1e-9)
+    equations = objects(Fraction(int(v)) for v in table[:, chosen].ravel()).reshape(-1, len(chosen))
+    right = as_array([each * int(size) for size in sizes]).reshape(-1, 1)
+    independent_rows, independent_columns = independent(equations)
+    if len(independent_columns) < len(chosen):
+        return None
+    square = solve_lifted(equations[independent_rows], right[independent_rows])[:, 0].tolist()
+    if min(square) < 0 or any(equations @ objects(square) != right[:, 0]):
+        return None
+    return [(int(at), weight) for at, weight in zip(chosen, square, strict=True) if weight]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unions:
+    """Random unions of orbits of residues that have d members together."""
+
+    orbits: dict[int, list[list[int]]]
+    reachable: list[set[int]]
+    size: int
+    share: float
+
+    @classmethod
+    def of(cls, k: int, group: Group, d: int) -> "_Unions":
+        members, seen, orbits = np.array(sorted(group)), set[int](), dict[int, list[list[int]]]()
+        for x in range(k):
+            if x not in seen:
+                orbit = sorted(set((x * members % k).tolist()))
+                seen.update(orbit)
+                orbits.setdefault(len(orbit), []).append(orbit)
+        reachable = [{0}]
+        for length, same in sorted(orbits.items(), reverse=True):
+            reachable.append(
+                {
+                    total + n * length
+                    for total in reachable[-1]
+                    for n in range(min(len(same), (d - total) // length) + 1)
+                }
+            )
+        return cls(dict(sorted(orbits.items())), reachable[::-1], d, d / k)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is any."""
+        return self.size in self.reachable[0]
+
+    def draw(self, random: np.random.Generator) -> tuple[int, ...]:
+        """One, in which short and long orbits are about as frequent as among all sets."""
+        left, union = self.size, list[list[int]]()
+        for (length, same), later in zip(self.orbits.items(), self.reachable[1:], strict=True):
+            numbers = [n for n in range(min(len(same), left // length) + 1) if left - n * length in later]
+            logs = np.array([_log_binomial(len(same), n, self.share) for n in numbers])
+            chances = np.exp(logs - logs.max())
+            n = int(random.choice(numbers, p=chances / chances.sum()))
+            union += [same[at] for at in random.choice(len(same), n, replace=False)]
+            left -= n * length
+        return tuple(sorted(chain.from_iterable(union)))
+
+
+def _log_binomial(n: int, k: int, share: float) -> float:
+    """The logarithm of the chance of k in n trials."""
+    ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+    return ways + k * log(share) + (n - k) * log1p(-share)

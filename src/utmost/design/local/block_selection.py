@@ -1,0 +1,206 @@
+"""Short reports of categories: the number of one block of a balanced family, drawn in a few steps whatever k is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import draw_bits
+from utmost.design.local.block_families import BlockFamily, balanced_family, indicators
+from utmost.design.local.categories import CategoryReport, best_size, chance_inside
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Interval, Level, Number, checked, level, natural, plain_array
+from utmost.laws.sampling.categorical import Categorical
+from utmost.laws.sampling.integers import uniform_integers
+from utmost.laws.sampling.random_bits import Randomness
+
+Numbers = NDArray[np.int64]
+"""Reports, shape (clients,): each the number of a block."""
+
+_WORD_BITS = 16
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BlockSelection(CategoryReport):
+    """Reports of one block of a balanced family, with the own category in it as often as the level allows.
+
+    Estimates and variances are those of `SubsetSelection` with all sets of the size; a report is one number of about
+    2 log2(k) - 1 bits, and no family of sets of the best size tells more.
+
+    Args:
+        family: the blocks; clients and collector must have the same.
+        level: what one report loses, whatever else is known.
+
+    >>> from utmost.design.local import balanced_family
+    >>> how = BlockSelection(balanced_family(7, 3), "1/2")
+    >>> how.categories, how.size, how.bits, how.family.block(20)
+    (7, 3, 5, (2, 3, 5))
+    """
+
+    family: BlockFamily
+    level: Level
+
+    _shown = ("categories", "size", "bits", "level")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", level(self.level))
+
+    @property
+    def categories(self) -> int:  # type: ignore[override]
+        """k."""
+        return self.family.categories
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """d, the categories in a block."""
+        return self.family.size
+
+    @property
+    def bits(self) -> int:
+        """The length of a report, the number of a block."""
+        return self.family.bits
+
+    @property
+    def is_complete(self) -> bool:
+        """Not every set is a report."""
+        return False
+
+    def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Every block with its weight, the chance that it is drawn blindly."""
+        return self.family.blocks()
+
+    def read(self, reports: Any) -> Numbers:
+        """Numbers of blocks.
+
+        Raises:
+            OutOfRange: for what are no such numbers.
+        """
+        sent, count = plain_array(reports, "list of reports"), self.family.count
+        whole = sent.ndim == 1 and (sent.dtype.kind in "iu" or sent.size == 0)
+        if not whole or (sent.size and not 0 <= sent.min() <= sent.max() < count):
+            raise OutOfRange(f"reports must be a list of integers in 0..{count - 1}", came="another", where="reports")
+        return sent.astype(np.int64)
+
+    def holders(self, reports: Numbers) -> NDArray[np.int64]:
+        """In how many reports each category stands, shape (k,)."""
+        k, seen = self.categories, np.zeros(self.categories, np.int64)
+        numbers, times = np.unique(reports, return_counts=True)
+        step = max(1, _CHUNK // self.size)
+        for start in range(0, len(numbers), step):
+            base, unit, shift = self._parts(numbers[start : start + step])
+            members = (unit[:, None] * self._bases()[base] + shift[:, None]) % k
+            counted = np.repeat(times[start : start + step], self.size)
+            # Sums of counts in doubles are exact below 2^53.
+            seen += np.bincount(members.ravel(), counted, k).astype(np.int64)
+        return seen
+
+    def holds(self, reports: Numbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each report holds the category beside it."""
+        base, unit, shift = self._parts(reports)
+        inverse = _inverses(self.family)[unit]
+        return np.asarray(indicators(self.family)[base, inverse * (values - shift) % self.categories])
+
+    def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Numbers:
+        """A report of each category.
+
+        Base and multiplier are drawn blindly, since each holds every category equally often. Then the category is to be
+        in the block or not, and which residue of the base, or beside it, it is to come from fixes the shift.
+        """
+        base, at = self._group(len(values), randomness)
+        inside = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
+        # Both are drawn for each client, so that the work is the same whether the own category is in or not.
+        members = self._bases()[base, uniform_integers(self.size, len(values), randomness)]
+        others = self._others()[base, uniform_integers(self.categories - self.size, len(values), randomness)]
+        unit = np.array(self.family.multipliers, np.int64)[at]
+        shift = (values - unit * np.where(inside, members, others)) % self.categories
+        return self._numbered(base, at, shift)
+
+    def stricter(
+        self, reports: Numbers, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness
+    ) -> Numbers:
+        """The looser reports where they stay, and any blocks elsewhere."""
+        base, at = self._group(len(reports), randomness)
+        blind = self._numbered(base, at, uniform_integers(self.categories, len(reports), randomness))
+        return np.where(stays, reports, blind)
+
+    def looser(
+        self,
+        fresh: Numbers,
+        reports: Numbers,
+        values: NDArray[np.int64],
+        near: NDArray[np.bool_],
+        keeps: NDArray[np.bool_],
+        randomness: Randomness,
+    ) -> Numbers:
+        """The stricter reports where they are near, and fresh ones elsewhere."""
+        return np.where(near, reports, fresh)
+
+    def at(self, other: Level) -> "BlockSelection":
+        """Reports of the same blocks at another level."""
+        return BlockSelection(self.family, other)
+
+    def _group(self, count: int, randomness: Randomness) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        base = _base_law(self.family).draw(count, randomness).astype(np.int64)
+        return base, uniform_integers(len(self.family.multipliers), count, randomness)
+
+    def _numbered(self, base: Any, at: Any, shift: Any) -> Numbers:
+        return np.asarray((base * len(self.family.multipliers) + at) * self.categories + shift, np.int64)
+
+    def _parts(self, reports: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        base, at, shift = self.family.parts(reports)
+        return base, np.array(self.family.multipliers, np.int64)[at], shift
+
+    def _bases(self) -> NDArray[np.int64]:
+        return np.array(self.family.bases, np.int64)
+
+    def _others(self) -> NDArray[np.int64]:
+        rows = np.nonzero(~indicators(self.family))[1]
+        return rows.reshape(-1, self.categories - self.size).astype(np.int64)
+
+
+@checked
+def short_report(
+    categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> BlockSelection:
+    """The best report of one of k categories, as the number of a block: the error of `best_report` in fewer bits.
+
+    Args:
+        categories: k >= 2.
+        epsilon: the level of a report, or alpha = exp(-epsilon) instead.
+
+    Raises:
+        NotALevel, OutOfRange: for what is no level, and fewer than two categories.
+        Unsupported: where no family is made, as `balanced_family` says.
+
+    Cost: that of `balanced_family`. Clients and collector must have one family: save it.
+
+    Source: [pan2026], [park2023]; docs/theory/local-protocols.md has the proof.
+
+    >>> from utmost.design.local import best_report
+    >>> how, sets = short_report(10, alpha="1/3"), best_report(10, alpha="1/3")
+    >>> how.bits, sets.bits, how.variance == sets.variance == how.least_variance
+    (6, 7, True)
+    """
+    k, at = natural(categories, "categories", least=2), level(epsilon, alpha)
+    return BlockSelection(balanced_family(k, best_size(k, at)), at)
+
+
+@lru_cache(maxsize=8)
+def _base_law(family: BlockFamily) -> Categorical:
+    ends = list(accumulate(family.weights))[:-1]
+    return Categorical(lambda bits: [Interval.of(end, bits) for end in ends], word_bits=_WORD_BITS, lookup=True)
+
+
+@lru_cache(maxsize=8)
+def _inverses(family: BlockFamily) -> NDArray[np.int64]:
+    """The inverse of each multiplier, at the place of the multiplier itself."""
+    inverses = np.zeros(family.categories, np.int64)
+    for unit in family.multipliers:
+        inverses[unit] = pow(unit, -1, family.categories)
+    return inverses

@@ -1,0 +1,201 @@
+"""Subset selection: a report is any set of d of k categories; randomised response where d is 1."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import draw_bits
+from utmost.design.local.categories import CategoryReport, best_size, chance_inside
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, level, natural, plain_array
+from utmost.laws.sampling.integers import uniform_integers
+from utmost.laws.sampling.random_bits import Randomness
+
+Sets = NDArray[np.int64]
+"""Reports, shape (clients, size): each row the categories of a set, ascending."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SubsetSelection(CategoryReport):
+    """Reports of d of k categories, with the own one among them as often as the level allows.
+
+    Args:
+        categories: k >= 2.
+        size: d, from 1 (randomised response) to k - 1.
+        level: what one report loses, whatever else is known.
+
+    Raises:
+        OutOfRange: for other sizes.
+
+    >>> best = best_report(4, alpha="1/3")
+    >>> best, best.inside, best.outside
+    (SubsetSelection(categories=4, size=1, level=Level(alpha=1/3)), Fraction(1, 2), Fraction(1, 6))
+    """
+
+    categories: int
+    size: int
+    level: Level
+
+    _shown = ("categories", "size", "level")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", natural(self.categories, "categories", least=2))
+        object.__setattr__(self, "size", natural(self.size, "size", 1, self.categories - 1))
+        object.__setattr__(self, "level", level(self.level))
+
+    @property
+    def bits(self) -> int:
+        """The length of a report, as the number of its set."""
+        return (comb(self.categories, self.size) - 1).bit_length()
+
+    @property
+    def is_complete(self) -> bool:
+        """Every set is a report."""
+        return True
+
+    def sets(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Every set with its weight, the chance that it is drawn blindly."""
+        weight = Fraction(1, comb(self.categories, self.size))
+        return ((weight, some) for some in combinations(range(self.categories), self.size))
+
+    def read(self, reports: Any) -> Sets:
+        """Reports with ascending categories.
+
+        Raises:
+            OutOfRange: for what are no sets of d categories.
+        """
+        sent = plain_array(reports, "list of reports")
+        if sent.ndim != 2 or sent.shape[1] != self.size or sent.dtype.kind not in "iu":
+            raise OutOfRange(
+                f"reports must be integers of the shape (clients, {self.size})", came=sent.shape, where="reports"
+            )
+        sets = np.sort(sent.astype(np.int64), axis=1)
+        if sets.size and (sets.min() < 0 or sets.max() >= self.categories or (sets[:, 1:] == sets[:, :-1]).any()):
+            required = f"a report must hold {self.size} different categories in 0..{self.categories - 1}"
+            raise OutOfRange(required, came="another", where="reports")
+        return sets
+
+    def holders(self, reports: Sets) -> NDArray[np.int64]:
+        """In how many reports each category stands, shape (k,)."""
+        return np.bincount(reports.ravel(), minlength=self.categories)
+
+    def holds(self, reports: Sets, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each report holds the category beside it."""
+        return np.asarray((reports == values[:, None]).any(axis=1))
+
+    def drawn(self, values: NDArray[np.int64], randomness: Randomness) -> Sets:
+        """A report of each category.
+
+        It has d of the k - 1 others in random order, the last of which gives way to the own one where that is in.
+        """
+        k = self.categories
+        others = _chosen(_everything(len(values), k - 1), self.size, randomness)
+        others += others >= values[:, None]
+        own = draw_bits(np.zeros(len(values), np.uint8), [chance_inside(self)], randomness)
+        others[own, -1] = values[own]
+        return np.sort(others, axis=1)
+
+    def stricter(self, reports: Sets, loose: CategoryReport, stays: NDArray[np.bool_], randomness: Randomness) -> Sets:
+        """Sets around or within the looser ones where they stay, and any sets elsewhere."""
+        k, d1, d2 = self.categories, self.size, loose.size
+        sets = _chosen(_everything(len(reports), k), d1, randomness)
+        near, extra = reports[stays], _others(reports[stays], k)
+        if d2 <= d1:
+            sets[stays] = np.concatenate([near, _chosen(extra, d1 - d2, randomness)], axis=1)
+        else:
+            sets[stays] = _chosen(near, d1, randomness)
+        return np.sort(sets, axis=1)
+
+    def looser(
+        self,
+        fresh: Sets,
+        reports: Sets,
+        values: NDArray[np.int64],
+        near: NDArray[np.bool_],
+        keeps: NDArray[np.bool_],
+        randomness: Randomness,
+    ) -> Sets:
+        """Sets within or around the stricter ones where they are near, and fresh ones elsewhere."""
+        k, d1, d2 = self.categories, reports.shape[1], self.size
+        own = self.holds(reports, values)
+        for has in (False, True):
+            rows = np.flatnonzero(near & (own == has))
+            sets, x, kept_value = reports[rows], values[rows], keeps[rows]
+            if d2 <= d1:
+                base, pool, wanted = sets[:, :0], _without(sets, x) if has else sets, d2
+                may_keep = has
+            else:
+                rest = _others(sets, k)
+                base, pool, wanted = sets, rest if has else _without(rest, x), d2 - d1
+                may_keep = not has
+            completed = np.empty((len(rows), wanted), np.int64)
+            drawn = min(wanted, pool.shape[1])
+            completed[:, :drawn] = _chosen(pool, drawn, randomness)
+            if may_keep and wanted:
+                completed[kept_value, -1] = x[kept_value]
+            fresh[rows] = np.concatenate([base, completed], axis=1)
+        return np.sort(fresh, axis=1)
+
+    def at(self, other: Level) -> "SubsetSelection":
+        """Reports of sets of one size at another level."""
+        return SubsetSelection(self.categories, self.size, other)
+
+
+@checked
+def best_report(
+    categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
+) -> SubsetSelection:
+    """The report of one of k categories from which the clients of each can be counted with the least variance.
+
+    Class: each client draws one report for itself that keeps the level, by a law of any kind; the k numbers of clients
+    are estimated without bias. Least: the sum of the k variances, for the worst categories of the clients, exactly and
+    for any number of clients. The size is one of the two integers around k alpha/(1 + alpha); of two that are as good
+    the smaller.
+
+    Args:
+        categories: k >= 2.
+        epsilon: the level of a report, or alpha = exp(-epsilon) instead.
+
+    Raises:
+        NotALevel, OutOfRange: for what is no level, and fewer than two categories.
+
+    Source: [ye2018], [pan2026]; the proof is in docs/theory/local-protocols.md.
+
+    >>> [best_report(k, epsilon=1).size for k in (2, 4, 10, 1000)]
+    [1, 1, 3, 269]
+    >>> best_report(10, alpha="1/3").variance, best_report(10, alpha="1/3").verify()
+    (Fraction(333, 14), True)
+    """
+    k, at = natural(categories, "categories", least=2), level(epsilon, alpha)
+    return SubsetSelection(k, best_size(k, at), at)
+
+
+def _everything(count: int, size: int) -> Sets:
+    return np.tile(np.arange(size, dtype=np.int64), (count, 1))
+
+
+def _others(sets: Sets, categories: int) -> Sets:
+    """The categories that are not in each set, ascending."""
+    inside = np.zeros((len(sets), categories), np.bool_)
+    np.put_along_axis(inside, sets, True, axis=1)
+    return np.nonzero(~inside)[1].reshape(len(sets), categories - sets.shape[1]).astype(np.int64)
+
+
+def _without(sets: Sets, values: NDArray[np.int64]) -> Sets:
+    """Each set without one of its members."""
+    return np.asarray(sets[sets != values[:, None]]).reshape(len(sets), max(sets.shape[1] - 1, 0))
+
+
+def _chosen(pool: Sets, size: int, randomness: Randomness) -> Sets:
+    """Of each row so many members in uniformly random order: the first steps of a shuffle."""
+    rows, shuffled = np.arange(len(pool)), pool.copy()
+    for at in range(size):
+        other = at + uniform_integers(pool.shape[1] - at, len(pool), randomness)
+        shuffled[rows, at], shuffled[rows, other] = shuffled[rows, other], shuffled[rows, at].copy()
+    return shuffled[:, :size]

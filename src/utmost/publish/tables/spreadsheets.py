@@ -1,0 +1,183 @@
+"""Excel files, .xlsx: the table on the sheet "Values", and in words what is promised of it on the sheet "Statement".
+
+The file is a function of what is published: it has no author, its times are those of 1980, and the same table makes the
+same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count, islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from utmost.errors import BadTable
+from utmost.publish.tables.extra import extra
+
+ENDINGS = (".xlsx",)
+EXTRA = "excel"
+VALUES, STATEMENT = "Values", "Statement"
+
+_ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
+_INFLATION, _INFLATED = 200, 1 << 30
+_MADE = datetime(1980, 1, 1, tzinfo=UTC)
+
+
+class _Exact(float):
+    """A float that is written with all its digits, where the writer would keep sixteen."""
+
+    def __format__(self, _: str) -> str:
+        return repr(float(self))
+
+
+def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mapping[str, Any]) -> None:
+    """Write columns into an open file; beyond a sheet's rows they go on in "Values 2".
+
+    Args:
+        columns: cells by name: numbers, text, truth values or None; anything else is written as text.
+        statement: what is said of them, without the digest of this file; empty for nothing.
+
+    Raises:
+        BadTable: for more columns, or longer text, than a sheet has.
+        Unsupported: where xlsxwriter is not installed.
+    """
+    cells = {str(name): _plain(column) for name, column in columns.items()}
+    if len(cells) > _COLUMNS:
+        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=len(cells), remedy="Write .parquet.")
+    writer = extra("xlsxwriter", EXTRA)
+    with closing(writer.Workbook(file, {"in_memory": True})) as book:
+        book.set_properties({"created": _MADE})
+        looks = book.add_format({"bold": True}), book.add_format({"align": "left"})
+        rows = zip(*cells.values(), strict=True)
+        for number in count(1):
+            page = list(islice(rows, _ROWS))
+            if not page and number > 1:
+                break
+            sheet = book.add_worksheet(VALUES if number == 1 else f"{VALUES} {number}")
+            _fill(sheet, [list(cells), *page], looks)
+        if statement:
+            lines = [
+                ["", "what is promised of these values"],
+                *([name, _said(fact)] for name, fact in statement.items()),
+            ]
+            sheet = book.add_worksheet(STATEMENT)
+            _fill(sheet, lines, looks)
+            sheet.set_column(0, 0, 18)
+            sheet.set_column(1, 1, 110, book.add_format({"text_wrap": True}))
+
+
+def _plain(column: Iterable[Any]) -> list[Any]:
+    """Cells as Excel has them; all text where one is an integer that it would round."""
+    listed = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in listed]
+    if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
+        return [None if cell is None else str(cell) for cell in cells]
+    return cells
+
+
+def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any]) -> None:
+    """Write rows, the first of them as a header that stays in sight; only a cell with a look may be empty."""
+    bold, empty = looks
+    for at, row in enumerate(rows):
+        for place, cell in enumerate(row):
+            form = (bold,) if at == 0 else ()
+            if isinstance(cell, bool):
+                sheet.write_boolean(at, place, cell, *form)
+            elif isinstance(cell, int | float) and isfinite(cell):
+                sheet.write_number(at, place, _Exact(cell) if isinstance(cell, float) else cell, *form)
+            elif cell is not None and cell == cell:
+                sheet.write_string(at, place, _text(cell), *form)
+            else:
+                sheet.write_blank(at, place, None, empty)
+    sheet.freeze_panes(1, 0)
+
+
+def _text(cell: Any) -> str:
+    text = str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell)
+    if len(text) > _LONGEST:
+        required = f"a cell of Excel holds at most {_LONGEST} characters"
+        raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
+    return text
+
+
+def _said(fact: Any) -> str:
+    if isinstance(fact, Mapping):
+        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())[:_LONGEST]
+    if isinstance(fact, list | tuple):
+        return ", ".join(map(_said, fact))[:_LONGEST]
+    return str(fact)[:_LONGEST]
+
+
+def read(path: Path) -> dict[str, list[Any]]:
+    """The table of an Excel file: the sheets "Values" that `write` made, or the only sheet of another one.
+
+    Raises:
+        BadTable: for a file that is none, for several sheets of which none is called so, and for a bad header.
+        Unsupported: where openpyxl is not installed.
+    """
+    reader = extra("openpyxl", EXTRA)
+    _check_size(path)
+    try:
+        book = reader.load_workbook(path, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, OSError, ValueError, reader.utils.exceptions.InvalidFileException):
+        came = "what openpyxl cannot read"
+        raise BadTable("an .xlsx file must be a workbook of Excel", came=came, where=str(path)) from None
+    with closing(book):
+        rows = list(_rows(book, str(path)))
+    header = ["" if name is None else str(name) for name in (rows[0] if rows else ())]
+    if not header or "" in header or len(set(header)) < len(header):
+        required = "the first row of a sheet must name each column, and no two alike"
+        raise BadTable(required, came="another first row", where=str(path))
+    return {name: [row[at] for row in rows[1:]] for at, name in enumerate(header)}
+
+
+def _check_size(path: Path) -> None:
+    """Check that a file does not hold far more than it is long, before it is unpacked."""
+    try:
+        with ZipFile(path) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+    except BadZipFile:
+        raise BadTable("an .xlsx file must be a workbook of Excel", came="no such file", where=str(path)) from None
+    most = max(_INFLATED, _INFLATION * path.stat().st_size)
+    if size > most:
+        raise BadTable(f"a file of this size may hold {most} bytes of cells", came=size, where=str(path))
+
+
+def _rows(book: Any, where: str) -> Iterator[tuple[Any, ...]]:
+    """The rows of the table, each as long as the header; in a file of others empty ones at the end are none."""
+    titles = book.sheetnames
+    pages = [title for title in titles if title == VALUES or title.startswith(f"{VALUES} ")] or titles
+    if VALUES not in pages and len(pages) > 1:
+        remedy = f'Call the sheet "{VALUES}", or save it alone.'
+        raise BadTable("an .xlsx file must have one sheet", came=f"{len(pages)} sheets", where=where, remedy=remedy)
+    width, blank = 0, 0
+    for number, title in enumerate(pages):
+        for at, row in enumerate(book[title].iter_rows(values_only=True)):
+            if at == 0 and number:
+                continue  # the header again
+            width = width or _width(row)
+            if VALUES not in pages and not any(cell is not None for cell in row):
+                blank += 1
+                continue
+            yield from ((None,) * width for _ in range(blank))
+            blank = 0
+            if any(cell is not None for cell in row[width:]):
+                raise BadTable("a row must have a cell for each column", came="more", where=f"{where}, row {at + 1}")
+            yield tuple(_cell(cell) for cell in (*row, *(None,) * width)[:width])
+
+
+def _width(row: tuple[Any, ...]) -> int:
+    return max((at + 1 for at, cell in enumerate(row) if cell is not None), default=0)
+
+
+def _cell(cell: Any) -> Any:
+    """A cell as text files have it: a day without an hour is a date, and a float that is whole stays one."""
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
+    return cell if isinstance(cell, bool | int | float | str | Decimal | None) else str(cell)

@@ -1,0 +1,86 @@
+"""What stands in tests/documents/older_words is read for ever, whatever today's statements call things."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from documents.test_every_statement import is_on_trust, leaves, others, put, refused
+from utmost.publish.ledger import Ledger, ResponseFolder
+from utmost.publish.releases.older_words import margin_word
+from utmost.publish.statements import bound_costs, read_release
+from utmost.publish.statements.statement_readers import stated_release
+from utmost.publish.workloads import Domain
+
+OLDER = Path(__file__).parent / "older_words"
+STATEMENTS = json.loads((OLDER / "statements.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def older(tmp_path, monkeypatch):
+    """A copy of all that was kept, as the working directory."""
+    shutil.copytree(OLDER, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    for file in ("ledger.db", "ledger.key", "sizes.json"):
+        Path(file).chmod(0o600)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_older_statement_is_read_and_no_changed_one_is(name):
+    """Each leaf is compared, in the older words, too: today's word in an older statement is refused."""
+    statement = STATEMENTS[name]
+    stated_release(statement)
+    believed = [
+        (path, other)
+        for path, value in leaves(statement)
+        for other in others(value)[:2]
+        if other != value and not is_on_trust(path, value, other) and not refused(put(statement, path, other))
+    ]
+    assert believed == []
+    if margin_word(statement) == "radius":
+        text = json.dumps(statement)
+        changed = [
+            text.replace(old, new) for old, new in (('"radi', '"margi'), ("an atom", "a cell"), ("atoms", "cells"))
+        ]
+        assert all(refused(json.loads(other)) for other in changed if other != text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "verify table.csv",
+        "verify withheld.csv --release table.csv",
+        "verify plan.json",
+        "verify plan-sex.csv",
+        "verify plan-withheld.csv --release plan.json",
+        "verify plan-withheld.csv --release plan-sex.csv",
+        "verify clean.csv --release plan.json",
+        "verify sizes.csv",
+        "total plan-sex.csv --where sex=men",
+        "read table.csv --column n",
+        "bounds sizes.json --domain domain.json --epsilon 1 --public",
+    ],
+)
+def test_every_older_file_is_verified_and_read(older, run, words):
+    Path("domain.json").write_text('{"sex": ["men", "women"]}')
+    code, _, err = run(*words.split())
+    assert code == 0, err
+
+
+def test_an_older_table_is_read_with_its_labels_and_withheld(older):
+    table = read_release("table.csv")
+    assert (table.labels, table.total(table.chosen(["place=a"])).radius) == ({"place": list("abcd")}, 1)
+    table.withhold(below=90).save("again.csv")
+    assert read_release("again.csv").shown == 3
+
+
+def test_bounds_are_chosen_by_sizes_that_were_released_in_older_words(older):
+    assert bound_costs(read_release("sizes.csv"), Domain(sex=["men", "women"]), epsilon=1).name == "per_atom"
+
+
+def test_responses_that_were_kept_with_radii_are_of_their_ledger(older):
+    with Ledger.open("ledger.db", key=Path("ledger.key").read_bytes(), witness=False) as ledger:
+        folder = ResponseFolder(ledger, "responses")
+        assert [Path(file).name for file in folder.files("visits", epsilon=1)] == ["part-00000.parquet"]
+        assert list(ledger.view("towns", epsilon=1)["n_radius"]) == [3, 3]

@@ -1,0 +1,127 @@
+"""Long work: one line, after a second, with a name, a share and what is left; nothing afterwards, nothing in pipes."""
+
+import io
+import sys
+import time
+from threading import active_count
+
+import pytest
+
+from utmost.laws.exact import long_work as module
+from utmost.laws.exact.long_work import Watch, is_watched, long_work, watched_by
+
+
+class Terminal(io.StringIO):
+    """Standard error of somebody who looks on."""
+
+    def isatty(self):
+        return True
+
+
+class Lines(list):
+    """A screen that remembers."""
+
+    width = 60
+    show = list.append
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def seen():
+    """A screen, a clock and the watch of both."""
+    lines, clock = Lines(), Clock()
+    watch = Watch(lines, clock, ticks=False)
+    with watched_by(watch):
+        yield lines, clock, watch
+
+
+def at(seen, now):
+    """What is shown at a moment."""
+    lines, clock, watch = seen
+    clock.now, before = now, len(lines)
+    watch.draw()
+    return lines[before:]
+
+
+def test_a_line_comes_after_a_second_and_says_how_long_the_rest_takes(seen):
+    with long_work("Counting [a]") as told:
+        assert at(seen, 0.9) == []
+        assert at(seen, 1.0) == ["Counting [a], 1 s"]
+        told(1, 4)
+        assert at(seen, 30) == ["Counting [a]  [######------------------]  25 %, 90 s left"]
+        told(3, 4, "flights")
+        assert at(seen, 900) == ["Counting [a]  [##################------]  75 %, flights, 5 m"]  # 60 characters
+        told(5, 4)
+        assert "100 %, 1 s left" in at(seen, 901)[0]
+        told(0, 0)
+        assert at(seen, 20_000) == ["Counting [a], 6 h"]
+    assert seen[0][-1] == ""
+
+
+def test_work_within_work_takes_its_place_and_gives_it_back(seen):
+    with long_work("Designing"):
+        at(seen, 5)
+        with long_work("Compiling"):
+            assert at(seen, 7) == ["Compiling, 2 s"]
+        assert at(seen, 8) == ["Designing, 8 s"]
+        assert "" not in seen[0]
+    assert seen[0][-1] == ""
+    assert at(seen, 9) == []
+
+
+def test_no_name_acts_as_a_control_sequence(seen):
+    with long_work("Counting \x1b[2Jx\r"):
+        assert at(seen, 2) == ["Counting ?[2Jx?, 2 s"]
+
+
+@long_work("Cleaning")
+def interrupted(terminal):
+    """Work that somebody ends as soon as it is seen."""
+    while "Cleaning" not in terminal.getvalue():
+        time.sleep(0.001)
+    raise KeyboardInterrupt
+
+
+def test_an_interruption_leaves_no_trace(monkeypatch):
+    """Ctrl-C in shown work: the line is gone, the thread has ended, the next work is seen again."""
+    terminal, threads = Terminal(), active_count()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(module, "_PATIENCE", 0)
+    monkeypatch.setattr(module, "_EVERY", 0.001)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(terminal)
+        assert terminal.getvalue().endswith("\r")
+        assert set(terminal.getvalue().split("\r")[-2]) == {" "}
+        assert active_count() == threads
+        terminal.seek(terminal.truncate(0))
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None], ids=["a pipe", "none"])
+def test_nobody_looks_on_at_a_pipe(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(module, "Thread", None)
+    assert not is_watched()
+    with long_work("Cleaning") as told:
+        told(1, 2)
+    assert stream is None or stream.getvalue() == ""
+
+
+def test_a_notebook_looks_on(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})())
+    assert is_watched()
+
+
+def test_of_two_threads_one_has_the_line(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(module, "_drawing", [object()])
+    with long_work("Cleaning") as told:
+        assert told is module._nobody

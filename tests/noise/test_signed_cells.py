@@ -1,0 +1,144 @@
+"""Signed sums of cells that one individual changes together: charge, privacy and law by brute force."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utmost.errors import NotANumber, OutOfRange
+from utmost.laws.noise import Combination, Geometric, SignedCells
+from utmost.laws.noise.signed_cells import changes_of_rows, charge_of_rows
+
+THREE = [[1, 0, 0], [1, -1, -1], [0, 1, -1]]
+PARTS = ["8/15", "7/15", "7/15"]
+few = settings(deadline=None, max_examples=40)
+
+
+def largest_log_ratio(rows, steps, changes):
+    """log_q of the largest ratio of the joint law of geometric noises q^m, over changes and responses nearby."""
+    largest = 0
+    for change in changes:
+        moved = [sum(a * d for a, d in zip(row, change, strict=True)) for row in rows]
+        largest = max(
+            largest,
+            sum(
+                m * max(abs(y - move) - abs(y) for y in range(-abs(move) - 1, abs(move) + 2))
+                for m, move in zip(steps, moved, strict=True)
+            ),
+        )
+    return largest
+
+
+@few
+@given(
+    st.integers(1, 4).flatmap(
+        lambda k: st.lists(
+            st.tuples(st.lists(st.integers(-2, 2), min_size=k, max_size=k), st.integers(1, 3)), min_size=1, max_size=5
+        )
+    ),
+    st.integers(1, 2),
+    st.booleans(),
+)
+def test_the_charge_is_the_largest_ratio_over_all_that_one_individual_changes(listed, s, nonnegative):
+    """Every whole change of up to s, enumerated, not its corners alone; and no more than s times the charge."""
+    rows, steps = tuple(tuple(row) for row, _ in listed), [m for _, m in listed]
+    changes = product(range(0 if nonnegative else -s, s + 1), repeat=len(rows[0]))
+    charge = charge_of_rows(rows, [Fraction(m) for m in steps], nonnegative=nonnegative)
+    assert largest_log_ratio(rows, steps, changes) == s * charge
+
+
+def test_the_joint_law_of_three_cells_keeps_its_level_and_no_less():
+    """P(response | counts) of the noisy sums, in rationals: the largest ratio is exactly 1/alpha for counts."""
+    q = Fraction(1, 2)  # shares 8/15 and 7/15 of the level: alpha = q^15
+    laws = [Geometric(alpha=q**m) for m in (8, 7, 7)]
+
+    def worst(changes):
+        return max(
+            math.prod(
+                (law.pmf(y) / law.pmf(y - sum(a * d for a, d in zip(row, change, strict=True))))
+                for law, row, y in zip(laws, THREE, response, strict=True)
+            )
+            for change in changes
+            for response in product((-3, 0, 3), repeat=3)
+        )
+
+    assert worst(product((0, 1), repeat=3)) == 1 / q**15
+    assert worst(product((-1, 0, 1), repeat=3)) == 1 / q**29  # where a cell may be lowered they are no such release
+
+
+def test_what_is_read_off_is_unbiased_exactly():
+    """B A = 1 in rationals, for as many sums as cells and for more."""
+    for rows, shares in (
+        (THREE, PARTS),
+        ([[1, 0], [0, 1], [1, 1]], ["1/7", "1/7", "2/7"]),
+        ([[0, 1, -1, -1], [1, -1, -1, 0], [1, -1, 1, -1], [1, 0, -1, 1], [1, 1, 0, -1]], ["1/4"] * 5),
+    ):
+        law = SignedCells(1, rows, shares)
+        gain, denominator = law.estimate
+        assert (gain.dot(np.array(rows, dtype=object)) == denominator * np.eye(law.cells, dtype=int)).all()
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 3, 50])
+def test_mean_size_and_variance_are_those_of_the_noises_counted_out(epsilon):
+    """Against convolutions of the three geometric laws."""
+    law = SignedCells(epsilon, THREE, PARTS)
+    reach = min(4000, int(40 * 2 / float(Fraction(epsilon))) + 5)
+    x = np.arange(-reach, reach + 1)
+    p, r, t = (np.asarray(Geometric(of).pmf(x), dtype=float) for of in law.ratios)
+    doubled = np.convolve(np.convolve(p, r, "full"), t, "full")  # 2 x_2 = y_1 - y_2 + y_3
+    wide = np.abs(np.arange(len(doubled)) - len(doubled) // 2) / 2
+    sizes = [float(np.abs(x) @ p), float(wide @ doubled), float(wide @ doubled)]
+    squares = [float(x**2 @ p), float(wide**2 @ doubled), float(wide**2 @ doubled)]
+    assert law.mean_size == pytest.approx(sum(sizes) / 3, rel=1e-9)
+    assert float(law.variance) == pytest.approx(sum(squares) / 3, rel=1e-9)
+
+
+@few
+@given(st.lists(st.tuples(st.integers(1, 6), st.fractions("1/20", 3)), min_size=1, max_size=4))
+def test_the_mean_size_of_a_combination_is_that_of_its_tails(terms):
+    """E|S| = sum over t of P(|S| > t), whose certified values are a little above."""
+    law = Combination([c for c, _ in terms], [e for _, e in terms])
+    by_tails = math.fsum(law.tail(t) for t in range(400)) if float(law.variance) < 900 else None
+    if by_tails is not None:
+        assert law.mean_size == pytest.approx(by_tails, rel=1e-6, abs=1e-9)
+
+
+def test_mean_sizes_at_the_ends():
+    """A single noise of any level; levels for which the lattice is too fine go over to the law on the reals."""
+    for epsilon in ("1e-9", "1e-6", "1/1000", 1, 40):
+        assert Combination([1], epsilon).mean_size == pytest.approx(float(Geometric(epsilon).moment(1)), rel=1e-9)
+    assert Combination([0], 1).mean_size == 0
+    near = [Combination([1, 1], [e, "2/1"]).mean_size for e in ("3.9e-5", "3.7e-5")]
+    assert near[0] / near[1] == pytest.approx(3.7 / 3.9, rel=1e-6)
+
+
+def test_the_certificate_lists_what_every_change_spends():
+    """The corners of D; the three rows spend the level on three of seven."""
+    spent = changes_of_rows(tuple(map(tuple, THREE)), [Fraction(part) for part in PARTS], nonnegative=True)
+    assert len(spent) == 7
+    assert max(part for _, part in spent) == 1
+    assert sum(part == 1 for _, part in spent) >= 3
+
+
+def test_refusals():
+    """Shares that are too many; rows that do not determine the cells; entries that are no integers."""
+    for rows, shares, required in (
+        (THREE, ["1/2", "1/2", "2/3"], "keep the level"),
+        (THREE, PARTS[:2], "share"),
+        (THREE, ["8/15", "7/15", 0], "positive"),
+        ([[1, 1], [2, 2]], ["1/8", "1/8"], "determine"),
+        ([[1, 1], [2]], ["1/8", "1/8"], "entry"),
+        ([], [], "rows"),
+        ([[1] * 13], ["1/13"], "12"),
+        ([[1 << 30]], ["1/2"], "entries"),
+    ):
+        with pytest.raises(OutOfRange, match=required):
+            SignedCells(1, rows, shares)
+    with pytest.raises(NotANumber):
+        SignedCells(1, [["1/2"]], [1])
+    with pytest.raises(OutOfRange, match="nonnegative"):
+        SignedCells(1, THREE, PARTS, nonnegative=False)

@@ -1,0 +1,232 @@
+"""Publishing by page: the margins of each level before anything is drawn, promises from files, and files to take."""
+
+import io
+import json
+import re
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from service.conftest import publish
+from service.test_pages import CSV, plan_and_table
+from service.visiting import Visitor
+from utmost.doors.service.app import application
+from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.service.settings import Settings
+from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy import Unit
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger import Promise
+from utmost.publish.releases import WorkloadRelease
+from utmost.publish.statements import check_statement, statement_files
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.promise_files import PROMISE_FORM
+from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.tables import files
+from utmost.publish.workloads import Domain, Strategy, bins, periods
+
+ASKED = {"release": "fresh", "columns": "admitted", "public": "department", "epsilon": "1/2"}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """One store is enough here: the verbs are tested on both."""
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def visitor(service, bearer):
+    app = application(service, Settings(rate=1e6, burst=10**6))
+    return lambda owner, role, *grants: Visitor(app, bearer(owner, role, *grants))
+
+
+def looked(ada, page, files=None, headers=None, **asked):
+    """What the second button of the first form says: the fields of the form, sent elsewhere."""
+    fields = dict(re.findall(r'name="(proof|key|verb)" value="([^"]*)"', page.text)[:3])
+    usual = {"sensitivity": "1", "cells": "1", "neighbours": "add-remove", "rows": "declared", "numbers": "integers"}
+    return ada.send("POST", "/publish/outlook", data=fields | usual | asked, files=files, headers=headers)
+
+
+def cells_of(text):
+    """The rows of the table on a page: what is in each cell."""
+    rows = re.findall(r"<tr>(.*?)</tr>", text, re.DOTALL)
+    return [
+        [
+            " ".join(re.sub(r"<[^>]+>", " ", cell).split())
+            for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        ]
+        for row in rows
+    ]
+
+
+def test_margins_and_spending_are_shown_before_anything_is_drawn(visitor, service):
+    """At the level and around it; by a second route, the law of the noise; nothing is written, nothing is spent."""
+    ada = visitor("Ada", "curator")
+    before = len(list(service.ledger.history()))
+    levels = ("1/8", "1/4", "1/2", "1", "2")
+    head, margins, spent = cells_of(looked(ada, ada.get("/publish"), **ASKED).text)
+    assert head == ["Level ε", "1/8", "1/4", "1/2 chosen", "1", "2"]
+    assert margins == ["margin of each released value", *(f"± {Geometric(level(at)).radius('0.95')}" for at in levels)]
+    assert spent == ["fresh will have spent", "0.125", "0.25", "0.5", "1", "2"]
+    assert len(list(service.ledger.history())) == before
+    assert not service.proposals.all(service.bearers.authenticated(ada.presented))
+
+
+def test_what_it_adds_to_what_was_spent(visitor, service, who):
+    """Beside a release of the same dataset, under a limit: what each level would come to, and which is too much."""
+    publish(service, who, level("1/4"))
+    service.audit.limit(who("root", "admin"), "admissions", level(1))
+    ada = visitor("Ada", "curator")
+    answer = looked(ada, ada.get("/publish"), **ASKED, dataset="admissions")
+    assert cells_of(answer.text)[-1] == ["admissions will have spent", "0.375", "0.5", "0.75", "too much", "too much"]
+    assert "admissions has spent 0.25 so far, of a limit of 1." in re.sub(r"\s+", " ", answer.text)
+    much = looked(ada, ada.get("/publish"), **(ASKED | {"epsilon": "2"}), dataset="admissions")
+    assert "It could not be published" in much.text
+
+
+def test_a_part_of_a_page_is_answered_or_the_whole(visitor):
+    """For the script a part, for whoever has none a page; a refusal is said in both."""
+    ada = visitor("Ada", "curator")
+    page = ada.get("/publish")
+    assert "<html" in looked(ada, page, **ASKED).text
+    part = looked(ada, page, headers={"HX-Request": "true"}, **ASKED)
+    assert part.text.lstrip().startswith("<h2>")
+    wrong = looked(ada, page, headers={"HX-Request": "true"}, **(ASKED | {"epsilon": "-1"}))
+    assert (wrong.status_code, 'role="alert"' in wrong.text) == (422, True)
+
+
+def test_who_may_not_publish_may_not_look(visitor):
+    bo = visitor("Bo", "recipient")
+    assert looked(bo, bo.get("/releases"), **ASKED).status_code == 403
+
+
+def test_the_budget_of_a_dataset_of_others_is_not_shown(visitor, service, who):
+    """A curator for some releases names a dataset that others spend: margins alone, in the same words as for none."""
+    publish(service, who, level("1/4"))
+    eve = visitor("Eve", "curator", ("fresh", None))
+    answer = looked(eve, eve.get("/publish"), **ASKED, dataset="admissions", independent="on")
+    assert "margin of each released value" in answer.text
+    assert "0.25" not in answer.text.replace("0.25.", "")
+    assert "will have spent" not in answer.text
+
+
+def test_a_promise_is_brought_as_a_file(visitor, service):
+    """What an approver reads and the ledger keeps is that promise, by its digest; a changed one is refused."""
+    promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    content = json.dumps(PROMISE_FORM.document(promise)).encode()
+    ada, grace = visitor("Ada", "curator"), visitor("Grace", "approver")
+    brought = {"plan": ("promise.json", content, "application/json")}
+    page = ada.get("/publish")
+    without = ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh")
+    assert (without.status_code, "epsilon" in without.text) == (422, True)
+    forged = {"plan": ("promise.json", content.replace(b'"cells": "1"', b'"cells": "2"'), "application/json")}
+    assert forged != brought
+    assert ada.fill(page, "/proposals", {"kind": "plan"}, forged, release="fresh", epsilon="1").status_code == 422
+    assert "waits" in ada.fill(page, "/proposals", {"kind": "plan"}, brought, release="fresh", epsilon="1").text
+    assert "Approved." in grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"}).text
+    table = {"table": ("a.csv", CSV, "text/csv")}
+    assert "Published." in ada.fill(ada.get("/proposals"), "/proposals/table", files=table).text
+    assert service.ledger.release("fresh").noise == promise.noise
+
+
+def test_a_plan_is_looked_at_before_it_is_proposed(visitor):
+    """A margin for each family, at each level."""
+    ada = visitor("Ada", "curator")
+    plan, _ = plan_and_table()
+    answer = looked(ada, ada.get("/publish"), {"plan": plan}, release="sums", kind="plan", epsilon="")
+    assert [row[0] for row in cells_of(answer.text)[1:-1]] == [
+        f"margin of {of}" for of, _ in plan_terms(planned(plan[1]), None, False).promise.noise.named_bars(
+            level(1), "0.95", 12
+        )
+    ]  # fmt: skip
+
+
+def test_a_name_with_a_comma_stands_in_quotes(visitor, service):
+    """As the header of a CSV file has it, and as the script of the page writes it."""
+    ada = visitor("Ada", "curator")
+    asked = ASKED | {"drop": '"notes, old", x', "reason": "r"}
+    assert ada.fill(ada.get("/publish"), "/proposals", **asked).status_code == 200
+    (proposal,) = service.proposals.all(service.bearers.authenticated(ada.presented))
+    assert proposal.facts["drop"] == ["notes, old", "x"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_every_format_has_a_statement_of_its_own(visitor, published, tmp_path, ending):
+    """The same bytes each time; the digest is theirs; the cells are those of the CSV; Excel has a sheet of words."""
+    bo = visitor("Bo", "recipient")
+    first, again = (bo.get(f"/release/table.{ending}?name=admissions&at=1/4").content for _ in range(2))
+    assert first == again
+    said = bo.get(f"/release/statement.json?name=admissions&at=1/4&of={ending}").content
+    (tmp_path / f"t.{ending}").write_bytes(first)
+    (tmp_path / f"t.{ending}.json").write_bytes(said)
+    statement_files.check_unchanged(tmp_path / f"t.{ending}", json.loads(said))
+    table = files.read(tmp_path / f"t.{ending}")
+    assert check_statement(json.loads(said), table, digested=False).radius == 12
+    if ending == "xlsx":
+        assert json.loads(said)["guarantee"].encode() in _unpacked(first)
+    if ending == "parquet":
+        assert "Ada" not in str(parquet.read_metadata(io.BytesIO(first)).metadata)
+
+
+def _unpacked(content):
+    with ZipFile(io.BytesIO(content)) as packed:
+        return b"".join(packed.read(name) for name in packed.namelist())
+
+
+def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who):
+    """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out."""
+    domain = Domain(age=bins([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
+    strategy = Strategy(domain, Unit(1, 1), {"age month": 1})
+    counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), Unit(1, 1))
+    terms, curator, approver = plan_terms(strategy, None, False), who("Ada", "curator"), who("Grace", "approver")
+    proposal = service.proposals.propose(curator, "d", "publish", "dated", level(1), terms=terms).name
+    service.proposals.decide(approver, proposal, "approved")
+    table = brought_counted(json.dumps(COUNTED_FORM.document(counted)).encode())
+    service.releases.publish(curator, "d", "dated", table, level(1), terms, proposal=proposal)
+    bo = visitor("Bo", "recipient")
+    page = bo.get("/release?name=dated")
+    assert "2013-12" in page.text
+    assert page.text.count("withheld") == 0
+    assert bo.get("/release?name=dated&below=150").text.count('<span class="tag">withheld</span>') == 2
+    assert "65+" in bo.get("/release?name=dated&quartiles=age").text
+    assert "2013-" in bo.get("/release?name=dated&quartiles=month").text
+    for wrong in ("below=x", "below=-1", "quartiles=none"):
+        assert bo.get(f"/release?name=dated&{wrong}").status_code == 422, wrong
+    whole = WorkloadRelease.of_facts(bo.get("/release/release.json?name=dated&at=1").json())
+    assert whole["age month"]["estimate"].shape == (36,)
+
+
+def test_a_table_of_sums_is_taken_with_the_release_beside_it(visitor, service, who, tmp_path):
+    """And read back as the whole release, whatever the format."""
+    curator, approver = who("Ada", "curator"), who("Grace", "approver")
+    plan, counted = plan_and_table()
+    terms = plan_terms(planned(plan[1]), None, False)
+    proposal = service.proposals.propose(curator, "d", "publish", "sums", level(1), terms=terms).name
+    service.proposals.decide(approver, proposal, "approved")
+    service.releases.publish(curator, "d", "sums", brought_counted(counted[1]), level(1), terms, proposal=proposal)
+    bo = visitor("Bo", "recipient")
+    for ending in ("csv", "parquet", "xlsx"):
+        asked = "name=sums&at=1&family=sex"
+        (tmp_path / f"s.{ending}").write_bytes(bo.get(f"/release/table.{ending}?{asked}").content)
+        said = bo.get(f"/release/statement.json?{asked}&of={ending}").content
+        (tmp_path / f"s.{ending}.json").write_bytes(said)
+        assert read_workload(tmp_path / f"s.{ending}").total().value > 0, ending
+    assert bo.get("/release/table.csv?name=sums&at=1&family=none").status_code == 422
+    assert bo.get("/release/table.exe?name=sums&at=1").status_code in (404, 422)
+
+
+def test_a_token_for_releases_that_are_chosen(visitor, published, service):
+    """From a list, each with a largest level; what stands in lines goes before it."""
+    root = visitor("root", "admin")
+    page = root.get("/tokens")
+    assert "<option>admissions</option>" in page.text
+    chosen = {"release-1": "admissions", "up_to-1": "1/4", "release-2": "", "grants": ""}
+    assert "A token for Cy" in root.fill(page, "/tokens", owner="Cy", role="recipient", days="7", **chosen).text
+    lines = chosen | {"grants": "wages <= 2"}
+    root.fill(root.get("/tokens"), "/tokens", owner="Di", role="recipient", days="7", **lines)
+    made = {token.owner: token.grants for token in service.bearers.all(service.bearers.authenticated(root.presented))}
+    assert [(grant.release, grant.up_to) for grant in made["Cy"]] == [("admissions", level("1/4"))]
+    assert [(grant.release, grant.up_to) for grant in made["Di"]] == [("wages", level(2))]

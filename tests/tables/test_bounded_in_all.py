@@ -1,0 +1,283 @@
+"""A bound on all that one person changes: the rule by hand, the unit by brute force, every door, a release."""
+
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import sha256
+from itertools import product
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.privacy import Unit
+from utmost.laws.sampling.item_words import item_tags
+from utmost.publish.counting.kept_pairs import least_in_all
+from utmost.publish.releases.workload_statements import noise_laws
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.tables.bounding import Pairs, framed, text_identifiers
+from utmost.publish.tables.persons_in_buckets import PersonsInBuckets
+from utmost.publish.workloads import Domain, Strategy, Workload, bounds_of, check_lower_bounds, strategy
+
+KEY = bytes(range(32))
+DOMAIN = Domain(shop=["A", "B", "C"])
+SALES = {
+    "user": [f"u{(row * row) % 7}" for row in range(90)],
+    "shop": ["ABC?"[(row + row // 9) % 4] for row in range(90)],
+    "paid": [Decimal((row * 37) % 23 - 9) / 4 for row in range(90)],
+}
+COUNTS = {"in_all": 7}
+SUMS = {"values": "paid", "step": "0.5", "each": (-2, 3), "per_atom": (-4, 6), "in_all": 7}
+BOTH = {"values": "paid", "step": "0.5", "each": (-1, 2), "most_events": 4, "in_all": 6}
+ALL = {"counts": COUNTS, "few atoms": {**COUNTS, "at_most": 2, "per_atom": 5}, "sums": SUMS, "both": BOTH}
+
+
+def counted(events=None, **words):
+    return ut.count_table(SALES if events is None else events, person="user", domain=DOMAIN, key=KEY, **words)
+
+
+def comb(user, sizes, most):
+    """The definition, in rationals: teeth at equal distances on a person's sizes, one behind the other."""
+    total = sum(sizes)
+    if total <= most:
+        return sizes
+    mark = int(item_tags(sha256(framed(b"in all", KEY)).digest(), [text_identifiers([user])])[0, 0])
+    begin = Fraction(mark * total >> 64)
+    teeth = [(tooth * total - begin) / most for tooth in range(1, most + 1)]  # where most c + u passes a multiple of T
+    ends = np.cumsum(sizes).tolist()
+    return [sum(end - size < tooth <= end for tooth in teeth) for size, end in zip(sizes, ends, strict=True)]
+
+
+def by_hand(words):
+    """The table where all atoms of a person are kept, event by event."""
+    table = {shop: [0, 0] for shop in "ABC"}
+    for user in dict.fromkeys(SALES["user"]):
+        events = {shop: [] for shop in "ABC"}
+        for name, shop, paid in zip(*SALES.values(), strict=True):
+            if name == user and shop in events:
+                events[shop].append(paid)
+        steps = {shop: [round(Fraction(paid) * 2) for paid in of] for shop, of in events.items()}
+        if "values" not in words:
+            sizes = [min(len(of), words["in_all"]) for of in events.values()]
+            for shop, left in zip(events, comb(user, sizes, words["in_all"]), strict=True):
+                table[shop][0] += left
+        elif "most_events" not in words:
+            sums = [min(12, max(-8, sum(min(6, max(-4, x)) for x in of))) for of in steps.values()]
+            for shop, x, left in zip(steps, sums, comb(user, [abs(x) for x in sums], 14), strict=True):
+                table[shop][0] += left if x > 0 else -left
+        else:
+            above = [sum(min(4, max(-2, x)) + 2 for x in of) for of in steps.values()]
+            counts = [min(4, len(of)) for of in steps.values()]
+            above = [a * n // max(1, len(of)) for a, n, of in zip(above, counts, steps.values(), strict=True)]
+            for shop, a, n, left in zip(steps, above, counts, comb(user, counts, 6), strict=True):
+                kept = a * left // max(1, n)
+                table[shop][0] += kept
+                table[shop][1] += 6 * left - kept
+    return list(table.values()) if "most_events" in words else [value for value, _ in table.values()]
+
+
+@pytest.mark.parametrize("name", ["counts", "sums", "both"])
+def test_the_table_is_the_one_of_the_rule_a_person_at_a_time(name):
+    assert counted(**ALL[name]).atoms.tolist() == by_hand(ALL[name])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_door_cuts_alike(name, monkeypatch):
+    words, table = ALL[name], counted(**ALL[name])
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
+    arrow = pa.table(SALES)
+    for frame in (arrow, pandas.DataFrame(SALES), pl.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow)):
+        assert counted(frame, **words).atoms.tolist() == table.atoms.tolist()
+    backwards = {column: cells[::-1] for column, cells in SALES.items()}
+    assert counted(backwards, **words).atoms.tolist() == table.atoms.tolist()
+    monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
+    lazy = counted(pl.DataFrame(arrow).lazy(), **words)
+    assert lazy.atoms.tolist() == table.atoms.tolist()
+    assert lazy.account.moved == table.account.moved > 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_person_changes_more_than_the_unit_and_somebody_all_of_it(name):
+    table, reached = counted(**ALL[name]), []
+    for user in dict.fromkeys(SALES["user"]):
+        others = [row for row, of in enumerate(SALES["user"]) if of != user]
+        without = counted({column: [cells[row] for row in others] for column, cells in SALES.items()}, **ALL[name])
+        change = np.abs(table.atoms - without.atoms).reshape(3, -1).sum(axis=1)
+        assert change.max() <= table.unit.sensitivity
+        assert np.count_nonzero(change) <= table.unit.cells
+        assert change.sum() <= table.unit.reach
+        reached.append(change.sum())
+    assert max(reached) == table.unit.reach
+
+
+def test_all_small_neighbours_charge_at_most_the_level_and_one_all_of_it():
+    """Every multiset of a person's events in three atoms beside another person, by the law of two families."""
+    alone = counted({"user": ["b"], "shop": ["A"]}, per_atom=2, in_all=3)
+    assert alone.unit == Unit(2, 3, in_all=3)
+    plan = Strategy(DOMAIN, alone.unit, {"shop": "2/3", "": "1/3"})
+    levels, charges = plan.levels(ut.level(1)), set()
+    for numbers in product(range(4), repeat=3):
+        shops = [shop for shop, n in zip("ABC", numbers, strict=True) for _ in range(n)]
+        change = counted({"user": ["b", *"a" * len(shops)], "shop": ["A", *shops]}, per_atom=2, in_all=3).atoms
+        change = change - alone.atoms
+        charges.add(
+            sum(
+                Fraction(int(abs(sums).sum())) * levels[family].epsilon / 2
+                for family, sums in plan.sums(change).items()
+            )
+        )
+    assert max(charges) == plan.charge == 1
+
+
+def test_atoms_lose_in_proportion_over_all_beginnings():
+    """Over many keys the mean is most/T of each size, and exactly most are left each time."""
+    sizes = np.array([1, 6, 0, 2, 3])
+    pairs = Pairs(np.zeros(5, np.int64), np.arange(5), sizes)
+    left = np.array([least_in_all(pairs, 5, ["ann"], key=bytes([n % 256, n // 256])) for n in range(3000)])
+    assert (left.sum(axis=1) == 5).all()
+    assert (left <= sizes).all()
+    assert np.abs(left.mean(axis=0) - sizes * 5 / 12).max() < 5 * 0.5 / 3000**0.5
+
+
+def test_sizes_beyond_int64_are_cut_exactly():
+    huge = np.array([10**30, 3, 2 * 10**30], dtype=object)
+    left = least_in_all(Pairs(np.zeros(3, np.int64), np.arange(3), huge), 10**20, ["ann"], key=KEY)
+    assert sum(left.tolist()) == 10**20
+    assert abs(left[2] - 2 * left[0]) <= 3
+
+
+def test_several_measures_share_atoms_and_have_bounds_of_their_own():
+    measures = {
+        "visits": ut.count(in_all=7),
+        "spent": ut.sum("paid", step="0.5", each=(-2, 3), per_atom=(-4, 6), in_all=7),
+    }
+    tables = counted(measures=measures)
+    assert [tables[name].unit.in_all for name in measures] == [7, 14]
+    assert tables["visits"].atoms.tolist() == by_hand(COUNTS)
+    assert tables["spent"].atoms.tolist() == by_hand(SUMS)
+    measures["persons"] = ut.count
+    with pytest.raises(OutOfRange, match="no at_most"):
+        counted(measures=measures)
+    assert counted(measures=measures, at_most=3)["persons"].unit == Unit(1, 3)
+
+
+def test_parts_are_bounded_each_by_itself():
+    parts = counted(part="shop", **COUNTS)
+    assert {table.unit for table in parts.values()} == {Unit(7, 1)}
+    months = Domain(shop=["A", "B", "C"], paid=ut.workloads.bins(-3, 4))
+    parts = ut.count_table(SALES, person="user", domain=months, key=KEY, part="shop", in_all=3, neighbours="change-one")
+    assert parts["A"].unit == Unit(3, 3, "change-one", in_all=3)
+    assert not parts["A"].unit.nonnegative
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
+    table = counted(**ALL[name])
+    finest = " ".join(table.domain.columns)
+    plan = strategy(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
+    release = ut.release_workload(table, plan, epsilon=1)
+    assert check_workload(release.facts()).unit == table.unit
+    in_all = f"all together by at most {table.unit.text(table.unit.in_all)}" if table.unit.in_all else "at most"
+    assert in_all in release.statement["guarantee"]
+    assert COUNTED_FORM.of(COUNTED_FORM.document(table), "it").unit == table.unit
+    assert PLAN_FORM.of(PLAN_FORM.document(plan), "it").unit == table.unit
+    with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
+        ledger.publish("sales", table, strategy=plan, epsilon=1)
+        looser = ledger.relax("sales", table, epsilon=2)
+        assert looser.unit == table.unit
+        assert check_workload(looser.facts()).unit == table.unit
+    with ut.Ledger.open(tmp_path / "ledger.db") as again:
+        assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
+
+
+def test_noise_is_what_the_bound_in_all_leaves():
+    """A thousand events in 50 atoms, 100 in all: the law is that of 100 in one atom, and not of 50 times 100."""
+    unit = Unit(100, 50, in_all=100)
+    law = next(iter(noise_laws(Strategy(Domain(a=range(50)), unit, {"a": 1}), ut.level(1)).values()))
+    assert (
+        law.ratio
+        == next(iter(noise_laws(Strategy(Domain(a=range(50)), Unit(100, 1), {"a": 1}), ut.level(1)).values())).ratio
+    )
+
+
+def test_bounds_are_of_the_same_changes_and_checked_again():
+    """Of 5 changes of 2 in atoms of 2 and of 4: below what any strategy has, above those of one atom, and certified."""
+    wanted = Workload(Domain(a=range(6)), {"a": 1, "": 1})
+    unit, one, more = Unit(2, 4, in_all=5), Unit(2, 1), Unit(2, 3)
+    bounds = bounds_of(wanted, unit, 1)
+    check_lower_bounds(bounds)
+    value = strategy(wanted, unit, epsilon=1).value
+    for kind, bound in bounds.each().items():
+        assert (
+            bounds_of(wanted, one, 1).each()[kind].value <= bound.value <= bounds_of(wanted, more, 1).each()[kind].value
+        )
+        assert bound.value <= value
+    assert "5 at most in all" in bounds.per_answer.hypotheses
+
+
+def test_what_needs_each_cell_by_itself_is_refused():
+    table = counted(**ALL["few atoms"])
+    assert table.unit.in_all == 7
+    for call in (
+        lambda: ut.release_table(table, epsilon=1),
+        lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
+    ):
+        with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
+            call()
+    with pytest.raises(OutOfRange, match="must not be smaller"):
+        ut.release_workload(table, Strategy(DOMAIN, Unit(5, 2, in_all=6), {"shop": 1}), epsilon=1)
+    assert ut.release_table(table, epsilon=1, sensitivity=5, cells=2).unit == Unit(5, 2)  # larger, and said
+    with pytest.raises(Unsupported, match="no bound in all"):
+        Strategy(Domain(row=[1, 2], a=["x", "y"]), Unit(2, 2, in_all=3), {"row": 1}, together="a")
+    with pytest.raises(OutOfRange, match="in_all must be at least the sensitivity"):
+        Unit(5, 2, in_all=4)
+    with pytest.raises(OutOfRange, match="each_row="):
+        ut.count_table(SALES, each_row=True, domain=DOMAIN, in_all=3)
+    for wrong in (0, -1, "1/2"):
+        with pytest.raises(OutOfRange):
+            counted(in_all=wrong)
+
+
+def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
+    """Persons by the sizes of all their sums; the margin is that of the noise that such a bound needs."""
+    contributions = ut.count_contributions(SALES, person="user", domain=DOMAIN, in_all=[10, 20, 30])
+    inside = [user for user, shop in zip(SALES["user"], SALES["shop"], strict=True) if shop != "?"]
+    sizes = [inside.count(user) for user in dict.fromkeys(inside)]
+    by_bound = [sum(low < size <= high for size in sizes) for low, high in ((0, 10), (10, 20), (20, 30), (30, 999))]
+    assert contributions.atoms.tolist() == by_bound
+    costs = ut.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
+    for row in costs.rows:
+        plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
+        law = next(iter(noise_laws(plan, ut.level(1)).values()))
+        assert row.margin == law.radius("0.95")
+    with pytest.raises(OutOfRange, match="at a time"):
+        ut.count_contributions(SALES, person="user", domain=DOMAIN, in_all=[1], at_most=[1])
+
+
+def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from utmost.doors.cli.main import app
+
+    lines = ["user,shop", *(f"{user},{shop}" for user, shop in zip(SALES["user"], SALES["shop"], strict=True))]
+    (tmp_path / "sales.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "domain.json").write_text('{"shop": ["A", "B", "C"]}', encoding="utf-8")
+    (tmp_path / "key").write_bytes(KEY)
+    monkeypatch.chdir(tmp_path)
+
+    def run(text):
+        done = CliRunner().invoke(app, text.split())
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    run("count sales.csv --person user --in-all 7 --domain domain.json --count-key key --out counted.json")
+    table = COUNTED_FORM.read(tmp_path / "counted.json")
+    assert (table.atoms.tolist(), table.unit) == (counted(**COUNTS).atoms.tolist(), counted(**COUNTS).unit)
+    run("plan domain.json --want shop --in-all 7 --epsilon 1 --out plan.json")
+    assert PLAN_FORM.read(tmp_path / "plan.json").unit == table.unit
+    run("release sales.csv --person user --plan plan.json --epsilon 1 --out release.json")
+    run("verify release.json")
+    run("count sales.csv --person user --domain domain.json --contributions in-all=5,10 --out cells.json")

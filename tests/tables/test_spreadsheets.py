@@ -1,0 +1,149 @@
+"""Excel files: every digit comes back, the bytes follow from what is published, what Excel cannot hold is refused."""
+
+import io
+import json
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import openpyxl
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable
+from utmost.publish.tables import files, spreadsheets
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+SAID = {"epsilon": "1", "unit": {"sensitivity": "1", "cells": 1}, "columns": ["n", "m"]}
+FLOATS = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -2.5, 0.30000000000000004]
+
+
+def written(columns, statement=SAID):
+    file = io.BytesIO()
+    spreadsheets.write(columns, file, statement)
+    return file.getvalue()
+
+
+def read_back(folder, columns, statement=SAID):
+    path = folder / "t.xlsx"
+    path.write_bytes(written(columns, statement))
+    return files.read(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        (FLOATS, FLOATS),
+        ([1, None, -3], [1, None, -3]),
+        ([True, False, None], [True, False, None]),
+        (["=1+1", " a ", "Köln 😀"], ["=1+1", " a ", "Köln 😀"]),
+        (["", "-", None], ["", "-", None]),
+        ([10**15 - 1, 0], [10**15 - 1, 0]),
+        ([10**15, None, 3], ["1000000000000000", None, "3"]),
+        ([float("nan"), float("inf"), 1.5], [None, "inf", 1.5]),
+        ([Fraction(1, 3), Decimal("0.10"), date(2013, 1, 31)], ["1/3", "0.10", "2013-01-31"]),
+    ],
+)
+def test_cells_come_back_with_every_digit(column, cells, tmp_path):
+    """The second route to the digits is the XML itself, read without openpyxl."""
+    assert read_back(tmp_path, {"n": column}) == {"n": cells}
+    sheet = ElementTree.fromstring(ZipFile(tmp_path / "t.xlsx").read("xl/worksheets/sheet1.xml"))
+    numbers = [cell[0].text for cell in sheet.iter(f"{MAIN}c") if cell.get("t", "n") == "n" and len(cell)]
+    whole = [cell for cell in cells if isinstance(cell, float | int) and not isinstance(cell, bool)]
+    assert [float(text) for text in numbers] == whole
+
+
+def test_the_file_is_a_function_of_what_is_published():
+    """The same table, the same bytes; no author, and no time but 1980."""
+    content = written({"n": [1, 2]})
+    assert content == written({"n": [1, 2]})
+    with ZipFile(io.BytesIO(content)) as packed:
+        assert {part.date_time for part in packed.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        core = packed.read("docProps/core.xml").decode()
+    assert core.count("1980-01-01T00:00:00Z") == 2
+    assert "<dc:creator></dc:creator><cp:lastModifiedBy></cp:lastModifiedBy>" in core
+
+
+def test_a_release_has_its_statement_as_a_sheet_and_beside_it(run, tmp_path):
+    """The sheet says what the file beside it says, but for the digest, which no file can hold of itself."""
+    table = {"ward": ["A", "B"], "n": [5, 7]}
+    said = ut.release_table(table, columns="n", public="ward", sensitivity=1, cells=1, epsilon=1).save(
+        tmp_path / "r.xlsx"
+    )
+    book = openpyxl.load_workbook(tmp_path / "r.xlsx")
+    assert book.sheetnames == ["Values", "Statement"]
+    lines = dict(list(book["Statement"].iter_rows(values_only=True))[1:])
+    assert set(lines) == set(said) - {"table"}
+    assert lines["guarantee"] == said["guarantee"]
+    assert json.loads((tmp_path / "r.xlsx.json").read_text()) == said
+    assert run("verify", tmp_path / "r.xlsx")[0] == 0
+
+
+def test_a_request_made_again_finds_its_file(run, tmp_path):
+    """The bytes are compared, statement sheet and all; a file of another release is not taken for it."""
+    (tmp_path / "t.csv").write_text("ward,n\nA,5\nB,7\n")
+    promise = ["--columns", "n", "--public", "ward", "--sensitivity", "1", "--cells", "1"]
+    ledger = ["--ledger", tmp_path / "l.db", "--create", "--name", "t", "--request", "r", "--epsilon", "1"]
+    asked = ["release", tmp_path / "t.csv", *promise, *ledger, "--out", tmp_path / "o.xlsx"]
+    assert run(*asked)[0] == run(*asked)[0] == 0
+    (tmp_path / "o.xlsx").write_bytes(written({"ward": ["A", "B"], "n": [5, 7]}))
+    code, _, err = run(*asked)
+    assert (code, "nothing is written over another file" in err) == (2, True)
+
+
+def test_rows_beyond_a_sheet_go_on_in_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(spreadsheets, "_ROWS", 3)
+    cells = {"a": list(range(7)), "b": [None, "x", None, None, None, None, "y"]}
+    assert read_back(tmp_path, cells) == cells
+    assert openpyxl.load_workbook(tmp_path / "t.xlsx").sheetnames == ["Values", "Values 2", "Values 3", "Statement"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({f"c{k}": [] for k in range((1 << 14) + 1)}, "at most 16384 columns"),
+        ({"a": ["x" * 32_768]}, "at most 32767 characters"),
+    ],
+)
+def test_what_excel_cannot_hold_is_refused(columns, words):
+    with pytest.raises(BadTable, match=words):
+        written(columns)
+
+
+def test_no_rows_are_a_table(tmp_path):
+    assert read_back(tmp_path, {"a": [], "b": []}, {}) == {"a": [], "b": []}
+
+
+def test_a_workbook_of_a_user_is_read(tmp_path):
+    """The only sheet; whole days as dates; empty rows at the end are none, a gap is one."""
+    book = openpyxl.Workbook()
+    for row in (["day", "n"], [datetime(2013, 1, 2), 5], [None, None], ["x", 2.5], [None, None]):
+        book.active.append(row)
+    book.save(tmp_path / "u.xlsx")
+    assert files.read(tmp_path / "u.xlsx") == {"day": ["2013-01-02", None, "x"], "n": [5, None, 2.5]}
+    book.create_sheet("other")
+    book.save(tmp_path / "u.xlsx")
+    with pytest.raises(BadTable, match="must have one sheet"):
+        files.read(tmp_path / "u.xlsx")
+
+
+@pytest.mark.parametrize("rows", [[["a", "a"], [1, 2]], [[None, "a"], [1, 2]], [], [["a"], [1, 2]]])
+def test_a_bad_header_is_refused(rows, tmp_path):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "u.xlsx")
+    with pytest.raises(BadTable):
+        files.read(tmp_path / "u.xlsx")
+
+
+def test_what_is_no_workbook_is_refused(tmp_path):
+    (tmp_path / "u.xlsx").write_bytes(b"PK, but no more")
+    with pytest.raises(BadTable, match="workbook of Excel"):
+        files.read(tmp_path / "u.xlsx")
+    with ZipFile(tmp_path / "u.xlsx", "w") as packed:
+        packed.writestr("a", "b")
+    with pytest.raises(BadTable, match="workbook of Excel"):
+        files.read(tmp_path / "u.xlsx")
