@@ -6,10 +6,10 @@
     python benchmarks/workloads/marginals_of_many_attributes.py release 3   48 842 made-up people, by the public calls
 
 Adult's fourteen attributes have the sizes of ResidualPlanner's experiments (numbers in bins of 1 to 100). One person is
-in one cell, every answer weighs alike, geometric noise. ``adult`` prints beside ours what Gaussian noise at privacy cost
-1 has at best, the sum over spaces of the root of mu times its dimension: the closed form that ResidualPlanner attains.
-That is another privacy, and no error of ours is to be compared with it. ``release`` compares the mean square of all
-errors with what is stated, one draw.
+in one cell, every answer weighs alike, geometric noise. ``adult`` prints beside ours what Gaussian noise at cost 1 has
+at best, the sum over spaces of the root of mu times its dimension: the closed form that ResidualPlanner attains. That
+is another privacy, and no error of ours is to be compared with it. ``release`` compares the mean square of all errors
+with what is stated, one draw.
 """
 
 import resource

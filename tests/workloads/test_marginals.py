@@ -15,7 +15,7 @@ import utmost as ut
 from utmost import Unit
 from utmost.errors import BadTable, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.counting import CountedTable, counted_events
+from utmost.publish.counting import CountedTable, added_cells, counted_events
 from utmost.publish.releases import WorkloadRelease, release_workload
 from utmost.publish.releases.workload_statements import noise_laws, sums_digest
 from utmost.publish.workloads import (
@@ -63,7 +63,7 @@ def measured(draw):
 @settings(deadline=None, max_examples=50)
 @given(measured(), st.integers(0, 10**6))
 def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, seed):
-    """Of tables without noise every determined sum is the truth itself; the law of an error is that of dense algebra."""
+    """Of tables without noise every determined sum is the truth itself; the law of errors is that of dense algebra."""
     estimator = MarginalReconstruction(SMALL, weights)
     atoms = np.random.default_rng(seed).integers(-50, 50, SMALL.shape)
     tables = {family: SMALL.sums(atoms, family) for family in weights}
@@ -250,7 +250,8 @@ def test_few_cells_are_those_of_the_array(monkeypatch, read, words):
     else:
         keys = {"key": key}
     laid = ut.count_table(read(events), domain=FIVE, **words, **keys)
-    monkeypatch.setattr(counted_events, "MOST_LAID", 1000)
+    for module in (counted_events, added_cells):
+        monkeypatch.setattr(module, "MOST_LAID", 1000)
     few = ut.count_table(read(events), domain=FIVE, **words, **keys)
     assert isinstance(few.atoms, FewCells)
     assert few.unit == laid.unit
@@ -271,7 +272,8 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
         {"values": "spent", "each": 20, "most_events": 2, "part": "sex"},
     ]
     laid = [ut.count_table(events, **words, **call) for call in calls]
-    monkeypatch.setattr(counted_events, "MOST_LAID", 1000)
+    for module in (counted_events, added_cells):
+        monkeypatch.setattr(module, "MOST_LAID", 1000)
     for call, tables in zip(calls, laid, strict=True):
         few = ut.count_table(events, **words, **call)
         assert list(few) == list(tables)
@@ -335,13 +337,13 @@ def test_what_cannot_be_is_refused_by_type():
         lambda: counted.in_steps(),
         lambda: Strategy(CENSUS, Unit(1, 2), {"age~8": 1}).sums(counted.atoms),
     ):
-        with pytest.raises(Unsupported, match="cells|laid out"):
+        with pytest.raises(Unsupported, match=r"cells|laid out"):
             call()
-    with pytest.raises(OutOfRange, match="do not determine|determine"):
+    with pytest.raises(OutOfRange, match="determine"):
         Strategy(CENSUS, ONE, {"age": 1}, Workload(CENSUS, {"sex": 1}))
     with pytest.raises(OutOfRange, match="at most 14"):
         marginals(CENSUS, 15)
-    with pytest.raises(OutOfRange, match="20000|20 000"):
+    with pytest.raises(OutOfRange, match="20000"):
         marginals(Domain({f"x{at}": range(3) for at in range(100)}), 3)
     for places, numbers in (([[0], [9]], [1]), ([[0, 0], [1, 1]], [1, 1]), ([[0], [0]], [0]), ([[0]], [1])):
         with pytest.raises(BadTable):

@@ -1,11 +1,14 @@
-"""The sums of cells over all persons: in an array with a number for each cell, or only of the cells that hold one."""
+"""The sums of cells over all persons where they are too many for an array: only of the cells that hold something."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 
 _COMPACT, _FITS = 1 << 22, 1 << 62
 
@@ -50,6 +53,28 @@ class AddedCells:
         whole = np.zeros(size, dtype=self.sums.dtype)
         whole[self.cells] = self.sums
         return whole
+
+    def by_part(self, shape: tuple[int, ...], parts: int, tables: int) -> list[NDArray[Any] | FewCells]:
+        """Of each part its atoms, in an array where they can be laid out.
+
+        Args:
+            shape: of the atoms of a part.
+            parts: how many there are; a cell is numbered by its table, then its part, then its atom.
+            tables: 1, or 2 for sums and counts together, which stand side by side.
+        """
+        atoms = prod(shape)
+        table, rest = np.divmod(self.cells, parts * atoms)
+        part, atom = np.divmod(rest, atoms)
+        whole = shape if tables == 1 else (*shape, tables)
+        numbers = atom * tables + table
+        laid: list[NDArray[Any] | FewCells] = []
+        for own in (part == number for number in range(parts)):
+            if prod(whole) > MOST_LAID:
+                laid.append(FewCells.of_numbers(whole, numbers[own], self.sums[own]))
+            else:
+                ordered = AddedCells.of([(numbers[own], self.sums[own])])
+                laid.append(ordered.laid(prod(whole)).reshape(whole))
+        return laid
 
     def _and(self, parts: list[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
         if not parts:

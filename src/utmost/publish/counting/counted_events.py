@@ -7,7 +7,6 @@ docs/theory/counting.md.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from secrets import token_bytes, token_hex
 from typing import Any, TypedDict, Unpack, overload
 from warnings import warn
@@ -213,7 +212,7 @@ def count_table(
         named_axes, atoms = plan.axes_of(measure), rule.atoms_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
         if isinstance(atoms, AddedCells):
-            cells = _few_atoms(atoms, measure, plan)
+            cells = atoms.by_part(plan.shape, plan.parts, measure.tables)
         else:
             cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
         unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None)
@@ -470,23 +469,6 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
     """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
-
-
-def _few_atoms(added: AddedCells, measure: Measure, plan: CountingPlan) -> list[NDArray[Any] | FewCells]:
-    """The same of cells that cannot be laid out together: of each part an array where it can be one."""
-    tables, rest = np.divmod(added.cells, plan.parts * plan.atoms)
-    parts, atoms = np.divmod(rest, plan.atoms)
-    shape = plan.shape if measure.most_events is None else (*plan.shape, measure.tables)
-    numbers = atoms if measure.most_events is None else atoms * measure.tables + tables
-    laid: list[NDArray[Any] | FewCells] = []
-    for part in range(plan.parts):
-        own = parts == part
-        if prod(shape) > MOST_LAID:
-            laid.append(FewCells.of_numbers(shape, numbers[own], added.sums[own]))
-        else:
-            ordered = AddedCells.of([(numbers[own], added.sums[own])])
-            laid.append(ordered.laid(prod(shape)).reshape(shape))
-    return laid
 
 
 def _moved(pairs: Pairs, low: int, high: int) -> int:

@@ -285,7 +285,7 @@ def sums_digest(release: Noised) -> str:
     together = [] if strategy.together is None else [strategy.together]
     rows = [] if strategy.rows is None else [strategy.rows.facts()]
     digest.update(
-        f"[{','.join(_digested(one) for one in (strategy.domain.facts(), *together, *rows))}".encode(
+        f"[{','.join(_digested(part) for part in (strategy.domain.facts(), *together, *rows))}".encode(
             "utf-8", "surrogatepass"
         )
     )
@@ -293,7 +293,7 @@ def sums_digest(release: Noised) -> str:
         digest.update(f",[{_digested(strategy.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
         flat = sums.ravel()
         for start in range(0, len(flat), _AT_ONCE):
-            texts = ",".join(f'"{one}"' for one in flat[start : start + _AT_ONCE].tolist())
+            texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())
             digest.update(("," * bool(start) + texts).encode())
         digest.update(b"]]")
     digest.update(b"]")

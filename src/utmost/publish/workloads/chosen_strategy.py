@@ -119,19 +119,19 @@ def strategy(
 def _least(wanted: Workload, unit: Unit, now: Level, highest: Level, tents: bool | None) -> Strategy:
     """The strategy of least error among families, tents, differences of two values and products of listed rows, at the
     highest level."""
-    found: list[tuple[float, Strategy]] = []
+    strategies: list[tuple[float, Strategy]] = []
     with suppress(Unsupported):  # sums over a tree of unequal groups that are no groups
         shares = planned_shares(wanted, unit, highest, tents=tents)
         plain = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
-        found.append((plain.value, plain))
+        strategies.append((plain.value, plain))
     if wants_tables(wanted) and 2 in wanted.domain.shape:
         with suppress(Unsupported):  # groups of several sizes
             shares = planned_shares(wanted, unit, highest, signs=True)
             signed = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
-            found.append((signed.value, signed))
+            strategies.append((signed.value, signed))
     if not wants_marginals(wanted):
         listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float))
-        found.append((error, Strategy(wanted.domain, unit, listed.shares, wanted, highest, highest, rows=listed)))
-    least = min(error for error, _ in found)
-    chosen = next(strategy for error, strategy in found if error * (1 - _EQUAL) <= least)
+        strategies.append((error, Strategy(wanted.domain, unit, listed.shares, wanted, highest, highest, rows=listed)))
+    least = min(error for error, _ in strategies)
+    chosen = next(strategy for error, strategy in strategies if error * (1 - _EQUAL) <= least)
     return Strategy(wanted.domain, unit, chosen.shares, wanted, now, highest, rows=chosen.rows)

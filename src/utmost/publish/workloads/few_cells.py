@@ -81,11 +81,11 @@ class FewCells:
         Raises:
             Unsupported: for tents, and for more than 2^28 groups.
         """
-        kept = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
-        size = prod(axes[at].groups(family[at]) for at in kept)
+        own_axes = [at for at, (axis, level) in enumerate(zip(axes, family, strict=True)) if level < len(axis.levels)]
+        size = prod(axes[at].groups(family[at]) for at in own_axes)
         check_laid(size)
         groups, numbers = np.zeros(len(self), dtype=np.int64), self.numbers
-        for at in kept:
+        for at in own_axes:
             level, places = family[at], self.places[at]
             if level == DIFFERENCE:
                 numbers = np.where(places == 0, numbers, -numbers)

@@ -97,9 +97,9 @@ def marginal_shares(workload: Workload, level: float, room: Room, *, signs: bool
         sets.append((*wanted, *larger, *lower))
     if signs and 2 in domain.shape and len(lower) < _MOST_SIGNED:
         sets.append(tuple(_signed(domain, (*wanted, *lower))))
-    found = [_searched(workload, families, level, room) for families in sets]
-    best = found[0]
-    for other in found[1:]:
+    plans = [_searched(workload, families, level, room) for families in sets]
+    best = plans[0]
+    for other in plans[1:]:
         best = other if other[0] < best[0] * (1 - _EQUAL) else best
     _, families, shares = best
     return room.shares(domain, dict(zip(families, _rounded(shares), strict=True)))
@@ -123,8 +123,8 @@ def _searched(
     small = [at for at, size in enumerate(workload.domain.shape) if size == least]
     shared = np.array([_TRACE if any(family[at] == 0 for at in small) else 1.0 for family in listed])
     starts = [plain] if len(listed) == len(workload.families) else [plain, np.ones(len(listed)), shared]
-    found = [plain, *(_descended(errors, start / start.sum(), whole, free) for start in starts)]
-    best = min(found, key=error)
+    ends = [plain, *(_descended(errors, start / start.sum(), whole, free) for start in starts)]
+    best = min(ends, key=error)
     best = best if error(best) < error(plain) * (1 - _EQUAL) else plain
     best = np.where(best > _NOTHING, best, 0)
     best = best / best.sum()

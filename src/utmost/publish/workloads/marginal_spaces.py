@@ -118,18 +118,18 @@ class MarginalSpaces:
         {((1, 0),): [0, 1], (): [0, 1]}
         """
         listed, chains = tuple(families), tuple(EvenChain.of(axis) for axis in domain.axes)
-        kept = tuple(_kept(domain, chains, family) for family in listed)
+        shown = tuple(_kept(domain, chains, family) for family in listed)
         covers: dict[Space, list[int]] = {}
         pairs = 0
-        for place, axes in enumerate(kept):
+        for place, axes in enumerate(shown):
             pairs += prod(1 if level is None else len(chains[axis].levels) - level + 1 for axis, level in axes)
             if pairs > _MOST_SPACES:
                 remedy = "Measure fewer tables, or of fewer columns each."
                 raise OutOfRange(f"tables may have {_MOST_SPACES} parts in common at most", came="more", remedy=remedy)
             for space in _below(chains, axes):
                 covers.setdefault(space, []).append(place)
-        sums = tuple(prod(1 if level is None else chains[axis].groups[level] for axis, level in axes) for axes in kept)
-        return cls(domain, listed, chains, kept, sums, covers)
+        sums = tuple(prod(1 if level is None else chains[axis].groups[level] for axis, level in axes) for axes in shown)
+        return cls(domain, listed, chains, shown, sums, covers)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MarginalSpaces.of, (self.domain, self.families)

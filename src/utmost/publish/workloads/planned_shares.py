@@ -91,8 +91,8 @@ class _Plan:
         """The shares that are found among those that one rule allows."""
         if self.candidates is None and self.aim == "mean" and (self.signs or wants_marginals(workload)):
             even = EvenLevels.of(workload)
-            found = marginal_shares(even.workload, self._whole, room, signs=self.signs)
-            return {even.whole(family): share for family, share in found.items()}
+            shares_of_tables = marginal_shares(even.workload, self._whole, room, signs=self.signs)
+            return {even.whole(family): share for family, share in shares_of_tables.items()}
         shares = self._with_tents(workload, room)
         if shares is not None:
             return shares
