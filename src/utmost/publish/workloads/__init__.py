@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
     from utmost.publish.workloads.public_facts import Between, between
     from utmost.publish.workloads.shared_level import SharedLevel, share_level
-    from utmost.publish.workloads.strategy_alternatives import Alternatives
     from utmost.publish.workloads.time_axes import periods
     from utmost.publish.workloads.unequal_trees import (
         TreeError,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.workload import Part, Workload
     from utmost.publish.workloads.workload_bounds import bounds_of
     from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
-    from utmost.publish.workloads.workload_strategy import Strategy
+    from utmost.publish.workloads.workload_strategy import Alternatives, Strategy
 else:
     __getattr__ = RoomNames(__name__, __file__)
 

@@ -32,10 +32,10 @@ from utmost.publish.workloads.planned_shares import (
     planned_shares,
 )
 from utmost.publish.workloads.product_rows import ProductRows, check_rows, rows_of_facts
-from utmost.publish.workloads.strategy_alternatives import Alternatives, aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
 from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
+from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
@@ -393,6 +393,33 @@ class Strategy(Shown):
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }
         return Alternatives({"these shares": self, **others})
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Alternatives(Shown):
+    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
+
+    Attributes:
+        strategies: by name, all for the same parts and levels.
+    """
+
+    strategies: Mapping[str, Strategy]
+
+    def __getitem__(self, name: str) -> Strategy:
+        return self.strategies[name]
+
+    @property
+    def deviations(self) -> dict[str, dict[str, float]]:
+        """Of each strategy, by part the root of the mean variance."""
+        return {
+            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
+            for name, strategy in self.strategies.items()
+        }
+
+    def __str__(self) -> str:
+        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
+        parts = [part or "total" for part in next(iter(self.deviations.values()))]
+        return aligned([["standard deviations", *parts], *rows])
 
 
 def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:

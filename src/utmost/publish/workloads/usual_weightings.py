@@ -1,46 +1,12 @@
-"""Strategies for other weights of the same sums, to choose between; and how such choices are printed."""
+"""Weights of the same sums that anybody would try, to choose between strategies; and how such choices are printed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from typing import TYPE_CHECKING
 
 from utmost.laws.exact import Number, exact
-from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.workload import Workload
 
-if TYPE_CHECKING:
-    from utmost.publish.workloads.workload_strategy import Strategy
-
 _MANY_PARTS = 8
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Alternatives(Shown):
-    """Strategies to choose between; printed, the standard deviation of each wanted part by each.
-
-    Attributes:
-        strategies: by name, all for the same parts and levels.
-    """
-
-    strategies: Mapping[str, "Strategy"]
-
-    def __getitem__(self, name: str) -> "Strategy":
-        return self.strategies[name]
-
-    @property
-    def deviations(self) -> dict[str, dict[str, float]]:
-        """Of each strategy, by part the root of the mean variance."""
-        return {
-            name: {part: sqrt(variance) for part, variance in strategy.variances.items()}
-            for name, strategy in self.strategies.items()
-        }
-
-    def __str__(self) -> str:
-        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
-        parts = [part or "total" for part in next(iter(self.deviations.values()))]
-        return aligned([["standard deviations", *parts], *rows])
 
 
 def weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
