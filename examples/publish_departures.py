@@ -14,11 +14,11 @@ few = {"at_most": 1, "values": "distance", "each": (0, 3000), "most_events": 100
 spent = {"dataset": "aircraft"}
 
 with ut.Ledger.open(folder / "departures.db", create=True) as ledger:
-    cells = ut.count_contributions(events, person="aircraft", domain=domain, at_most=[4, 8, 12, 16, 20])
-    plan = ut.Strategy(cells.domain, cells.unit, {"at_most": 1})
-    needed = ledger.publish("cells", cells, strategy=plan, epsilon="1/5", **spent)
-    costs = ut.bound_costs(needed, domain, epsilon=2, per_atom=10)
-    flights = ut.count_table(events, domain=domain, at_most=costs.best, per_atom=10, **who)
+    often = ut.count_contributions(events, person="aircraft", domain=domain, in_all=[50, 100, 200, 300, 500])
+    plan = ut.Strategy(often.domain, often.unit, {"in_all": 1})
+    needed = ledger.publish("often", often, strategy=plan, epsilon="1/5", **spent)
+    costs = ut.bound_costs(needed, domain, epsilon=2)
+    flights = ut.count_table(events, domain=domain, in_all=costs.best, **who)
     miles = ut.count_table(events, domain={"age": age}, **few, **who)
     print(costs, flights.account, sep="\n")  # the account is for the curator's eyes alone
 

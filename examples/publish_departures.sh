@@ -7,12 +7,12 @@ events="$here/departures.csv.gz" domain="$here/departures_domain.json"
 head -c 32 /dev/zero > count.key # the same key counts the same flights again; it need not be secret
 kept="--ledger departures.db --dataset aircraft"
 
-# How many cells of one aircraft should count? A fifth of epsilon says, and the table of costs marks the best.
-utmost count "$events" --person aircraft --domain "$domain" --contributions at-most=4,8,12,16,20 --out cells.json
-utmost release cells.json --epsilon 1/5 --out cells.csv $kept --create --name cells
-utmost bounds cells.csv --domain "$domain" --epsilon 2 --per-atom 10
+# How many flights of one aircraft should count? A fifth of epsilon says, and the table of costs marks the best.
+utmost count "$events" --person aircraft --domain "$domain" --contributions in-all=50,100,200,300,500 --out often.json
+utmost release often.json --epsilon 1/5 --out often.csv $kept --create --name often
+utmost bounds often.csv --domain "$domain" --epsilon 2
 
-utmost count "$events" --person aircraft --domain "$domain" --at-most 16 --per-atom 10 --count-key count.key --out flights.json
+utmost count "$events" --person aircraft --domain "$domain" --in-all 200 --count-key count.key --out flights.json
 echo '{"age": {"edges": [0, 5, 10, 15, 20, null], "missing": "not stated"}}' > age.json
 utmost count "$events" --person aircraft --domain age.json --at-most 1 --values distance --each 0,3000 --most-events 100 \
   --count-key count.key --out miles.json

@@ -47,6 +47,8 @@ published, `NothingCounted` of a table all of whose events lie outside the decla
 coordinates that can only be degrees.
 """
 
+import sys
+import warnings
 from typing import Any, Self
 
 
@@ -269,3 +271,14 @@ class LittleProtection(PrivacyWarning):
 
 class RowsObserved(PrivacyWarning):
     """The list of rows was taken from the data, and the promise does not cover it."""
+
+
+_BETWEEN = ("utmost.", "contextlib")  # what runs between whoever calls and what warns
+
+
+def warn(text: str, category: type[PrivacyWarning]) -> None:
+    """Warn whoever called the library: of the nearest line outside of it."""
+    frame, above = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
+        frame, above = frame.f_back, above + 1
+    warnings.warn(text, category, stacklevel=above)

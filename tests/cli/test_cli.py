@@ -38,7 +38,7 @@ def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
         del row["applicants"]
     assert [row | {"admitted_radius": "0"} for row in original] == released
     assert "With or without any one individual, no result is more than" in err
-    assert re.search(r"public\s+department, sex\s", err)
+    assert re.search(r"without noise\s+the columns department, sex,", err)
 
 
 def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
@@ -144,7 +144,7 @@ def test_a_level_that_protects_nobody_needs_a_yes(run, tmp_path):
 
 def test_observed_rows_are_told(run):
     code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "observed", "--dry-run")
-    assert (code, re.search(r"rows\s+found in the data, and reported", out) is not None) == (0, True)
+    assert (code, re.search(r"which was found in the\s+data", out) is not None) == (0, True)
     assert "the promise does not cover it" in " ".join(out.split())
     assert run("release", BERKELEY, *OTHERS, *PROMISE, "--rows", "sorted", "--dry-run")[0] == 2
 

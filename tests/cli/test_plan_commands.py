@@ -231,10 +231,18 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     assert (median["labels"], median["interval"], median["kind"]) == (["[20, 40)"], [20, 40], "quantile")
     assert "age from 20 to below 40" in run(*ask[:2], *ask[3:])[1]
     assert "in [40, 60)" in run("total", counts, "--quantile", "age=0.9")[1]
+    spread = json.loads(run("total", counts, "--json", "--spread", "age")[1])
+    low, high = json.loads(run("total", counts, "--json", "--variance", "age")[1])["interval"]
+    assert (spread["kind"], low <= spread["value"] ** 2 <= high) == ("standard deviation", True)
+    upto = json.loads(run("total", counts, "--json", "--cumulative", "age")[1])["values"]
+    assert upto[-1]["value"] == json.loads(run("total", counts, "--json")[1])["value"]
+    assert "within their bars at once" in run("total", counts, "--cumulative", "age")[1]
     for wrong in (
         ["--quantile", "age"],
         ["--quantile", "age=2"],
         ["--median", "sex"],
+        ["--cumulative", "sex"],
+        ["--spread", "age", "--variance", "age"],
         ["--median", "age", "--mean", "age"],
     ):
         assert run("total", counts, *wrong)[0] != 0
@@ -354,13 +362,13 @@ def test_a_count_by_atoms_proves_no_rows(run, stays, tmp_path):
         (["plan", counted, "--want", "kind", "--together", "kind"], "that was proved"),
         (["plan", counted, "--want", "kind", "--noise", "rotated"], "with --together"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "whole rows"),
-        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "two values"),
+        (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "whole rows"),
     ):
         code, shown, err = run(*words, "--epsilon", 1)
         assert (code, shown) == (2, ""), err
         assert said in err
     assert (
-        "even"
+        "whole rows"
         in run(
             "count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 3, "--together", "kind"
         )[2]
@@ -466,3 +474,24 @@ def test_rows_are_planned_released_and_verified(run, tmp_path):
     code, _, err = run("clean", out, "--out", tmp_path / "clean.csv")
     assert code == 2
     assert "rows" in err
+
+
+def test_three_columns_changed_together_from_events_to_a_checked_release(run, tmp_path):
+    """Signed sums: counted by rows, planned, released, relaxed in a ledger, and verified."""
+    domain, events, counted, plan = (tmp_path / name for name in ("d.json", "e.csv", "c.json", "p.json"))
+    domain.write_text(json.dumps({"region": ["N", "S"], "quarter": ["q1", "q2", "q3"]}))
+    events.write_text(
+        "who,region,quarter\n" + "".join(f"p{k // 3},{'NS'[k // 3 % 2]},q{k % 3 + 1}\n" for k in range(90))
+    )
+    rows = ["--person", "who", "--domain", domain, "--at-most", 3, "--together", "quarter"]
+    code, shown, _ = run("count", events, *rows, "--out", counted)
+    assert (code, "1 row along quarter, all or none" in " ".join(shown.split())) == (0, True)
+    code, shown, _ = run("plan", counted, "--want", "region quarter", "--epsilon", 1, "--out", plan)
+    assert (code, "signed sums" in shown) == (0, True)
+    release = tmp_path / "r.json"
+    assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", release)[0] == 0
+    code, shown, _ = run("verify", release)
+    assert (code, "lowers the number of any atom" in " ".join(shown.split())) == (0, True)
+    ledger, kept = tmp_path / "l.db", ["--dataset", "d", "--name", "visits"]
+    assert run("release", counted, "--plan", plan, "--epsilon", "1/2", "--ledger", ledger, *kept, "--create")[0] == 0
+    assert "epsilon = 2" in run("relax", counted, "--ledger", ledger, "--name", "visits", "--epsilon", 2)[1]

@@ -193,7 +193,7 @@ def test_no_option_stands_beside_a_promise(run, file, table):
 WAYS = {
     "together": (["--columns", "x,y", "--public", "department", "--sensitivity", 1, "--together"],
                  {"--columns", "--public", "--drop", "--rows", "--id", "--sensitivity", "--neighbours", "--relaxable",
-                  "--together"}),
+                  "--together", "--cost", "--nonnegative"}),
     "planar": (["--columns", "x,y", "--planar"],
                {"--columns", "--public", "--drop", "--rows", "--id", "--grid", "--planar", "--per"}),
     "planar in a ledger": (["--columns", "x,y", "--planar", "--ledger", "no.db", "--name", "a"],

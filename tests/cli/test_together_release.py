@@ -69,7 +69,7 @@ def test_standard_output_and_json(capsys, table):
     assert set(both) == {"statement", "table"}
 
 
-@pytest.mark.parametrize("more", [["--cells", 2], ["--ledger", "l.db"], ["--numbers", "reals"], ["--cost", "squared"]])
+@pytest.mark.parametrize("more", [["--cells", 2], ["--ledger", "l.db"], ["--numbers", "reals"], ["--tables", "d"]])
 def test_what_goes_not_with_it_is_refused(capsys, table, more):
     """Exit code 2, and the option is named."""
     code, _, err = run(capsys, "release", table, *ASKED, *more)

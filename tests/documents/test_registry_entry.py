@@ -21,8 +21,11 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.ledger.key_noise import key_noise
+from utmost.publish.ledger.named_cell_noise import named_cell_noise
 from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
 from utmost.publish.releases.statement_kinds import ANSWERS_KIND
+from utmost.publish.releases.vast_domains import Texts
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import (
     PRODUCTS,
@@ -85,6 +88,10 @@ def _reading():
         return _saved(release.save(f"{folder}/r.csv", epsilon=1))
 
 
+def _named(noise):
+    return _saved(ut.release({"word": ["a", "b"], "n": [900, 800]}, noise=noise, epsilon=1).statement)
+
+
 def _withheld(**rule):
     release = ut.release_table(TABLE, columns=["n", "m"], public="place", epsilon="1/2", **UNIT)
     return _saved(release.withhold(**rule).said({"of": "cells", "sha256": "0" * 64}))
@@ -114,6 +121,8 @@ STATEMENTS = {
     "workload": _workload,
     "keys": lambda: _saved(ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
+    "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
+    "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),
     "answers": lambda: _answers(),
     "reading": lambda: _reading(),
     "withheld": lambda: _withheld(below=90, mark="unreliable"),
@@ -200,8 +209,8 @@ def test_error_bars_are_those_of_the_law_at_each_confidence(stated):
     for noise in stated.noises:
         assert list(noise.bars) == sorted(noise.bars)
         assert [radius for _, radius in noise.bars] == sorted(radius for _, radius in noise.bars)
-    if "radius" in stated.said:
-        assert stated.said["radius"] in [radius for _, radius in stated.noises[0].bars]
+    if "radius" in stated.statement:
+        assert stated.statement["radius"] in [radius for _, radius in stated.noises[0].bars]
 
 
 def test_a_statement_that_does_not_follow_from_itself_is_not_repeated():
@@ -258,7 +267,7 @@ def test_the_page_is_whole_asks_no_other_place_and_says_all_that_it_must(stated)
     assert "script" not in page
     assert "@page" in page
     drawn = stated.noises[0].law if stated.noises else stated.mechanism[1:]
-    for said in (stated.line, stated.said["guarantee"], stated.unit, stated.public, stated.after, drawn):
+    for said in (stated.line, stated.statement["guarantee"], stated.unit, stated.public, stated.after, drawn):
         assert " ".join(said.split()) in text
 
 

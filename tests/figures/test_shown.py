@@ -231,8 +231,8 @@ def test_showing_spends_nothing(planted):
 
 def test_a_released_table_shows_its_error_bars(planted):
     page = planted[0]._repr_html_()
-    assert page.count("±") == 3
-    assert "epsilon=1/1000000000000 for each individual" in page
+    assert page.count("±") == 3 + 1
+    assert "epsilon = 1/1000000000000 in all" in page
     bars = planted[0].plot().axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
 

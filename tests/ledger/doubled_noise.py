@@ -46,10 +46,6 @@ class DoubledNoise(Noise):
     def guarantee(self, level, columns):
         return "Twice what anybody needs."
 
-    def statement(self, at, confidence, released, public, rows, *, rows_from, digest=None):
-        radius = self.radius(at, confidence)
-        return {"kind": "doubled", "epsilon": str(at.epsilon), "radius": radius, "rows": rows, "table": digest}
-
     def facts(self):
         return {**Noise.facts(self), "noise": {"kind": "doubled"}}
 

@@ -4,6 +4,7 @@ A new kind of noise is one row of `NOISES`, a new memory one row of `MEMORIES`.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
@@ -17,12 +18,18 @@ from service.test_client import Inside
 from utmost.doors.service import Grant, Service, connect
 from utmost.doors.service.app import application
 from utmost.doors.service.settings import Settings
-from utmost.errors import DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError
+from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger, Promise, noise_kinds
 from utmost.publish.ledger.cell_noise import cell_noise
+from utmost.publish.ledger.key_noise import key_noise
+from utmost.publish.ledger.named_cell_noise import named_cell_noise
 from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.ledger.together_noise import together_noise
+from utmost.publish.releases.statement_kinds import PROMISED_KIND
+from utmost.publish.releases.vast_domains import Texts
+from utmost.publish.statements import read_release, registry_entry, stated_release, statement_page
 from utmost.publish.workloads import Domain, Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 
@@ -43,6 +50,7 @@ class Kind:
     steps: Any
     lattice: Any
     needs_table: bool = False
+    is_once: bool = False
 
 
 def counts(n):
@@ -62,6 +70,30 @@ def listed_rows(n):
     domain = Domain(x=bins(n))
     rows = ProductRows(domain, (AxisRows(0, np.ones((1, n), dtype=int), 2),))
     return Strategy(domain, ONE, rows.shares, rows=rows)
+
+
+def pairs(n):
+    return {**counts(n), "m": np.arange(n) % 7}
+
+
+def of_sums(answer, table):
+    """The noise of the sum of two columns."""
+    total = np.asarray(answer["n"]) + np.asarray(answer["m"])
+    return (total - table["n"] - table["m"]).astype(int)
+
+
+SIGNED = together_noise(["n", "m", "k"], unit=ut.Unit(1, 3, nonnegative=True))
+
+
+def of_signed_sums(answer, table):
+    """The noise of the first signed sum."""
+    (law,) = SIGNED.way.laws
+    errors = [np.asarray(answer[name]) - table[name] for name in SIGNED.columns]
+    return np.rint(sum(part * error for part, error in zip(law.rows[0], errors, strict=True))).astype(int)
+
+
+def words(n):
+    return {"word": [f"w{k}" for k in range(n)], "n": 30 * np.arange(n)}
 
 
 HALVES = cell_noise(sensitivity=3, cells=1, half_step=True).lattice
@@ -96,6 +128,21 @@ NOISES = {
     ),
     "points": Kind(
         lambda n: Promise(["x", "y"], per=1), lambda n: {"x": counts(n)["n"], "y": np.zeros(n)}, None, None, True
+    ),
+    "together": Kind(
+        lambda n: Promise(noise=together_noise(["n", "m"], sensitivity=1)), pairs, of_sums,
+        together_noise(["n", "m"], sensitivity=1).lattices["n"],
+    ),
+    "signed sums": Kind(
+        lambda n: Promise(noise=SIGNED), lambda n: {**pairs(n), "k": np.ones(n, int)}, of_signed_sums,
+        SIGNED.lattices["n"],
+    ),
+    "keys": Kind(
+        lambda n: Promise(noise=key_noise(["word", "n"], delta="1/10")), words, None, None, is_once=True
+    ),
+    "named cells": Kind(
+        lambda n: Promise(noise=named_cell_noise(["word", "n"], Texts("kw0123456789", most=3))), words, None, None,
+        is_once=True,
     ),
     "doubled": Kind(lambda n: Promise("n", noise=DOUBLED), counts, of_counts, HALF),
 }  # fmt: skip
@@ -156,6 +203,9 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
             MEMORIES[memory](tmp_path, promise, table, 1)
         return
     assert Promise.of_facts(promise.facts()) == promise
+    if kind.is_once:
+        check_once(MEMORIES[memory](tmp_path, promise, table, 1), table)
+        return
     for at, order in enumerate(permutations(LEVELS) if memory == "process" else [(LEVELS[1], LEVELS[2], LEVELS[0])]):
         folder = tmp_path / str(at)
         folder.mkdir()
@@ -182,7 +232,22 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
     assert release.spent == LEVELS[-1], "nothing is spent by a call that fails"
 
 
-@pytest.mark.parametrize("noise", NOISES)
+def check_once(release, table):
+    """Keys are named at one level: the answer is repeated, and another level is refused by type."""
+    answer = plain(release.table)
+    assert list(answer) == list(table)
+    assert {"w2", "w3"} <= set(answer["word"])
+    assert plain(release.at(1, table=table)) == plain(release.at(1)) == answer
+    for other in (2, "1/2"):
+        with pytest.raises((Unsupported, ServiceError)):
+            release.at(other, table=table)
+    with pytest.raises((DataChanged, ServiceError)):
+        release.at(3, table={**table, "n": table["n"] + 1})
+    assert (release.levels, release.statement["epsilon"]) == ((level(1),), "1")
+    assert release.radius() > 0
+
+
+@pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if not kind.is_once])
 def test_beyond_the_loosest_level_the_table_is_needed(tmp_path, noise):
     kind = NOISES[noise]
     release = in_book(tmp_path, kind.promise(4), kind.table(4), 1)
@@ -217,7 +282,14 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
         made = ledger.publish("r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1)
         assert list(made) == ["n", "d", "n_radius"] or list(made) == ["n", "n_radius", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
-        assert (said["kind"], said["radius"], said["name"]) == ("doubled", DOUBLED.radius(level(1), "0.95"), "r")
+        radius = DOUBLED.radius(level(1), "0.95")
+        assert (said["kind"], said["margins"], said["name"]) == (PROMISED_KIND, {"n_radius": radius}, "r")
+    read = read_release(tmp_path / "r.csv")
+    assert dict(read.stated.noises[0].bars)[Fraction(19, 20)] == radius
+    assert "doubled cells" in statement_page(read.stated)
+    assert registry_entry(read.stated)["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
+    with pytest.raises(BadTable, match="margins"):
+        stated_release(said | {"margins": {"n_radius": radius - 1}})
     with Ledger.open(tmp_path / "kept.db", key=KEY) as ledger:
         assert ledger.verify().responses == 1
         assert ledger.releases[0].noise == DOUBLED

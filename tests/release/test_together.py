@@ -218,9 +218,9 @@ def test_three_columns_and_change_one_in_several_levels():
     answer = GradualTogether({"a": [1], "b": [2], "c": [3]}, sensitivity=1, neighbours="change-one")
     levels = answer._levels(level(22))
     assert {key: of.epsilon for key, of in levels.items()} == {
-        ("a", "sum"): Fraction(7, 2),
-        ("a", "difference"): Fraction(7, 2),
-        ("c", "itself"): 4,
+        ("a", 0): Fraction(7, 2),
+        ("a", 1): Fraction(7, 2),
+        ("c", 0): 4,
     }
     assert set(answer.at(epsilon=22)) == {"a", "b", "c"}
 

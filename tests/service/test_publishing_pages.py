@@ -176,11 +176,13 @@ def _unpacked(content):
         return b"".join(packed.read(name) for name in packed.namelist())
 
 
-def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who):
-    """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out."""
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 3, in_all=4)])
+def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who, unit):
+    """On the page of a release by a plan: dates, quartiles where an axis has an order, small cells left out; and what
+    bounds an individual in all."""
     domain = Domain(age=bins([0, 18, 65, None]), month=periods("2013", "2014", every="month"))
-    strategy = Strategy(domain, Unit(1, 1), {"age month": 1})
-    counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), Unit(1, 1))
+    strategy = Strategy(domain, unit, {"age month": 1})
+    counted = CountedTable(domain, (100 * np.arange(domain.size)).reshape(domain.shape).tolist(), unit)
     terms, curator, approver = plan_terms(strategy, None, False), who("Ada", "curator"), who("Grace", "approver")
     proposal = service.proposals.propose(curator, "d", "publish", "dated", level(1), terms=terms).name
     service.proposals.decide(approver, proposal, "approved")
@@ -189,6 +191,7 @@ def test_sums_dates_quartiles_and_withheld_cells_are_shown(visitor, service, who
     bo = visitor("Bo", "recipient")
     page = bo.get("/release?name=dated")
     assert "2013-12" in page.text
+    assert ("all together by at most 4" in page.text) == (unit.in_all is not None)
     assert page.text.count("withheld") == 0
     assert bo.get("/release?name=dated&below=150").text.count('<span class="tag">withheld</span>') == 2
     assert "65+" in bo.get("/release?name=dated&quartiles=age").text

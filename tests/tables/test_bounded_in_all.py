@@ -60,7 +60,7 @@ def by_hand(words):
                 events[shop].append(paid)
         steps = {shop: [round(Fraction(paid) * 2) for paid in of] for shop, of in events.items()}
         if "values" not in words:
-            sizes = [min(len(of), words["in_all"]) for of in events.values()]
+            sizes = [len(of) for of in events.values()]
             for shop, left in zip(events, comb(user, sizes, words["in_all"]), strict=True):
                 table[shop][0] += left
         elif "most_events" not in words:
@@ -281,3 +281,15 @@ def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
     run("release sales.csv --person user --plan plan.json --epsilon 1 --out release.json")
     run("verify release.json")
     run("count sales.csv --person user --domain domain.json --contributions in-all=5,10 --out cells.json")
+
+
+def test_amounts_beyond_int64_are_bounded_in_every_door():
+    """Sums of a person that no int64 holds are cut to what one holds, in proportion, of either sign."""
+    pytest.importorskip("pyarrow")
+    events = {"user": ["ann"] * 3 + ["bob"], "shop": ["A", "B", "B", "C"], "paid": [1 << 62, -(1 << 62), -(1 << 62), 5]}
+    table = counted(events, values="paid", in_all=90)
+    assert table.unit == Unit(90, 3, amount={"name": "paid", "step": 1}, in_all=90)
+    assert table.atoms.tolist() == [30, -60, 5]
+    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    for frame in (pandas.DataFrame(events), duckdb.from_df(pandas.DataFrame(events))):
+        assert counted(frame, values="paid", in_all=90).atoms.tolist() == [30, -60, 5]

@@ -189,3 +189,40 @@ def test_a_type_that_lists_its_values_is_an_axis():
         ut.Domain(a=pandas.CategoricalDtype())
     with pytest.raises(WrongKind):
         ut.Domain(a=pandas.CategoricalDtype([0.5]))
+
+
+def test_the_total_of_rows_alone_needs_no_column(tmp_path):
+    """Any column says how many rows there are, be nothing in it; a table without columns has no rows."""
+    pa, polars, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "polars", "duckdb"))
+    rows = {"x": [None, "a", "b"], "y": [1, 2, 3]}
+    arrow = pa.table(rows)
+    (tmp_path / "rows.csv").write_text("x,y\n,1\na,2\nb,3\n", encoding="utf-8")
+    frames = (arrow, polars.DataFrame(arrow), polars.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow))
+    for table in (rows, *frames, arrow.to_pandas(), tmp_path / "rows.csv"):
+        assert int(ut.count_table(table, each_row=True, domain=ut.Domain()).atoms) == 3
+    with pytest.raises(BadTable, match="must have a column"):
+        ut.count_table({}, each_row=True, domain=ut.Domain())
+
+
+def test_groups_and_periods_of_pandas_and_wide_integers_are_read():
+    pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    groups = pandas.cut(pandas.Series([3, 7, 20]), [0, 5, 15, 25], right=False)
+    for declared in (groups.cat.categories, groups.dtype, ["[0, 5)", "[5, 15)", "[15, 25)"]):
+        domain = ut.Domain(g=declared)
+        assert domain.axes[0].labels == (("[0, 5)", "[5, 15)", "[15, 25)"),)
+        for column in (pandas.DataFrame({"g": groups}), {"g": list(groups)}):
+            assert ut.count_table(column, each_row=True, domain=domain).atoms.tolist() == [1, 1, 1]
+    months = ut.Domain(m=ut.workloads.periods("2013-01", "2013-03", every="month", missing="none"))
+    for spans, counts in (
+        (["2013-01", "2013-02", None], [1, 1, 1]),
+        (["2013-02-01", "2013-02-09", "2013-03-01"], [0, 2, 0]),
+    ):
+        frame = pandas.DataFrame({"m": pandas.PeriodIndex(spans, freq="M" if len(spans[0]) == 7 else "D")})
+        assert ut.count_table(frame, each_row=True, domain=months).atoms.tolist() == counts
+    wide = duckdb.sql("SELECT (i % 3)::HUGEINT AS u, (i % 2 + 1)::HUGEINT AS x FROM range(10) t(i)")
+    words = {"person": "u", "at_most": 1, "domain": ut.Domain(x=[1, 2]), "key": bytes(32)}
+    plain = {"u": [i % 3 for i in range(10)], "x": [i % 2 + 1 for i in range(10)]}
+    for table in (wide, wide.to_arrow_table(), wide.to_arrow_table().to_pandas()):
+        assert ut.count_table(table, **words).atoms.tolist() == ut.count_table(plain, **words).atoms.tolist()
+    with pytest.raises(BadTable, match="number with a point"):
+        ut.count_table(duckdb.sql("SELECT 1.50::DECIMAL(4, 2) AS u, 1 AS x"), **words)

@@ -40,6 +40,15 @@ def on_spark(columns, parts=4):
     return on(session(), columns, parts)
 
 
+def test_spark_cuts_in_all_as_one_machine_does():
+    """A bound in all looks at the whole of a person, who comes in one piece."""
+    events = random_events()
+    say = {"person": "user", "domain": DOMAIN, "in_all": 4, "key": KEY}
+    here, there = count_table(events, **say), count_table(on_spark(events), **say)
+    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.account.moved == here.account.moved > 0
+
+
 @pytest.mark.parametrize("values", [None, pytest.param("amount", marks=pytest.mark.slow)])
 def test_spark_counts_as_one_machine_does(values):
     """The table of one machine under the same key, by counts and by values."""

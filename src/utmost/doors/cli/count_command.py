@@ -17,6 +17,7 @@ from utmost.publish.statements.codec import write
 from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
+from utmost.publish.workloads.whole_rows import WholeRows
 
 WARNING = "True counts: not to be published. They are for `utmost release`, and for their owner alone."
 _DRY = "Nothing was written. This is what a release would protect."
@@ -31,7 +32,9 @@ Part = Annotated[
 ]
 Together = Annotated[
     str | None,
-    option("AXIS", "An axis of two values: keep both atoms of a row along it or neither, of --at-most / 2 rows."),
+    option(
+        "AXIS", "An axis of 2 to 5 values: keep all atoms of a row along it or none, of as many rows as --at-most has."
+    ),
 ]
 
 
@@ -227,8 +230,9 @@ def _tell(
         axes = " or ".join(filter(None, (", ".join(closed[:-1]), closed[-1])))
         rows["left out"] = f'events with another {axes}; "other" in the domain would count them'
     if counted.together is not None:
-        lines = f"{unit.cells // 2} row{'s' * (unit.cells > 2)} along {counted.together}"
-        rows["together"] = f"these are the atoms of {lines}, both or neither"
+        count = unit.cells // WholeRows.of(counted.domain, counted.together).values
+        lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
+        rows["together"] = f"these are the atoms of {lines}, all or none"
     if out is not None:
         rows["written"] = str(out)
         if unit.is_shared:

@@ -11,22 +11,23 @@ from rich.text import Text
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.promise_options import points_of, strategy_of
 from utmost.doors.cli.release_options import ReleaseMemory
-from utmost.doors.cli.screen import facts, number, percent, promised, screen, watched
+from utmost.doors.cli.screen import facts, screen, shown_facts, watched
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.exact.written_levels import level_facts, level_text, stated_level
+from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.releases import WorkloadRelease, rehearse_places, rehearse_table
 from utmost.publish.releases.noised_workloads import checked_workload
-from utmost.publish.releases.table_statements import cells_digest, promise_line
+from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements import statement_files
-from utmost.publish.statements.statement_files import Signer, sidecar_path
+from utmost.publish.statements.statement_files import Signer
+from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.tables import files
 from utmost.publish.tables.engines import is_engine_frame
 
@@ -216,14 +217,14 @@ class Question:
             return print_json(statement if out is not None else whole)
         if out is None:
             table_options.give_table(table, self.answer.form)
-        _show_answer(statement, out)
+        screen(stderr=out is None).print(shown_facts("Answered.", stated_release(statement), out))
 
     def _together(self, ledger: Ledger) -> dict[str, str]:
         """At which levels the release was answered, and what all answers cost together."""
         together = ledger.spent(self.name)
         return {
             "release": self.name,
-            "answered at": ", ".join(level_text(level) for level in ledger.levels(self.name, self.version)),
+            "answered at": f"epsilon = {', '.join(map(level_text, ledger.levels(self.name, self.version)))}",
             "together": f"epsilon = {level_text(together)}, whatever answers are put together" if together else "",
         }
 
@@ -309,28 +310,3 @@ def budget_rows(report: Mapping[str, Any]) -> dict[str, str]:
         "spent": f"epsilon = {report['spent']}",
         "remaining": "no limit is set" if report["remaining"] is None else f"epsilon = {report['remaining']}",
     }
-
-
-def _show_answer(statement: Mapping[str, Any], out: Path | None) -> None:
-    """Print what an answer is worth: beside the table on standard error, or after it was written."""
-    sure = percent(statement["confidence"])
-    each, where = f"epsilon = {statement['epsilon']}", f"around each released cell, at {sure} confidence"
-    rows = {
-        "release": f"{statement['name']}, version {statement['data_version']}",
-        "level": f"{each} in all, epsilon = {statement['per_cell']['epsilon']} for each cell"
-        if "per_cell" in statement
-        else "",
-        "error bar": f"± {number(statement['radius'])} {where}",
-        "answered at": ", ".join(statement["levels"]),
-        "together": f"epsilon = {statement['together']['epsilon']}, whatever answers are put together",
-    }
-    if "per" in statement:
-        rows["level"] = f"{each} for each {statement['per']} of Euclidean distance, in the unit of the columns"
-        rows["error bar"] = f"within {number(statement['radius'])} of each point, at {sure} confidence"
-        rows["together"] += f", for each {statement['per']}"
-    if out is not None:
-        rows["written"] = f"{out} and {sidecar_path(out)}"
-    promise = (
-        statement["guarantee"] if "per" in statement else promise_line(stated_level(statement), statement["neighbours"])
-    )
-    screen(stderr=out is None).print(promised("Answered.", promise, rows))

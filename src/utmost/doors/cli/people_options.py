@@ -86,7 +86,7 @@ class People:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Args:
-            together: an axis of two values along which a person's atoms are kept by rows, see `count_table`.
+            together: an axis of two to five values along which a person's atoms are kept by rows, see `count_table`.
 
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.

@@ -53,10 +53,10 @@ PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these
 PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
 Nonnegative = Annotated[bool, flag("For a domain: one person lowers no atom. A count proves it under change-one.")]
 Together = Annotated[
-    str | None, option("AXIS", "For a domain: an axis of two values; one person changes whole rows along it.")
+    str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
 ]
 Noise = Annotated[
-    str | None, option("NAME", "rotated or independent; where whole rows are changed, else the better one.")
+    str | None, option("NAME", "rotated, signed or independent; where whole rows are changed, else the better one.")
 ]
 Tents = Annotated[
     bool | None,
@@ -248,15 +248,17 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     }
     if report["together"] is not None:
         times = number(report["independent_noise_times"], 4)
+        kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
         rows["noise"] = (
-            f"on sums and differences of {report['together']}: noise on each atom would have {times} times the "
+            f"on {kind} of {report['together']}: noise on each atom would have {times} times the "
             "weighted variance (--noise independent takes it)"
         )
-        once = number(report["joint_draw_times"], 3)
-        rows["made once"] = (
-            f"one joint draw for both atoms of a row has {once} times the variance of an atom, and cannot be relaxed: "
-            "utmost release --together"
-        )
+        if report["joint_draw_times"] is not None:
+            draw = number(report["joint_draw_times"], 3)
+            rows["made once"] = (
+                f"one joint draw for both atoms of a row has {draw} times the variance of an atom, and cannot be "
+                "relaxed: utmost release --together"
+            )
         rows["one person"] += f", which are whole rows along {report['together']}"
     if out is not None:
         rows["written"] = str(out)

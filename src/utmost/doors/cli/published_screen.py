@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from utmost.doors.cli.screen import facts, grid, percent, screen
+from utmost.doors.cli.screen import facts, grid, screen
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases import WithheldTable
 from utmost.publish.statements import PublishedTable
@@ -33,15 +33,8 @@ def show_published(published: WithheldTable | PublishedTable, *, as_json: bool) 
             picture.caption = f"and {len(rows) - _SHOWN} more rows"
         console.print(picture)
     words = statement.get("words")
-    promised = Text(str(statement.get("guarantee") or ""))
     shown: list[Any] = [Padding(Text(words), (0, 0, 1, 0))] if words else []
-    console.print(Group(*shown, promised, facts(_bars(published, statement))))
-
-
-def _bars(published: WithheldTable | PublishedTable, statement: dict[str, Any]) -> dict[str, str]:
-    """The error bars of each kind of noise, where there are any."""
     stated = stated_release(statement) if isinstance(published, WithheldTable) else published.stated
-    rows = {}
-    for noise in () if stated is None else stated.noises:
-        rows[noise.of] = ", ".join(f"± {radius} at {percent(sure)}" for sure, radius in noise.bars)
-    return rows
+    if stated is None:
+        return console.print(Group(*shown, Text(str(statement.get("guarantee") or ""))))
+    console.print(Group(*shown, Text(stated.guarantee), facts({fact.label: fact.value for fact in stated.first})))

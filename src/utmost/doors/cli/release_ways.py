@@ -9,7 +9,7 @@ from utmost.doors.cli.options import refuse
 from utmost.doors.cli.people_options import People
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
-from utmost.doors.cli.release_screen import give_cells
+from utmost.doors.cli.release_screen import give
 from utmost.doors.cli.table_options import TableAnswer
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
@@ -118,7 +118,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
         with long_work(f"Checking and noising {table.name}"):
             source = files.read(table) if counted is None else counted
             release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
-    give_cells(release, answer, signer)
+    give(release, answer, signer)
 
 
 def _streamed(table: Path, told: ReleaseOptions) -> FilePieces | None:

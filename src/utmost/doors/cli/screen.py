@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
+from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -17,6 +18,9 @@ from rich.text import Text
 from utmost.doors.cli.control_characters import harmless
 from utmost.laws.exact.compilation import compilation_told
 from utmost.laws.exact.long_work import Told, is_watched, long_work
+
+if TYPE_CHECKING:
+    from utmost.publish.releases.release_facts import Facts
 
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
@@ -38,6 +42,27 @@ def screen(*, stderr: bool = False) -> Console:
 def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
     """A headline, a promise in words, and what belongs to it."""
     return Group(Text(headline, style="bold"), Padding(Text(promise), (0, 0, 1, 0)), facts(rows))
+
+
+def shown_facts(
+    headline: str,
+    said: "Facts",
+    out: Path | None = None,
+    *,
+    is_whole: bool = False,
+    more: Mapping[str, str] | None = None,
+    written: str = "",
+) -> Group:
+    """What is said of a release: a headline, the promise, and the facts that a screen has room for.
+
+    Args:
+        out: the file that was written, its statement beside it. written: the files, where they are others.
+        is_whole: whether the whole promise is shown rather than one line of it.
+        more: facts of this screen alone.
+    """
+    files = written if out is None else f"{out} and {out}.json"
+    rows = {fact.label: fact.value for fact in said.first} | dict(more or {}) | ({"written": files} if files else {})
+    return promised(headline, said.guarantee if is_whole else said.line, rows)
 
 
 def facts(rows: Mapping[str, str]) -> Table:

@@ -8,12 +8,14 @@ from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
+from utmost.doors.cli.ledger_place import Memory
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_text
+from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import SharedLevel, share_level
 from utmost.publish.workloads.sums_in_words import TOTAL
@@ -26,17 +28,42 @@ Weight = Annotated[
     list[str] | None,
     option("NAME=NUMBER", "How much the error of a plan counts, by its file's name; 1.", "--weight"),
 ]
+Publish = Annotated[
+    Path | None,
+    option(
+        "FILE", "Publish counted-NAME.json for each plan NAME.json, all or none: --publish counted.json.", "--publish"
+    ),
+]
+Relax = Annotated[
+    Path | None, option("FILE", "Relax what was published so, each to its share, all or none.", "--relax")
+]
 UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon they will ever be relaxed to.", "--up-to")]
 
 
 def share(
-    plans: Plans, *, level: options.AskedLevel, weight: Weight = None, up_to: UpTo = None, answer: options.Answer
+    plans: Plans,
+    *,
+    level: options.AskedLevel,
+    weight: Weight = None,
+    up_to: UpTo = None,
+    publish: Publish = None,
+    relax: Relax = None,
+    memory: Memory,
+    yes: options.Yes = False,
+    answer: options.Answer,
 ) -> None:
     """Share one level among several measures of the same people, so that their weighted errors add up to the least.
 
     An error is in units of the square of what one person may change, so that euros and visits can be compared. Nothing
-    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level.
+    is looked at but the plans. Each is then released, and relaxed, at its share: together they cost the level. With
+    --publish or --relax a ledger does so in one transaction; utmost view shows each.
     """
+    counted = _counted_files(plans, publish or relax)
+    if (publish is None) == (relax is None) and (publish is not None or memory.ledger is not None):
+        raise OutOfRange("a ledger publishes, or relaxes", came="both" if publish else "neither", where="--ledger")
+    if counted and (memory.ledger is None or memory.name is not None or memory.version is not None):
+        remedy = "Pass --ledger and --dataset; each measure has the name of its plan."
+        raise OutOfRange("measures are published together in a ledger", came="other options", remedy=remedy)
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
         raise OutOfRange("plans must have names that differ", came="two alike")
@@ -46,7 +73,22 @@ def share(
     with long_work("Searching for shares"):
         shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
         report = _report(shared)
+    if counted:
+        with options.protected(yes), memory.place.opened(create=memory.create and publish is not None) as ledger:
+            tables = {name: COUNTED_FORM.read(path) for name, path in counted.items()}
+            if publish is not None:
+                dataset = memory.dataset or publish.stem
+                ledger.publish_shared(tables, shared, dataset=dataset, independent=memory.independent)
+            else:
+                ledger.relax_shared(tables, shared)
+            report["ledger"] = {"place": memory.ledger, "done": "published" if relax is None else "relaxed"}
     answer.give(report, lambda: _show(report, files))
+
+
+def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
+    """Of each plan the file of its measure, as `utmost count --measures FILE --out counted.json` names it."""
+    names = [] if whole is None else [plan.stem for plan in plans]
+    return {} if whole is None else {name: whole.with_name(f"{whole.stem}-{name}{whole.suffix}") for name in names}
 
 
 def _weight(text: str) -> tuple[str, str]:
@@ -78,6 +120,9 @@ def _show(report: dict[str, Any], files: dict[str, Path]) -> None:
         shown = ", ".join(f"{part or TOTAL} {number(deviation, 4)}" for part, deviation in deviations)
         rows.append([name, measure["share"], measure["level"], shown])
         commands[name] = f"utmost release COUNTED --plan {files[name]} --epsilon {measure['level']} --out release.json"
+        if (ledger := report.get("ledger")) is not None:
+            view = f"utmost view --ledger {ledger['place']} --name {name} --epsilon {measure['level']}"
+            commands[name] = f"{ledger['done']}; {view} --out {name}-released.json"
     within = report["within"]
     best = {} if within is None else {"error": f"at most {ceil(within * 1000) / 1000:g} times that of any other shares"}
     screen().print(

@@ -5,6 +5,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Annotated, Any
 
+import numpy as np
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
@@ -13,11 +14,13 @@ from utmost.doors.cli.screen import facts, grid, number, percent, screen
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
+from utmost.laws.noise.law import read_confidence
 from utmost.publish.releases import Answer, QuantileBar, SumsAndCounts, WorkloadRelease
 from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.statements.workload_files import read_workload
+from utmost.publish.tables import files
 from utmost.publish.workloads.sums_in_words import TOTAL, read_selection, selected
 
 ReleaseFile = Annotated[
@@ -47,6 +50,11 @@ Events = Annotated[bool, flag("How many events, of a table that was counted with
 Quantile = Annotated[str | None, option("LEVEL=Q", "Which bins of a level can hold a quantile: age=1/4, age=0.9.")]
 
 
+Spread = Annotated[str | None, option("LEVEL", "The standard deviation of a level whose labels are numbers.")]
+Variance = Annotated[str | None, option("LEVEL", "The variance of a level whose labels are numbers.")]
+Cumulative = Annotated[str | None, option("LEVEL", "All sums up to each bin of a level, within their bars at once.")]
+
+
 Since = Annotated[
     list[file_options.File] | None,
     option(
@@ -70,6 +78,9 @@ def total(
     events: Events = False,
     median: Median = None,
     quantile: Quantile = None,
+    spread: Spread = None,
+    variance: Variance = None,
+    cumulative: Cumulative = None,
     since: Since = None,
     confidence: options.Confidence = "0.95",
     answer: options.Answer,
@@ -78,17 +89,19 @@ def total(
 
     It costs nothing, since it follows from what was published. --ratio or --over asks for a ratio, --mean or --sums for
     a mean: the answer is an interval that holds the true one, or "not determined" where the denominator is lost in
-    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --since FILE
-    how much more the sum is than in another release; of several, the oldest first, all sums and all changes, with bars
-    that hold for all of them at once.
+    noise. --median and --quantile ask in which bins of an ordered axis the median or a quantile can lie, --spread and
+    --variance how far its numbers vary, --cumulative for all sums up to each bin. --since FILE asks how much more the
+    sum is than in another release; of several, the oldest first, for all sums and all changes, with bars that hold for
+    all of them at once.
 
     Of a table counted with --most-events the sum is that of the amounts; --events asks how many events there are, and
     --mean with the name of the column for their mean.
     """
     read = read_release(release)
+    along = {"--spread": spread, "--variance": variance, "--cumulative": cumulative}
+    other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile, **along}
     if since is not None:
-        unused = {"--ratio": ratio or None, "--over": over, "--mean": mean, "--median": median, "--quantile": quantile}
-        _check_sum_alone({**unused, "--sums": sums, "--values": values})
+        _check_sum_alone({"--ratio": ratio or None, "--over": over, **other})
         paths = [*since, release]
         names = (
             [path.name for path in paths] if len({path.name for path in paths}) == len(paths) else [*map(str, paths)]
@@ -96,7 +109,6 @@ def total(
         report = _trend([*map(read_release, since), read], names, where or [], confidence)
         return answer.give(report, lambda: _show(report))
     if isinstance(read, ReleasedTable):
-        other = {"--mean": mean, "--values": values, "--sums": sums, "--median": median, "--quantile": quantile}
         report = _of_cells(read, where or [], over or [], other, is_ratio=ratio or over is not None, sure=confidence)
         return answer.give(report, lambda: _show(report))
     if not isinstance(read, WorkloadRelease):
@@ -105,12 +117,13 @@ def total(
     chosen = read_selection(read.domain, where or [])
     questions = {"--ratio or --over": ratio or over is not None, "--mean": mean is not None, "--sums": sums is not None}
     questions.update({"--events": events, "--median": median is not None, "--quantile": quantile is not None})
+    questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, wanted in questions.items() if wanted]
     if len(names) > 1:
         raise OutOfRange("one question is asked at a time", came=" and ".join(names))
-    if values is not None and mean is None:
-        raise OutOfRange("--values needs --mean")
-    question = _question(where)
+    if values is not None and mean is spread is variance is None:
+        raise OutOfRange("--values needs --mean, --spread or --variance")
+    question, points = _question(where), _points(values)
     if events or (read.unit.is_shared and not names):
         both = SumsAndCounts(read)
         report = _answered((both.count if events else both.total)(chosen, confidence=confidence), question)
@@ -123,8 +136,15 @@ def total(
         name, share = (median, "1/2") if median is not None else _of_level(str(quantile))
         lies = read.quantile(str(name), share, where=chosen, confidence=confidence)
         report = _quantile(lies, f"{'median' if median is not None else f'{share} quantile'} of {name}, {question}")
+    elif cumulative is not None:
+        table = read.cumulative(cumulative, where=chosen, confidence=confidence, together=True)
+        report = _cumulative(table, cumulative, question, float(read_confidence(confidence)))
+    elif spread is not None or variance is not None:
+        level_name, kind = spread or str(variance), "variance" if spread is None else "standard deviation"
+        ask = read.variance if spread is None else read.spread
+        bar = ask(level_name, where=chosen, values=points, confidence=confidence)
+        report = _bar(bar, f"{kind} of {level_name}, {question}", kind)
     elif mean is not None:
-        points: Any = "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
         bar = read.mean(mean, where=chosen, values=points, confidence=confidence)
         report = _bar(bar, f"mean of {mean}, {question}", "mean")
     else:
@@ -132,6 +152,23 @@ def total(
         bar = read.mean(sums=read_workload(sums), where=chosen, confidence=confidence)
         report = _bar(bar, f"mean by {sums.name}, {question}", "mean")
     answer.give(report, lambda: _show(report))
+
+
+def _points(values: str | None) -> Any:
+    """What labels stand for."""
+    return "midpoints" if values is None else [exact(wanted, "values") for wanted in values.split(",")]
+
+
+def _cumulative(table: Any, name: str, question: str, sure: float) -> dict[str, Any]:
+    """All sums up to each bin of a level."""
+    columns = files.columns(table)
+    rows = zip(*(np.asarray(columns[of]).tolist() for of in (name, "estimate", "radius")), strict=True)
+    values = [
+        {"up_to": label, "value": value, "radius": radius, "interval": [value - radius, value + radius]}
+        for label, value, radius in rows
+    ]
+    about = {"question": f"{question}, up to each {name}", "kind": "cumulative", "values": values}
+    return {**about, "confidence": sure, "determined": True}
 
 
 def _check_sum_alone(other: dict[str, Any]) -> None:
@@ -256,6 +293,11 @@ def _show_trend(report: dict[str, Any]) -> None:
     screen().print(Text(f"All sums lie within their bars at once, at {sure} confidence; so do all changes."))
 
 
+def _show_cumulative(report: dict[str, Any]) -> None:
+    screen().print(grid([report["question"], "sum"], [[str(row["up_to"]), _with_bar(row)] for row in report["values"]]))
+    screen().print(Text(f"All lie within their bars at once, at {percent(report['confidence'])} confidence."))
+
+
 def _with_bar(report: dict[str, Any]) -> str:
     return f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
 
@@ -263,6 +305,8 @@ def _with_bar(report: dict[str, Any]) -> str:
 def _show(report: dict[str, Any]) -> None:
     if report["kind"] == "trend":
         return _show_trend(report)
+    if report["kind"] == "cumulative":
+        return _show_cumulative(report)
     sure = percent(report["confidence"])
     if report["kind"] == "sum":
         low, high = report["interval"]

@@ -1,5 +1,6 @@
 """`utmost verify`: whether a published table is what its statement says, and who signed it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,20 +14,13 @@ from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.older_words import margin_word
-from utmost.publish.releases.statement_kinds import (
-    CLEAN_KIND,
-    PLACES_KIND,
-    TABLE_KIND,
-    WITHHELD_KIND,
-)
-from utmost.publish.releases.table_statements import guarantee
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.statement_kinds import CLEAN_KIND, WITHHELD_KIND
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json
-from utmost.publish.statements.places_check import PLACES_ON_TRUST
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.statement_check import ON_TRUST, check_statement, stated_plan
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload, is_workload
@@ -92,29 +86,20 @@ def verify(
             "on_trust": [*ON_TRUST_OF_SUMS, *(["that the public facts are true"] if clean.given is not None else [])],
         }
         return answer.give(compared, lambda: _show(compared))
-    if kind != TABLE_KIND:
-        report = _other_report(release, spelling.of(release), stated, path, public_key)
-        return answer.give(report, lambda: _show(report))
-    plan = stated_plan(stated)
-    if stated["format"] == 1:
-        raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
-    statement_files.check_unchanged(release, stated)
-    check_statement(stated, files.read(spelling.of(release)), digested=False)
-    assert stated["guarantee"].startswith(guarantee(plan)), "compared"
-    steps = "" if plan.unit.step == 1 else f" in steps of {plan.unit.text(1)}"
-    report = _report(release, stated, path, public_key, f"{plan.law!r}{steps}")
+    report = _other_report(release, spelling.of(release), stated, path, public_key)
     return answer.give(report, lambda: _show(report))
 
 
 def _other_report(
     release: Path, spelled: Path, statement: dict[str, Any], path: Path, public_key: Path | None
 ) -> dict[str, Any]:
-    """What was found of all but plain tables, clean ones and those with withheld cells."""
+    """What was found of all but clean tables and those with withheld cells."""
+    if statement.get("table") is None:
+        raise BadTable("a statement must hold a digest of its table", came="none: format 1 had none", where=str(path))
     stated = stated_release(statement)
     statement_files.check_unchanged(release, statement)
-    READERS[statement["kind"]].check_file(statement, release, spelled)
-    drawn = stated.mechanism or "; ".join(dict.fromkeys(noise.law for noise in stated.noises))
-    return _report(release, statement, path, public_key, drawn) | {"on_trust": list(stated.on_trust)}
+    READERS[statement["kind"]].check(statement, release, spelled)
+    return _report(release, statement, stated, path, public_key)
 
 
 def _clean_report(table: Path, statement: Path, release: Path, public_key: Path | None) -> dict[str, Any]:
@@ -140,13 +125,15 @@ def _withheld_report(
     stated = stated_release(statement)
     verdict = f"no shown cell breaks it; {described.shown} of {described.cells} are shown"
     return {
-        **_report(table, statement, path, public_key, "; ".join(dict.fromkeys(noise.law for noise in stated.noises))),
+        **_report(table, statement, stated, path, public_key),
         "rule": verdict if of is None else f"{verdict}, and just the right ones are missing of {of}",
         "on_trust": [line for line in stated.on_trust if of is None or line != stated.on_trust[-1]],
     }
 
 
-def _report(release: Path, statement: dict[str, Any], path: Path, public_key: Path | None, law: str) -> dict[str, Any]:
+def _report(
+    release: Path, statement: Mapping[str, Any], stated: Facts, path: Path, public_key: Path | None
+) -> dict[str, Any]:
     """What was found, once all of it was."""
     return {
         "release": str(release),
@@ -155,9 +142,9 @@ def _report(release: Path, statement: dict[str, Any], path: Path, public_key: Pa
         "table": "unchanged",
         "sha256": statement["table"]["sha256"],
         "signature": _signature(path, public_key),
-        "guarantee": statement["guarantee"],
-        "law": law,
-        "on_trust": list(PLACES_ON_TRUST if statement["kind"] == PLACES_KIND else ON_TRUST),
+        "guarantee": stated.guarantee,
+        "law": stated.drawn,
+        "on_trust": list(stated.on_trust),
     }
 
 

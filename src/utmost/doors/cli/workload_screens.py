@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from utmost.doors.cli.screen import facts, few, grid, number, percent, promised, screen
+from utmost.doors.cli.screen import grid, number, percent, screen, shown_facts
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
@@ -24,15 +24,14 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.publish.counting import CountedTable
 from utmost.publish.releases import WorkloadRelease, release_workload
 from utmost.publish.releases.noised_workloads import checked_workload
-from utmost.publish.releases.table_statements import assumed_line, promise_line
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements import codec
+from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.statement_files import Signer, signature_path, table_writers
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
-from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.publish.workloads.workload import narrowed
 
 _SHOWN = 40
@@ -48,13 +47,21 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
 
     Ranges, prefixes and single sums are no table, and have none.
     """
+    return _wanted_bars(_blank(strategy, at or strategy.level or level_of(1), confidence))
+
+
+def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
+    """What a release would promise, with zeros in place of sums."""
     nothing = np.zeros(1, dtype=np.int64)
     zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
-    blank = WorkloadRelease(strategy, at or strategy.level or level_of(1), confidence, zeros)
+    return WorkloadRelease(strategy, at, confidence, zeros)
+
+
+def _wanted_bars(release: WorkloadRelease) -> dict[str, int | float]:
     bars = {}
-    for name, words in islice(wanted_tables(strategy).items(), _MOST_BARS):
+    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
-        bars[name] = next(iter(blank.bars(whole).values()))
+        bars[name] = next(iter(release.bars(whole).values()))
     return bars
 
 
@@ -131,7 +138,7 @@ def release_by_plan(
     beside = table_files(strategy, tables)
     if dry_run:
         checked_workload(counted, strategy, at)
-        return _show_promise(strategy, at, confidence, as_json=as_json)
+        return _show_promise(_blank(strategy, at, confidence), as_json=as_json)
     with long_work("Noising"):
         release = release_workload(counted, strategy, epsilon=at, confidence=confidence)
     give_workload(release, out, signer, beside, as_json=as_json)
@@ -168,18 +175,8 @@ def give_workload(
     if as_json or out is None:
         print_json(release.facts())
     if not as_json:
-        rows = {**release_rows(release), **(more or {})}
-        if writers:
-            rows["written"] = ", ".join(map(str, writers))
-        shown = (
-            [*_tables(release), *_said(headline, release, rows)] if out is not None else _said(headline, release, rows)
-        )
-        screen(stderr=out is None).print(Group(*shown))
-
-
-def release_rows(release: WorkloadRelease) -> dict[str, str]:
-    """What is said of a release by a plan: level, neighbours, families, error bars."""
-    return _rows(release.strategy, release.level, release.confidence)
+        shown = _said(release, headline, ", ".join(map(str, writers)), more)
+        screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
 
 
 def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:
@@ -187,31 +184,21 @@ def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadR
     return replace(release, confidence=confidence)
 
 
-def _rows(strategy: Strategy, at: Level, confidence: Fraction) -> dict[str, str]:
-    shares = [f"{_named(strategy.family_words(family))} {share}" for family, share in strategy.shares.items()]
-    whole = "it" if added_to_one(strategy.shares, strategy.pair) else "an atom's own level"
-    lowers = ", and lowers none" if strategy.unit.nonnegative else ""
-    bars = promised_bars(strategy, confidence, at)
-    sure = percent(confidence)
-    return {
-        "level": f"epsilon = {level_text(at)} in all",
-        "measured": f"{few(shares)} of {whole} ({strategy.measured} sums)",
-        "one individual": f"{assumed_line(strategy.unit, 'atom')}{lowers} ({strategy.unit.neighbours})",
-        "error bars": f"{', '.join(f'{_named(name)} ± {number(bar)}' for name, bar in bars.items())}; each {sure} sure",
-    }
+def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
+    if not as_json:
+        return screen().print(_said(release, "Nothing was drawn. This is what a release would promise."))
+    strategy, confidence = release.strategy, float(release.confidence)
+    shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
+    report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}
+    print_json(report | {"error_bars": _wanted_bars(release)})
 
 
-def _show_promise(strategy: Strategy, at: Level, confidence: Fraction, *, as_json: bool) -> None:
-    if as_json:
-        shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
-        report = {"dry_run": True, "epsilon": level_text(at), "shares": shares, "confidence": float(confidence)}
-        return print_json(report | {"error_bars": promised_bars(strategy, confidence, at)})
-    headline = Text("Nothing was drawn. This is what a release would promise.", style="bold")
-    screen().print(Group(headline, facts(_rows(strategy, at, confidence))))
-
-
-def _said(headline: str, release: WorkloadRelease, rows: Mapping[str, str]) -> list[RenderableType]:
-    return [promised(headline, promise_line(release.level, release.strategy.unit.neighbours), rows)]
+def _said(release: WorkloadRelease, headline: str, written: str = "", more: Mapping[str, str] | None = None) -> Group:
+    """What is said of a release by a plan, with the error bars of the tables that were wanted."""
+    wanted = ", ".join(f"{_named(name)} ± {number(bar)}" for name, bar in _wanted_bars(release).items())
+    rows = {"error bars": f"{wanted}; each {percent(release.confidence)} sure", **(more or {})}
+    facts = sums_in_words(release.statement, release)
+    return shown_facts(headline, facts, more=rows, written=written, is_whole=not written and more is None)
 
 
 def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:

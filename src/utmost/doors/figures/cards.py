@@ -14,6 +14,9 @@ import numpy as np
 from utmost.doors.figures import markup
 from utmost.errors import UtmostError
 from utmost.laws.exact.shown import one_line
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.statement_readers import stated_release
 
 Card = Callable[[Any], tuple[str, list[str]]]
 """The summary of a value and the parts under it."""
@@ -80,10 +83,10 @@ def table_part(table: Any) -> list[str]:
     return [markup.rows_table(header, joined), *more]
 
 
-def promise_line(spent: Any, unit: Any) -> str:
-    """The promise in one line."""
-    each = f"one individual changes at most {unit.many('cell')}, by at most {unit.most}"
-    return f"{spent} for each individual ({unit.neighbours}): {each}"
+def _said(facts: Facts, table: list[str]) -> list[str]:
+    """The promise in a line, a table, and the facts that a card has room for."""
+    rows = markup.facts_table((fact.label, fact.value) for fact in facts.first)
+    return [markup.sentence(facts.line), *table, rows]
 
 
 def _law(law: Any) -> tuple[str, list[str]]:
@@ -220,24 +223,7 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
 
 def _table_release(release: Any) -> tuple[str, list[str]]:
     shown = [] if release.table is None else table_part(release.table)
-    rows = f"{release.rows} rows, {release.rows_from}"
-    facts = [
-        ("noise", repr(release.law)),
-        ("95 % within" if release.plan.confidence == 0.95 else "within", release.radius),
-    ]
-    return rows, [markup.sentence(promise_line(release.spent, release.unit)), *shown, markup.facts_table(facts)]
-
-
-def _together(release: Any) -> tuple[str, list[str]]:
-    return f"{release.rows} rows", [
-        markup.sentence(promise_line(release.spent, release.plan.unit)),
-        *table_part(release.table),
-    ]
-
-
-def _places(release: Any) -> tuple[str, list[str]]:
-    line = f"{release.spent} for each {release.law.per} of distance; within {release.radius:.6g} of the true place"
-    return f"{release.rows} rows", [markup.sentence(line), *table_part(release.table)]
+    return one_line_of(release), _said(stated_release(release.said(None)), shown)
 
 
 def _clean(release: Any) -> tuple[str, list[str]]:
@@ -254,11 +240,11 @@ def _losslessness(verdict: Any) -> tuple[str, list[str]]:
 
 
 def _workload(release: Any) -> tuple[str, list[str]]:
-    parts = [markup.sentence(promise_line(release.spent, release.unit))]
+    parts: list[str] = []
     for family in islice(release.strategy.shares, 2):
         parts.append(markup.sentence(f"by {release.domain.family_name(family) or 'total'}:"))
         parts += table_part(release[family])
-    return one_line_of(release), parts
+    return one_line_of(release), _said(sums_in_words(release.statement, release), parts)
 
 
 def _gradual(release: Any) -> tuple[str, list[str]]:
@@ -318,9 +304,13 @@ def _keys(keys: Any) -> tuple[str, list[str]]:
     header = ["key", "noisy count"] if hasattr(keys, "noisy") else ["key"]
     columns = [keys.keys, keys.noisy] if hasattr(keys, "noisy") else [keys.keys]
     rows = [[str(row[0]), *row[1:]] for row in islice(zip(*columns, strict=True), _MOST_ROWS)]
-    more = [markup.sentence(f"{len(keys.keys)} keys, of which {len(rows)} are shown")]
-    parts = [markup.sentence(keys.statement), markup.rows_table(header, rows)]
-    return f"{len(keys.keys)} keys", parts + (more if len(keys.keys) > len(rows) else [])
+    more = (
+        [markup.sentence(f"{len(keys.keys)} keys, of which {len(rows)} are shown")]
+        if len(keys.keys) > _MOST_ROWS
+        else []
+    )
+    parts = [markup.rows_table(header, rows), *more]
+    return f"{len(keys.keys)} keys", _said(stated_release(keys.said()), parts)
 
 
 def _counted(counted: Any) -> tuple[str, list[str]]:
@@ -339,7 +329,7 @@ def _released(table: Any) -> tuple[str, list[str]]:
     statement = table.said if isinstance(table.said, dict) else table.said(None)
     names, rows, length = columns_of(table.table)
     header, joined = with_bars(names, rows)
-    return f"{length} rows", [markup.sentence(statement["guarantee"]), markup.rows_table(header, joined)]
+    return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
 
 
 CARDS: dict[str, Card] = {
@@ -354,8 +344,6 @@ CARDS: dict[str, Card] = {
     "Hyper": _hyper,
     "Reading": _reading,
     "TableRelease": _table_release,
-    "TogetherRelease": _together,
-    "PlacesRelease": _places,
     "WorkloadRelease": _workload,
     "CleanRelease": _clean,
     "Losslessness": _losslessness,

@@ -279,15 +279,16 @@ def _table(table: Any, value: str, radius: str, rows: int, title: str) -> Any:
 
 
 def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -> Any:
-    names = getattr(release, "columns", None) or release.plan.columns
+    names = release.columns
     chosen = names[0] if column is None else column
     if chosen not in names:
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
     if release.table is None:
         raise Unsupported("a picture needs a released table", came="a rehearsal")
-    there = columns_of(release.table, 1)[0]
-    radius = f"{chosen}_radius" if f"{chosen}_radius" in there else next(n for n in there if n.endswith("_radius"))
-    return _table(release.table, chosen, radius, rows, f"{chosen}, {release.spent}")
+    radii = release.plan.bars(names)
+    if len(radii) < len(names):  # one for all coordinates of a point
+        return _places(release)
+    return _table(release.table, chosen, f"{chosen}_radius", rows, f"{chosen}, {release.spent}")
 
 
 def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
@@ -393,9 +394,7 @@ DRAWN: dict[str, Callable[..., Any]] = {
     "Consumer": _consumer,
     "Space": _space,
     "TableRelease": _table_release,
-    "TogetherRelease": _table_release,
     "WorkloadRelease": _workload,
-    "PlacesRelease": _places,
     "CleanRelease": _clean,
     "Losslessness": _losslessness,
     "GradualRelease": _levels,

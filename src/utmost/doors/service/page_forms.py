@@ -247,6 +247,4 @@ def verify_table(request: Request, viewer: Viewer, sent: Sent) -> Response:
         raise BadTable("a statement must be a JSON file", came="something else", where="statement") from None
     if not isinstance(said, dict):
         raise BadTable("a statement must be a JSON object", came="something else", where="statement")
-    radius = check_file(sent.file("table"), said)
-    shown = {name: said.get(name, "") for name in ("epsilon", "rows", "guarantee")}
-    return render(request, "statement_holds.html", viewer, radius=radius, said=shown)
+    return render(request, "statement_holds.html", viewer, facts=check_file(sent.file("table"), said))

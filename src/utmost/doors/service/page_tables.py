@@ -7,17 +7,14 @@ from hashlib import sha256
 from typing import Any
 
 from utmost.doors.service.held_releases import View
-from utmost.doors.service.page_rendering import short
 from utmost.doors.service.response_models import columns, statement_of
-from utmost.errors import BadTable
-from utmost.publish.releases.statement_kinds import PLACES_KIND
-from utmost.publish.statements import check_statement
-from utmost.publish.statements.places_check import check_places
+from utmost.errors import BadTable, Unsupported
+from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.tables.csv_table import numbers_of
 
 Cells = dict[str, list[Any]]
-
-_SURE = "0.95"
 
 
 def csv_columns(content: bytes) -> Cells:
@@ -76,17 +73,22 @@ def csv_of(columns: Mapping[str, Sequence[Any]]) -> bytes:
     return file.getvalue().encode()
 
 
-def check_file(content: bytes, statement: Mapping[str, Any]) -> str:
-    """Check that a released file is what its statement says; the error bar at 95 %.
+def check_file(content: bytes, statement: Mapping[str, Any]) -> Facts:
+    """Check that a released file is what its statement says.
 
     Raises:
-        BadTable, Unsupported: where the statement does not follow from itself, or is about another file.
+        BadTable: where the statement does not follow from itself, or is about another file.
+        Unsupported: for one that holds a whole release, which may take long to compute again; and for no table.
     """
     table, digest = csv_columns(content), statement.get("table")
-    is_of_file = isinstance(digest, Mapping) and digest.get("of") == "file"
-    if is_of_file and digest != {"of": "file", "sha256": sha256(content).hexdigest()}:
+    reader = READERS.get(str(statement.get("kind")))
+    if "release" in statement or reader is None or reader.check_table is None:
+        remedy = "Check it where it lies: utmost verify FILE."
+        raise Unsupported("a statement that is checked here is of one table", came="another", remedy=remedy)
+    whole = {"of": "file", "sha256": sha256(content).hexdigest()}
+    if digest not in (whole, cells_digest(table)):
         came = "another SHA-256 than the statement's"
         raise BadTable("the table must be as it was released", came=came, where="table")
-    if statement.get("kind") == PLACES_KIND:
-        return short(check_places(statement, table, digested=not is_of_file).radius(_SURE))
-    return short(check_statement(statement, table, digested=not is_of_file).radius)
+    facts = stated_release(statement)
+    reader.check_table(statement, table)
+    return facts

@@ -37,6 +37,8 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Published
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.withholding import WithholdingRule
+from utmost.publish.statements.stated_words import sums_in_words
+from utmost.publish.statements.statement_readers import stated_release
 
 pages = APIRouter(include_in_schema=False)
 pages.include_router(tools)
@@ -311,7 +313,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
             "radius": seen.radius,
             "rows": [],
             "pictures": [],
-            "said": "",
+            "facts": sums_in_words(seen.table.statement, seen.table),
             "per_unit": None,
             "withheld": 0,
         }
@@ -328,7 +330,6 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     named = [name for name in seen.release.public if name in found]
     shown = [*named, *released]
     rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
-    said = file_statement(seen)
     return {
         "columns": shown,
         "named": len(named),
@@ -336,7 +337,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
         "count": count,
         "radius": seen.radius,
         "pictures": pictures,
-        "said": said.get("guarantee", ""),
+        "facts": stated_release(file_statement(seen)),
         "per_unit": seen.release.noise.per_step(seen.level),
         "most_bars": _MOST_BARS,
         "families": [],

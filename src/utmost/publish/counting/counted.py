@@ -19,8 +19,8 @@ from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family
 from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import check_apart
+from utmost.publish.workloads.whole_rows import WholeRows
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
     from utmost.publish.workloads import Strategy
@@ -42,14 +42,14 @@ class CountedTable(Shown):
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
-        together: an axis of two values, where the atoms that one individual changes are those of ``unit.cells / 2``
-            rows along it.
+        together: an axis of k = 2 to 5 values, where the atoms that one individual changes are those of
+            ``unit.cells / k`` rows along it.
         account: what became of the events that were counted. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
 
     Raises:
         BadTable: for atoms of another shape, or that are no integers.
-        OutOfRange: for ``together`` that is no axis of two values.
+        OutOfRange: for ``together`` that is no axis of two to five values.
     """
 
     domain: Domain
@@ -71,7 +71,7 @@ class CountedTable(Shown):
                 raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
             object.__setattr__(self, "atoms", frozen(atoms.copy()))
         if self.together is not None:
-            PairAxis.of(self.domain, self.together)  # refuses another axis
+            WholeRows.of(self.domain, self.together)  # refuses another axis
         check_apart(self.unit, self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -99,7 +99,15 @@ class CountedTable(Shown):
             remedy = "Make the strategy for the domain that the table was counted over."
             raise OutOfRange("the table and the strategy must have one domain", came="two", remedy=remedy)
         self.check_covered(strategy.unit)
-        if strategy.together is not None and strategy.together != self.together and self.domain.size > 2:
+        if strategy.together is None:
+            return
+        rows = WholeRows.of(self.domain, strategy.together)
+        if strategy.rows is not None and not self.unit.nonnegative:
+            remedy = (
+                f'Count with together="{strategy.together}" what is not negative, or plan with noise="independent".'
+            )
+            raise OutOfRange("it must be proved that nobody lowers an atom", came="no such proof", remedy=remedy)
+        if strategy.together != self.together and self.domain.size > rows.values:
             raise OutOfRange(
                 f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
                 came="any atoms" if self.together is None else f"rows along {self.together!r}",

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
 from typing import Any, TypedDict, Unpack, overload
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange, Unsupported
+from utmost.errors import NothingCounted, OutOfRange, Unsupported, warn
 from utmost.laws.exact import Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
@@ -29,7 +28,7 @@ from utmost.publish.counting.counted_measures import (
     read_measures,
 )
 from utmost.publish.counting.counting_plan import CountingPlan
-from utmost.publish.counting.declared_axes import declared_domain, pair_axis
+from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
 from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.tables.account_tally import AccountTally
@@ -38,7 +37,7 @@ from utmost.publish.tables.axis_places import reader_of
 from utmost.publish.tables.bounding import Pairs, Progress, added_by_cell, least_hashed
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.engines import engine_frame, is_engine_frame
-from utmost.publish.tables.event_batches import Batch, read_events
+from utmost.publish.tables.event_batches import Batch, any_column, read_events
 from utmost.publish.tables.event_codes import amounts_in, check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
 from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, read_totals, totals_schema
@@ -46,7 +45,7 @@ from utmost.publish.tables.rows_alone import RowsAlone, rows_of
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
 from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.whole_rows import WholeRows
 
 KEY_BYTES = 32
 
@@ -150,13 +149,13 @@ def count_table(
             domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
         in_all: to how much the sizes of a person's sums may add up over all atoms, in the amounts' own unit, or with
             ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each atom
-            loses in proportion. Where persons differ in how much they do this cuts far less than ``per_atom`` for the
-            same noise; it is released by a strategy, with `release_workload`.
+            loses in proportion; without ``per_atom`` of all that a person has. Where persons differ in how much they do
+            this cuts far less than ``per_atom`` for the same noise; a strategy releases it, see `release_workload`.
         measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
             `distinct` with words of their own. Each has its own table and unit, over the same atoms of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
-        together: an axis of two values: the atoms of a person are kept row by row along it, both or neither, of
+        together: an axis of two to five values: the atoms of a person are kept row by row along it, all or none, of
             ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
         key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
             needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
@@ -200,12 +199,12 @@ def count_table(
         remedy = "Leave in_all= out: a row lies in one atom." if each_row else "Leave one of them out."
         raise OutOfRange("in_all is of persons with several events, atom by atom", came=came, remedy=remedy)
     plan = CountingPlan.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
-    pair = None if together is None else pair_axis(plan.named, together, most)
-    if pair is not None and any(measure.most_events is not None for measure in plan.measures):
+    rows = None if together is None else whole_rows(plan.named, together, most)
+    if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
             "sums and counts together are kept atom by atom", came="together=", remedy="Leave one of them out."
         )
-    rule = Kept(plan, most, pair, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    rule = Kept(plan, most, rows, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind, account = counted_cells(events, rule, progress)
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
@@ -215,7 +214,8 @@ def count_table(
             cells = atoms.by_part(plan.shape, plan.parts, measure.tables)
         else:
             cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
-        unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None)
+        raised = rows is not None and rows.values > 2
+        unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
         tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
     if measures is None:
@@ -242,7 +242,7 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
         text = (
             f"Every event lies outside the declared domain, on {axes}: the table is zeros. Compare the declared values "
         )
-        warn(f"{text}with the spelling and the type of the column's.", NothingCounted, stacklevel=4)
+        warn(f"{text}with the spelling and the type of the column's.", NothingCounted)
     return flat, kind, account
 
 
@@ -283,7 +283,7 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
     for axis in plan.labelled:
         for name in axis.columns:
             check_type(schema.field(name), name, axis)
-    read = frame.select(plan.columns)
+    read = frame.select(plan.columns or any_column(schema.names))
     if plan.person is None:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
@@ -300,7 +300,7 @@ class Kept:
 
     plan: CountingPlan
     at_most: int
-    pair: PairAxis | None
+    whole: WholeRows | None
     key: bytes
     tally: AccountTally = field(init=False)
     seen: ValuesSeen = field(init=False)
@@ -325,7 +325,7 @@ class Kept:
         object.__setattr__(self, "seen", ValuesSeen(self.size))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, (self.plan, self.at_most, self.pair, self.key)
+        return Kept, (self.plan, self.at_most, self.whole, self.key)
 
     @property
     def size(self) -> int:
@@ -351,7 +351,7 @@ class Kept:
         """Of each event of a batch its cell, -1 outside the domain, and its amount."""
         if not self._readers:
             self._readers.extend(map(reader_of, self.plan.labelled))
-        rows = len(batch[self.plan.columns[0]])
+        rows = len(next(iter(batch.values())))
         cells, inside = np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool)
         places = [read(batch) for read in self._readers]
         for axis, place in zip(self.plan.read, places, strict=False):
@@ -390,11 +390,10 @@ class Kept:
     def chosen(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """What is kept of these persons, all of whose pairs these are."""
         if len(self.plan.measures) == 1 and self.size == self.each_size:
-            ends = self.plan.measures[0].ends
-            clipped = pairs.clipped(*ends)
+            clipped, moved = self.plan.measures[0].moved(pairs)
             chosen = self._within(clipped, texts)
             left, cut = self._left_in_all(chosen, texts)
-            self.tally.bound(pairs, _moved(pairs, *ends) + cut, len(clipped.cells) - len(chosen.cells))
+            self.tally.bound(pairs, moved + cut, len(clipped.cells) - len(chosen.cells))
             return left
         moved, every, parts = 0, pairs.cells // self.each_size, list[Pairs]()
         for measure, first in zip(self.plan.measures, self.plan.first_tables, strict=True):
@@ -404,9 +403,9 @@ class Kept:
                 parts, moved = [*parts, few], moved + cut
                 continue
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
-            ends = measure.ends if measure.most_events is None else (0, measure.most_events)
-            moved += _moved(own[0], *ends)
-            parts += [own[0].clipped(*ends)] if measure.most_events is None else measure.both_parts(*own)
+            within, of_atoms = measure.moved(own[0])
+            moved += of_atoms
+            parts += [within] if measure.most_events is None else measure.both_parts(*own)
         joined = joined_pairs(parts)
         atoms, numbers = by_atom(joined, self.each_size)
         is_kept = np.zeros(len(atoms.cells), dtype=bool)
@@ -456,8 +455,9 @@ class Kept:
         if self.plan.part is not None:
             pairs = in_one_part(pairs, self.plan.atoms, texts, self.key)
         inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
-        if self.pair is not None:
-            return pairs.where(in_rows(inner, self.pair, self.at_most // 2, texts, self.key))
+        if self.whole is not None:
+            rows = self.at_most // self.whole.values
+            return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))
         return pairs.where(least_hashed(inner, self.at_most, texts, key=self.key, purpose=b"atom"))
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
@@ -469,10 +469,6 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
     """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
-
-
-def _moved(pairs: Pairs, low: int, high: int) -> int:
-    return int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
 
 
 def _split(

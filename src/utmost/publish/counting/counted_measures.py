@@ -180,7 +180,8 @@ class Measure:
         amount: what is summed, and in which steps; None for events.
         is_rounded: whether amounts are rounded to the step; else they must be integers.
         each: the ends between which the amount of each event is moved; None where it stays.
-        ends: the ends between which a person's sum in an atom is moved.
+        ends: the ends between which a person's sum in an atom lies.
+        is_moved: whether it is moved there; else it lies there once all sums are cut by ``in_all``.
         most_events: where events are counted beside their amounts, how many of one person in an atom; None elsewhere.
         in_all: the most to which the sizes of a person's sums may add up, of counted events their number; or None.
         distinct: the values of which the distinct ones are counted; None elsewhere.
@@ -194,6 +195,7 @@ class Measure:
     most_events: int | None = None
     distinct: Axis | None = None
     in_all: int | None = None
+    is_moved: bool = True
 
     @classmethod
     def of(cls, words: MeasureWords, *, each_row: bool, name: str | None = None) -> "Measure":
@@ -219,7 +221,9 @@ class Measure:
         if per_atom is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
         in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
-        per_atom = words.in_all if per_atom is None else per_atom
+        if in_all is not None and per_atom is None:
+            least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
+            return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
         if per_atom is None and not (step is None and each is None):
             remedy = "Say it in the unit of the amounts: per_atom=(0, 5000)."
             raise OutOfRange(
@@ -276,14 +280,22 @@ class Measure:
         """The largest size of what one person changes in a cell."""
         return max(abs(self.ends[0]), abs(self.ends[1]))
 
+    def moved(self, pairs: Pairs) -> tuple[Pairs, int]:
+        """The pairs with their sums between the ends, without those that change nothing, and how many were moved."""
+        low, high = self.ends if self.most_events is None else (0, self.most_events)
+        if not self.is_moved:
+            return pairs.where(pairs.sums != 0), 0
+        return pairs.clipped(low, high), int(np.count_nonzero((pairs.sums < low) | (pairs.sums > high)))
+
     @property
     def events_in_steps(self) -> int:
         """Of how many steps both parts of an event are, of sums and counts together; else 1."""
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
-    def unit(self, cells: int, neighbours: str, *, in_parts: bool) -> Unit:
-        """What one person changes, who is kept in at most so many atoms."""
-        promised = neighbours == "change-one" and self.ends[0] >= 0 and self.most_events is None and not in_parts
+    def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
+        """What one person changes, in at most so many atoms; ``raised`` where it matters that none falls."""
+        matters = not in_parts if neighbours == "change-one" else raised
+        promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
             return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
         in_all = self.in_all * self.events_in_steps
@@ -337,7 +349,7 @@ class Measure:
             is_above: of sums and counts together, which pairs are what amounts have above the low end.
         """
         if self.most_events is None:
-            sums = np.sign(pairs.sums) * left[numbers]
+            sums = np.where(pairs.sums < 0, -left[numbers], left[numbers])
         else:
             largest = int(pairs.sums.max(initial=0)) * int(left.max(initial=0))
             kind = object if largest >= 1 << 62 else pairs.sums.dtype
@@ -345,6 +357,7 @@ class Measure:
             above[numbers[is_above]] = pairs.sums[is_above]
             above = above * left // sizes
             sums = np.where(is_above, above[numbers], (self.events_in_steps * left - above)[numbers])
+            sums = sums.astype(np.int64 if self.bound < 1 << 62 else object)
         return Pairs(pairs.persons, pairs.cells, sums).where(sums != 0)
 
     def amounts(self, batch: Batch, before: int) -> NDArray[Any] | None:

@@ -43,9 +43,6 @@ class CountingPlan:
                 where=", ".join(counting.columns),
                 remedy="The values of an axis are published, and persons are not.",
             )
-        if not counting.columns:
-            remedy = "Declare an axis; or name a column of persons, or of values."
-            raise OutOfRange("rows must have a column to be counted by", came="none", where="domain", remedy=remedy)
         for measure in measures:
             counting.axes_of(measure)  # refuses a name that an axis has
         if sum(measure.tables for measure in measures) * counting.parts * counting.atoms >= LARGEST_DOMAIN:
@@ -86,7 +83,7 @@ class CountingPlan:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are read."""
+        """The columns that are read; none where rows alone are counted, which any column does."""
         keys = [name for axis in self.read for name in axis.columns]
         return [*self.who, *keys, *dict.fromkeys(axis.levels[0] for axis in self.valued), *self.summed]
 

@@ -6,7 +6,7 @@ from typing import Any
 from utmost.errors import NotDeclared, OutOfRange
 from utmost.laws.exact import wrong_kind
 from utmost.publish.workloads import Axis, Domain
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.whole_rows import WholeRows
 
 
 def declared_domain(domain: Any, by: Any) -> Domain:
@@ -77,15 +77,14 @@ def part_axis(domain: Domain, part: Any) -> Axis:
     return Domain(part).axes[0]
 
 
-def pair_axis(axes: Mapping[str, Axis], together: str, at_most: int) -> PairAxis:
+def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int) -> WholeRows:
     """The axis along which a person's atoms are kept by rows.
 
     Raises:
-        OutOfRange: for other than two values, and an odd number of atoms.
+        OutOfRange: for other than two to five values, and atoms that are no whole rows.
     """
-    if at_most % 2:
-        remedy = f"Pass at_most={at_most + 1} for {(at_most + 1) // 2} rows of two atoms."
-        raise OutOfRange("at_most must be even where whole rows are kept", came=at_most, remedy=remedy)
     if not axes:
         raise OutOfRange("together must be an axis of the table", came=together)
-    return PairAxis.of(Domain(axes), together)
+    rows = WholeRows.of(Domain(axes), together)
+    rows.check_whole(at_most, "at_most")
+    return rows

@@ -1,4 +1,4 @@
-"""Which pairs of person and atom are kept where they are chosen together: in one part, or by rows of two columns."""
+"""Which pairs of person and atom are kept where they are chosen together: in one part, or by rows of a few columns."""
 
 from collections.abc import Sequence
 from math import prod
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.tables.bounding import Pairs, identified, least_hashed, marking_secret
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.whole_rows import WholeRows
 
 
 def by_atom(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
@@ -49,10 +49,11 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
         Of each pair what is left, between 0 and its size; for a person with T > most exactly ``most`` together. Over
         all u it is most/T of the size in the mean.
     """
-    left = pairs.sums.copy()
+    left = pairs.sums
     starts = np.flatnonzero(np.r_[True, pairs.persons[1:] != pairs.persons[:-1]][: len(left)])
     if not len(starts):
         return left
+    kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
     counts = np.diff(starts, append=len(left))
     wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
     sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)
@@ -60,7 +61,7 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     many = totals > most
     rows, repeats = np.flatnonzero(np.repeat(many, counts)), counts[many]
     if not len(rows):
-        return left
+        return left.astype(kind)
     ends = np.cumsum(sizes[rows])
     ends = ends - np.repeat(ends[np.cumsum(repeats) - 1] - totals[many], repeats)
     who = identified(persons, pairs.persons[starts[many]])
@@ -68,8 +69,9 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     begins = np.repeat((marks * totals[many].astype(object) >> 64).astype(sizes.dtype), repeats)
     all_of = np.repeat(totals[many], repeats)
     teeth = (most * ends + begins) // all_of
-    left[rows] = (teeth - (most * (ends - sizes[rows]) + begins) // all_of).astype(left.dtype)
-    return left
+    left = sizes.copy()
+    left[rows] = teeth - (most * (ends - sizes[rows]) + begins) // all_of
+    return left.astype(kind)
 
 
 def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
@@ -82,10 +84,10 @@ def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) ->
     return pairs.where(np.repeat(chosen, np.diff(first, append=len(parts))))
 
 
-def in_rows(pairs: Pairs, pair: PairAxis, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
     """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
-    after = prod(pair.domain.shape[pair.place + 1 :])
-    row = pairs.cells // (2 * after) * after + pairs.cells % after
+    after = prod(whole.domain.shape[whole.place + 1 :])
+    row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))
     who, which = pairs.persons[order], row[order]
     new = np.ones(len(order), dtype=bool)

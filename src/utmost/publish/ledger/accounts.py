@@ -87,7 +87,7 @@ class Accounts:
         check_name(dataset, "dataset")
         if limit is None:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
-        return limited(self._book, dataset, level(limit), stacklevel=3)
+        return limited(self._book, dataset, level(limit))
 
     def radius(
         self,

@@ -18,6 +18,7 @@ def response_statement(
     public: Sequence[str],
     digest: Digest | None,
     together: Level | None,
+    rows: int | None = None,
 ) -> dict[str, Any]:
     """The statement of a response, as of any release, and what all responses of its release cost together.
 
@@ -28,9 +29,12 @@ def response_statement(
         public: the columns that stand in the table without noise.
         digest: of the table.
         together: what all answers of the release cost.
+        rows: of the answer, where they are not those that were published.
     """
     about: dict[str, Any] = {"rows_from": release.rows_from, "digest": digest}
-    statement = release.noise.statement(at, confidence, release.columns, public, release.rows, **about)
+    statement = release.noise.statement(
+        at, confidence, release.columns, public, release.rows if rows is None else rows, **about
+    )
     return statement | answered_facts(release.name, release.version, release.levels, together)
 
 
@@ -44,6 +48,13 @@ def with_bars(table: Any, release: Published, at: Level, confidence: Fraction) -
     return adapter.with_columns(table, {name: bar for name, bar in bars.items() if name in known}, {})
 
 
+def answered_rows(table: Any, release: Published) -> int:
+    """How many rows an answer has: those that were published, but where which they are is what is released."""
+    if not release.noise.names_rows:
+        return release.rows
+    return len(adapter_of(table).column(table, release.columns[0]))
+
+
 def answer_publication(
     table: Any, release: Published, at: Level, confidence: Fraction, together: Level | None
 ) -> Publication:
@@ -52,6 +63,6 @@ def answer_publication(
     public = [name for name in published_names(shown) if name in release.public]
 
     def said(digest: Mapping[str, str] | None) -> dict[str, Any]:
-        return response_statement(release, at, confidence, public, digest, together)
+        return response_statement(release, at, confidence, public, digest, together, answered_rows(table, release))
 
     return Publication(shown, said)

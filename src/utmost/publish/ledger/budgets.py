@@ -1,10 +1,9 @@
 """What a dataset may still spend: checked before a draw, rehearsed, and limited."""
 
 import unicodedata
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange
+from utmost.errors import BudgetExceeded, BudgetUnused, OutOfRange, warn
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
@@ -104,7 +103,7 @@ def rehearsed(
     return Budget(group, state.limits.get(group), after)
 
 
-def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budget:
+def limited(book: Book, dataset: str, limit: Level) -> Budget:
     """The budget of a dataset with a limit that is set now.
 
     Raises:
@@ -124,7 +123,7 @@ def limited(book: Book, dataset: str, limit: Level, *, stacklevel: int) -> Budge
     budget, known = book.write(work)
     if known and dataset not in known:
         warning = f"no release names dataset {dataset!r} yet; those of this ledger name {', '.join(map(repr, known))}"
-        warnings.warn(warning, BudgetUnused, stacklevel=stacklevel)
+        warn(warning, BudgetUnused)
     return budget
 
 
@@ -133,16 +132,20 @@ def spending_after(
 ) -> Spending:
     """What the dataset will have spent once a release, or a new one of a part, has been answered at a level."""
     if release is None:
-        return spending_with(state, dataset, level, part)
-    others = [(spender.spent, spender.part) for spender in state.of_dataset(dataset) if spender is not release]
-    mine = max(level, release.spent), release.part
-    return together([*others, mine]) + state.missing.get(dataset, Spending())
+        return spending_with(state, dataset, [(level, part)])
+    return spending_with(state, dataset, [(max(level, release.spent), release.part)], instead=[release])
 
 
-def spending_with(state: State, dataset: str, level: Level, part: Part | None = None) -> Spending:
-    """What the dataset will have spent with a new release, or a new mechanism, at a level."""
-    others = [(spender.spent, spender.part) for spender in state.of_dataset(dataset)]
-    return together([*others, (level, part)]) + state.missing.get(dataset, Spending())
+def spending_with(
+    state: State, dataset: str, more: Iterable[tuple[Level, Part | None]], instead: Sequence[Published] = ()
+) -> Spending:
+    """What the dataset will have spent with new releases, or mechanisms, at these levels, some in place of others."""
+    others = [
+        (spender.spent, spender.part)
+        for spender in state.of_dataset(dataset)
+        if all(spender is not release for release in instead)
+    ]
+    return together([*others, *more]) + state.missing.get(dataset, Spending())
 
 
 def check_relation(state: State, dataset: str, relation: str, name: str) -> None:

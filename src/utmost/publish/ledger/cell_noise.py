@@ -19,8 +19,8 @@ from utmost.publish.ledger.response_noise import NoiseOnLattice
 from utmost.publish.ledger.vault import width_of
 from utmost.publish.releases.gradual_answers import plan_of_answer
 from utmost.publish.releases.lattice import Lattice, lattice_of
-from utmost.publish.releases.plan import Plan, warn_of_level
-from utmost.publish.releases.table_statements import promise, statement
+from utmost.publish.releases.plan import Plan, statement, warn_of_level
+from utmost.publish.releases.table_statements import promise
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -41,6 +41,7 @@ class CellNoise(Noise):
     """
 
     kind: ClassVar[str] = "cells"
+    is_worded: ClassVar[bool] = True
 
     half_step: bool
     grid: Fraction | None
@@ -104,6 +105,10 @@ class CellNoise(Noise):
         steps = (1 << (8 * word - 2)) - 1
         return steps, f"2^{steps.bit_length()} steps"
 
+    def stored_bound(self, cells: int) -> int:
+        """The size that what is noised may have, in steps."""
+        return self.bound(cells)[0]
+
     def word(self, level: Level, cells: int) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone.
 
@@ -121,11 +126,11 @@ class CellNoise(Noise):
         while epsilon <= 0:  # ends: a level is positive
             epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
         noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
-        return width_of(2 + max(self.bound(cells)[0], noise).bit_length())
+        return width_of(2 + max(self.stored_bound(cells), noise).bit_length())
 
-    def warn(self, level: Level, *, above: int = 4) -> None:
+    def warn(self, level: Level) -> None:
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
-        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity), above=above)
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
 
     def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
         """The values of a column, in steps of the lattice."""

@@ -200,7 +200,7 @@ class ItemLedger:
 
         known = self.release(name, version)
         if known is not None:
-            known.noise.warn(at, above=6)
+            known.noise.warn(at)
         return self._answered(found, at, look=True)
 
     def view(

@@ -42,6 +42,7 @@ from utmost.publish.ledger.requests import (
 )
 from utmost.publish.ledger.responding import Responding
 from utmost.publish.ledger.responses import Progress, key_of_level
+from utmost.publish.ledger.shared_measures import PublishingMeasures
 from utmost.publish.ledger.source import commitment
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
@@ -56,7 +57,7 @@ from utmost.publish.tables.saving import Publication, check_destination_free, sa
 T = TypeVar("T")
 
 
-class Ledger(Responding, AnsweringItems, Accounts, Shown):
+class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     """Releases, their responses and their budgets in a database; made by `Ledger.open`.
 
     A release is a table's columns under a name. It is published at one level, and can be viewed at any other: at a
@@ -233,7 +234,7 @@ class Ledger(Responding, AnsweringItems, Accounts, Shown):
 
         def work(release: Published) -> Any:
             source = release_source(release, table)
-            release.noise.warn(at, above=6)
+            release.noise.warn(at)
             warn_of_names(self._book.key, release, source)
             relaxed = Relaxed(release, version, at, source, commitment(self._book.key, name, release.version, source))
             response = self._book.answer(

@@ -8,14 +8,22 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
+from utmost.publish.ledger.key_noise import KeyNoise
+from utmost.publish.ledger.named_cell_noise import NamedCellNoise
 from utmost.publish.ledger.point_noise import PointNoise, point_noise
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
+from utmost.publish.ledger.together_noise import TogetherNoise
 
-KINDS: dict[str, type[Noise]] = {"cells": CellNoise, "sums": SumNoise, "points": PointNoise}
+KINDS: dict[str, type[Noise]] = {
+    "cells": CellNoise,
+    "sums": SumNoise,
+    "points": PointNoise,
+    "together": TogetherNoise,
+    "keys": KeyNoise,
+    "named cells": NamedCellNoise,
+}
 """By the name under which an event keeps it."""
-
-_WORDED = frozenset(KINDS)
 
 
 def noise_of_facts(facts: Mapping[str, Any]) -> Noise:
@@ -37,8 +45,8 @@ def stated_noise(facts: Mapping[str, Any]) -> Noise:
     """
     about = facts.get("noise")
     kind = about.get("kind") if isinstance(about, Mapping) else None
-    if kind not in KINDS or kind in _WORDED:
-        known = ", ".join(sorted(KINDS.keys() - _WORDED)) or "none"
+    if kind not in KINDS or KINDS[kind].is_worded:
+        known = ", ".join(name for name, known_kind in sorted(KINDS.items()) if not known_kind.is_worded)
         raise OutOfRange(
             f"noise without words of its own is one of these kinds: {known}", came=str(kind), where="noise"
         )

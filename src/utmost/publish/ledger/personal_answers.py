@@ -246,7 +246,7 @@ class Request:
         check_relation(state, dataset, answering.relation, self.name)
         if not self.independent:
             check_named(state, dataset)
-        check_budget(state, dataset, spending_with(state, dataset, answering.level))
+        check_budget(state, dataset, spending_with(state, dataset, [(answering.level, None)]))
         about = {"name": self.name, "version": version, "dataset": dataset, "mechanism": answering.digest}
         promise = {"level": level_text(answering.level), "relation": answering.relation, "outcomes": answering.outcomes}
         page.append("offered", about | promise)

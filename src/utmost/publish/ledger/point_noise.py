@@ -40,6 +40,7 @@ class PointNoise(Noise):
     """
 
     kind: ClassVar[str] = "points in the plane"
+    is_worded: ClassVar[bool] = True
     is_charted: ClassVar[bool] = False
 
     per: Fraction

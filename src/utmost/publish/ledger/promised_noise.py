@@ -15,15 +15,20 @@ from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number
+from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.response_noise import Blocks, ResponseNoise
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.level_steps import Step
+from utmost.publish.releases.statement_kinds import PROMISED_KIND
 from utmost.publish.releases.table import check_size
+from utmost.publish.releases.table_statements import assumed_line, taken_for_granted
 from utmost.publish.tables.adapters import brought
+from utmost.version import __version__
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
@@ -65,6 +70,10 @@ class Drawing(Protocol):
         """The release's name and version, and the commitment to its values."""
         ...
 
+    def bits(self, *run: str) -> Randomness:
+        """Random bits of its own: drawn, or derived from the key, as the ledger says."""
+        ...
+
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
         ...
@@ -78,7 +87,9 @@ class Noise(ABC):
         unit: what one individual changes.
         largest: the declared, public bound on the size of a true value; None where none is declared.
         kind: what is noised, in words.
+        is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
+        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
         is_charted: whether the error bar is one of each column.
     """
 
@@ -86,7 +97,9 @@ class Noise(ABC):
     largest: Fraction | None
 
     kind: ClassVar[str]
+    is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
+    names_rows: ClassVar[bool] = False
     is_charted: ClassVar[bool] = True
 
     @property
@@ -98,6 +111,11 @@ class Noise(ABC):
     def relation(self) -> str:
         """Against what the levels protect: those of releases with one relation add up."""
         return self.unit.neighbours
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The chance that the bound of epsilon does not cover; None where there is none."""
+        return None
 
     @property
     def exponent(self) -> int | None:
@@ -172,7 +190,7 @@ class Noise(ABC):
     def word(self, level: Level, cells: int) -> int:
         """The bytes that each cell of a response takes on disk: a function of public facts alone."""
 
-    def warn(self, level: Level, *, above: int = 4) -> None:  # noqa: B027, nor here
+    def warn(self, level: Level) -> None:  # noqa: B027, nor here
         """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
 
     def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -219,6 +237,13 @@ class Noise(ABC):
         """The names of the columns of radii, and behind which column each stands."""
         return {f"{name}_radius": name for name in columns}
 
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of radii, with the column that each stands behind, and the radius."""
+        radius = self.radius(level, confidence)
+        return {name: (owner, radius) for name, owner in self.bars(columns).items()}
+
     def handed(
         self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
     ) -> Any:
@@ -238,16 +263,29 @@ class Noise(ABC):
 
         A ledger of an older format may hold a column that has such a name; that one has no radius.
         """
-        radius = self.radius(level, confidence)
         taken = {*columns, *public}
-        after = {name: owner for name, owner in self.bars(columns).items() if name not in taken}
-        return {name: np.full(rows, radius) for name in after}, after
+        bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
+        after = {name: owner for name, (owner, _) in bars.items()}
+        return {name: np.full(rows, radius) for name, (_, radius) in bars.items()}, after
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
 
-    @abstractmethod
+    def drawn(self, level: Level) -> str:
+        """What is drawn at a level, in words."""
+        return f"noise of {self.kind}"
+
+    @property
+    def theorem(self) -> str:
+        """What is proved of it."""
+        return "nothing is claimed of it but its promise"
+
+    @property
+    def whom(self) -> str:
+        """Whom it protects, in words."""
+        return f"one individual, who {assumed_line(self.unit, 'released cell')}"
+
     def statement(
         self,
         at: Level,
@@ -259,13 +297,37 @@ class Noise(ABC):
         rows_from: str,
         digest: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """The statement of one answer by itself.
+        """The statement of one answer by itself: the noise as facts, and all that follows from them.
+
+        A kind of noise that was there before this statement has one of its own.
 
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.releases.table_statements.statement`.
+            released, public, rows, rows_from, digest: as for `utmost.publish.releases.plan.statement`.
         """
+        origin = "released" if self.names_rows else rows_from
+        granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
+        delta = {} if self.delta is None else {"delta": str(self.delta)}
+        return {
+            "kind": PROMISED_KIND,
+            "format": 1,
+            "utmost": __version__,
+            "guarantee": f"{self.guarantee(at, released)}{granted}",
+            **level_facts(at),
+            **delta,
+            "alike": self.relation,
+            "promise": self.facts(),
+            "drawn": self.drawn(at),
+            "theorem": self.theorem,
+            "confidence_exactly": str(confidence),
+            "margins": {name: margin for name, (_, margin) in self.column_bars(at, released, confidence).items()},
+            "released": list(released),
+            "public": list(public),
+            "rows": rows,
+            "rows_from": origin,
+            "table": None if digest is None else dict(digest),
+        }
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

@@ -1,12 +1,11 @@
 """Answering a release at one level more: by relaxing with the values at hand, or by what is stored alone."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
-from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed
+from utmost.errors import BadTable, DataChanged, NeedsTable, Quarantined, RowsRenamed, warn
 from utmost.laws.exact import Level, exact_integer
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
@@ -205,7 +204,7 @@ def warn_of_names(key: Key, release: Published, source: Source) -> None:
             f"{release.name!r}, version {release.version}: texts beside the values are not those that were published; "
             "without id_column= the ledger goes by the order of the rows alone, and puts released values in that order"
         )
-        warnings.warn(warning, RowsRenamed, stacklevel=5)
+        warn(warning, RowsRenamed)
 
 
 def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:

@@ -12,7 +12,7 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import CONSTANT_UP_TO, Method
 from utmost.laws.sampling.integers import Integers, joined
 from utmost.laws.sampling.item_words import Tags
-from utmost.laws.sampling.random_bits import Randomness
+from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
 from utmost.publish.ledger.key import Key
@@ -175,6 +175,14 @@ class _Drawing:
     @property
     def about(self) -> tuple[str, int, bytes]:
         return self.item.name, self.item.version, self.item.committed
+
+    def bits(self, *run: str) -> Randomness:
+        """From the source, or in a ledger of derived noise from the key."""
+        if not self.page.state.is_derived:
+            return self.randomness
+        name, version, committed = self.about
+        about = name, str(version), level_text(self.step.to), sha256(committed).hexdigest(), *run
+        return KeyedRandomness(self.page.key.derived("bits", *about))
 
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """By item for a release that is published so; else derived where the ledger was made so, or drawn."""

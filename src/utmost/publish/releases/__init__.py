@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from utmost.publish.releases.level_steps import bridge, relax, tighten
     from utmost.publish.releases.naming import NamingLaw
     from utmost.publish.releases.noised_workloads import release_workload
-    from utmost.publish.releases.places import PlacesRelease, rehearse_places, release_places
-    from utmost.publish.releases.plan import Plan, plan_release
+    from utmost.publish.releases.places import rehearse_places, release_places
+    from utmost.publish.releases.plan import Plan, guarantee, plan_release, statement
     from utmost.publish.releases.planar import PlanarRelease
     from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
     from utmost.publish.releases.processed_release import ProcessedRelease
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from utmost.publish.releases.shared_release import release_shared
     from utmost.publish.releases.sums_and_counts import SumsAndCounts
     from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
-    from utmost.publish.releases.table_statements import guarantee, statement
     from utmost.publish.releases.tangent_plane import TangentPlane
-    from utmost.publish.releases.together import TogetherPlan, TogetherRelease, plan_together, release_together
+    from utmost.publish.releases.together import (
+        TogetherPlan,
+        plan_together,
+        rehearse_together,
+        release_together,
+    )
     from utmost.publish.releases.trust import (
         Coalitions,
         TrustRelease,
@@ -60,7 +64,6 @@ __all__ = [
     "NamedKeys",
     "NamingLaw",
     "NoisePath",
-    "PlacesRelease",
     "Plan",
     "PlanarLaw",
     "PlanarRelease",
@@ -72,7 +75,6 @@ __all__ = [
     "TangentPlane",
     "Texts",
     "TogetherPlan",
-    "TogetherRelease",
     "TrustRelease",
     "Tuples",
     "Universe",
@@ -94,6 +96,7 @@ __all__ = [
     "planar_epsilon_for",
     "rehearse_places",
     "rehearse_table",
+    "rehearse_together",
     "relax",
     "release_places",
     "release_shared",

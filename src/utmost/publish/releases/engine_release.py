@@ -19,7 +19,7 @@ from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.item_columns import Answering, ItemNoiseMap, released_type, responses_of
 from utmost.publish.releases.item_release import ItemRelease
 from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.plan import Plan, warn_of_level, warn_of_rows
+from utmost.publish.releases.plan import Plan, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
     check_radii_free,
@@ -65,7 +65,7 @@ def release_frame(
     frame.check_room(lattice, plan.level)
     rows = frame.checked_rows().rows
     check_size(plan.unit, rows, len(frame.columns))
-    warn_of_level(plan.level, plan.law)
+    plan.warn()
     warn_of_rows(origin)
     table = None
     if randomness is not None:
@@ -147,7 +147,7 @@ class ReleasableFrame:
             check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(laid.columns, names, None)
         public, _ = declared_columns(names, chosen, laid.public, drop)
-        check_radii_free(chosen, names)
+        check_radii_free({f"{name}_radius": name for name in chosen}, names)
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")

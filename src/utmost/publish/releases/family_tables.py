@@ -81,9 +81,19 @@ def family_table(
         OutOfRange: for a level that has the name of a column.
     """
     labels = {name: np.array(values) for name, values in domain.group_labels(family).items()}
+    inside = groups_in(domain, family, narrow)
+    numbers = {name: column[inside] for name, column in columns.items()}
+    return labelled_table(kind, {name: column[inside] for name, column in labels.items()}, numbers)
+
+
+def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
+    """Labels and numbers beside them as a table of a kind.
+
+    Raises:
+        OutOfRange: for a level that has the name of a column.
+    """
     for name in columns:
         if name in labels:
             raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
-    inside = groups_in(domain, family, narrow)
-    whole = {name: column[inside] for name, column in {**labels, **columns}.items()}
+    whole = {**labels, **columns}
     return table_of(kind if kind.startswith("dataframe:") else f"columns:{'a' * len(whole)}", whole)

@@ -21,8 +21,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import reach
 from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.table_statements import statement
+from utmost.publish.releases.plan import Plan, statement
 from utmost.publish.tables.adapters import Column, check_column, named
 from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
 

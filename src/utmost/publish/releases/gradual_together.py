@@ -1,7 +1,6 @@
 """Columns that one individual changes together, answered at any levels in any order."""
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import RotatedPair, SignedCells
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.process_memory import ProcessMemory
@@ -19,9 +17,10 @@ from utmost.laws.sampling.random_bits import secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
 from utmost.publish.releases.together import grouped, plan_of_way, plan_together, together_statement
-from utmost.publish.releases.turning import Halves, read_off, signed_sums, turned, turned_back, whole_numbers
+from utmost.publish.releases.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.tables.saving import Digest, Publication
-from utmost.publish.workloads.cells_together import presence
+from utmost.publish.workloads import CellsTogether
+from utmost.publish.workloads.cells_together import CellsLaw
 
 
 class GradualTogether(Shown, ProcessMemory):
@@ -79,14 +78,8 @@ class GradualTogether(Shown, ProcessMemory):
         series: dict[Any, Any] = {}
         groups = grouped(list(zip(self._names, cells, strict=True)), self._way.groups)
         for group, law in zip(groups, self._way.laws, strict=True):
-            (name, column), *other = group
-            if isinstance(law, SignedCells):
-                sums = signed_sums([column for _, column in group], law.rows)
-                series |= {(name, str(row)): sums_of_row for row, sums_of_row in enumerate(sums)}
-            elif other:
-                series[name, "sum"], series[name, "difference"] = turned(column, other[0][1])
-            else:
-                series[name, "itself"] = column
+            sums = sums_of(law, [column for _, column in group])
+            series |= {(group[0][0], row): sums_of_row for row, sums_of_row in enumerate(sums)}
         self._inner = GradualRelease(series, self.unit.sensitivity, randomness=self._coins)
         self._read: dict[Level, dict[str, Any]] = {}
 
@@ -157,34 +150,21 @@ class GradualTogether(Shown, ProcessMemory):
 
     def _levels(self, level: Level) -> dict[Any, Level]:
         """The level of each series of noise: a pair's share, divided between its sum and its difference."""
-        presence_level = presence(level, self.unit)
-        levels: dict[Any, Level] = {}
-        for name, share, law in self._groups():
-            if isinstance(law, SignedCells):
-                for row, part in enumerate(law.shares):
-                    levels[name, str(row)] = presence_level.scaled(share * part)
-            elif isinstance(law, RotatedPair):
-                half = presence_level.scaled(share / 2)
-                levels[name, "sum"], levels[name, "difference"] = half, half
-            else:
-                levels[name, "itself"] = presence_level.scaled(share)
-        return levels
+        return {
+            (name, row): ratio.scaled(self.unit.sensitivity)
+            for name, law in self._groups(self._way.at(level, self.unit))
+            for row, ratio in enumerate(ratios_of(law))
+        }
 
-    def _groups(self) -> list[tuple[str, Fraction, Any]]:
-        firsts = [group[0] for group in grouped(self._names, self._way.groups)]
-        return list(zip(firsts, self._way.shares, self._way.laws, strict=True))
+    def _groups(self, way: CellsTogether) -> Iterator[tuple[str, CellsLaw]]:
+        firsts = (group[0] for group in grouped(self._names, way.groups))
+        return zip(firsts, way.laws, strict=True)
 
     def _columns(self, answers: Mapping[Any, Any]) -> dict[str, Any]:
         columns: list[Any] = []
-        how: dict[str, Any] = {"halves": self._halves, "randomness": self._coins}
-        for name, _, law in self._groups():
-            if isinstance(law, SignedCells):
-                sums = [answers[name, str(row)] for row in range(len(law.rows))]
-                columns += read_off(sums, law.estimate, **how)
-            elif isinstance(law, RotatedPair):
-                columns += turned_back(answers[name, "sum"], answers[name, "difference"], **how)
-            else:
-                columns.append(answers[name, "itself"])
+        for name, law in self._groups(self._way):
+            sums = [answers[name, row] for row in range(len(ratios_of(law)))]
+            columns += columns_of(law, sums, halves=self._halves, randomness=self._coins)
         return dict(zip(self._names, columns, strict=True))
 
     def __repr__(self) -> str:

@@ -100,5 +100,5 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
-    warn_of_level(spent, max(laws.values(), key=lambda law: law.level), above=5)
+    warn_of_level(spent, max(laws.values(), key=lambda law: law.level))
     return counted, strategy, spent, laws, weights

@@ -1,74 +1,68 @@
 """Columns of coordinates released as points: each row at epsilon per unit of Euclidean distance, with its statement."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, level, objects
 from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.places_statements import places_statement, radius_name
-from utmost.publish.releases.plan import warn_of_rows
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
-from utmost.publish.releases.table import check_no_copy, chosen_columns, declared_columns, rows_origin
-from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.releases.table import CheckedTable, TableRelease, listed_names
 from utmost.publish.releases.tangent_plane import check_lengths
-from utmost.publish.tables.adapters import TableAdapter, adapter_of
-from utmost.publish.tables.columns import check_distinct, real_column
-from utmost.publish.tables.saving import SavedTable
+from utmost.publish.tables.adapters import brought
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PlacesRelease(SavedTable):
-    """A table whose points were released, and what was promised about them.
+@dataclass(frozen=True, slots=True, repr=False)
+class PlacedPoints(Shown):
+    """What a release of points promises: the plan of a `TableRelease`.
 
     Attributes:
-        table: of the kind that came in, with the released and the public columns alone; released coordinates stand
-            under their columns' own names, and the radius of the points behind the last of them.
-        columns: the columns of the coordinates, in order.
         law: level, distance and grid.
         confidence: of the radius.
-        rows: how many rows there are.
-        public: the columns that were declared public.
-        rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
-    table: Any = field(repr=False)
-    columns: tuple[str, ...]
+    numbers: ClassVar[str] = "reals"
+    is_apart: ClassVar[bool] = False
+
     law: PlanarLaw
     confidence: Fraction
-    rows: int
-    public: tuple[str, ...]
-    rows_from: str
+
+    @property
+    def level(self) -> Level:
+        """What the release costs for each ``law.per`` of distance."""
+        return self.law.level
+
+    @property
+    def unit(self) -> Unit:
+        """One row's point."""
+        return Unit(1, 1, "change-one")
 
     @property
     def radius(self) -> float:
         """The distance within which a released point lies of the true one, with this confidence."""
         return self.law.radius(self.confidence)
 
-    @property
-    def spent(self) -> Level:
-        """What the release cost for each ``law.per`` of distance."""
-        return self.law.level
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """One radius, behind the last coordinate."""
+        return {radius_name(columns): (columns[-1], self.radius)}
 
-    @property
-    def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table; its digest is that of the table's cells."""
-        return self.said(None if self.table is None else cells_digest(self.table))
+    def warn(self) -> None:
+        """Of a distance nobody can say which level is large."""
 
-    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
-        return places_statement(
-            self.law, self.confidence, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest
-        )
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release of points, see `places_statement`."""
+        return places_statement(self.law, self.confidence, released, public, rows, **about)
 
 
 @long_work("Noising points")
@@ -86,7 +80,7 @@ def release_places(
     confidence: Number = "0.95",
     id_column: str | None = None,
     randomness: Randomness | None = None,
-) -> PlacesRelease:
+) -> TableRelease:
     """Noise the point in each row, its coordinates together; publish no other column unasked.
 
     Everything is checked before any draw: a table with one bad cell is not released at all.
@@ -120,16 +114,11 @@ def release_places(
     >>> list(release.table), release.radius
     (['name', 'x', 'y', 'x_y_radius'], 950.187...)
     """
-    asked, sure, width, of_grid = _promise(epsilon, alpha, per, grid, confidence)
-    found = _Points.of(table, columns, public=public, drop=drop, rows_from=rows, id_column=id_column)
-    law = PlanarLaw(asked, len(found.columns), width, of_grid)
-    answers = PlanarRelease(found.points, per=law.per, grid=law.declared, randomness=randomness).at(law.level)
-    noised: dict[str, NDArray[Any]] = {name: answers[:, axis] for axis, name in enumerate(found.columns)}
-    radius = radius_name(found.columns)
-    noised[radius] = np.full(len(answers), law.radius(sure))
-    bare = found.adapter.without(table, found.dropped)
-    made = found.adapter.with_columns(bare, noised, {radius: found.columns[-1]})
-    return PlacesRelease(made, found.columns, law, sure, len(answers), found.public, found.rows_from)
+    checked = _checked(table, columns, public, drop, rows, id_column, (epsilon, alpha, per, grid, confidence))
+    law = checked.plan.law
+    points = _together(list(checked.cells.values()))
+    answers = PlanarRelease(points, per=law.per, grid=law.declared, randomness=randomness).at(law.level)
+    return checked.released({name: answers[:, axis] for axis, name in enumerate(checked.cells)})
 
 
 def rehearse_places(
@@ -145,64 +134,34 @@ def rehearse_places(
     per: Number = 1,
     grid: Number | None = None,
     confidence: Number = "0.95",
-) -> PlacesRelease:
+) -> TableRelease:
     """Everything that `release_places` does up to the first draw: a release whose ``table`` is None.
 
     >>> rehearse_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1).radius
     4.754913...
     """
-    asked, sure, width, of_grid = _promise(epsilon, alpha, per, grid, confidence)
-    found = _Points.of(table, columns, public=public, drop=drop, rows_from=rows, id_column=id_column)
-    law = PlanarLaw(asked, len(found.columns), width, of_grid)
-    return PlacesRelease(None, found.columns, law, sure, len(found.points), found.public, found.rows_from)
+    promise = epsilon, alpha, per, grid, confidence
+    return _checked(table, columns, public, drop, rows, id_column, promise).released(None)
 
 
-def _promise(
-    epsilon: Number | Level | None, alpha: Number | None, per: Number, grid: Number | None, confidence: Number
-) -> tuple[Level, Fraction, Fraction, Fraction | None]:
-    """Level, confidence, distance and grid, before the table is read."""
+def _checked(
+    table: Any,
+    columns: str | Sequence[str],
+    public: str | Sequence[str],
+    drop: str | Sequence[str],
+    rows_from: str,
+    id_column: str | None,
+    promise: tuple[Any, ...],
+) -> CheckedTable:
+    """The table, every coordinate read and every other column declared, with the promise, which is read before it."""
+    epsilon, alpha, per, grid, confidence = promise
     of_grid = None if grid is None else read_width(grid, "grid")
-    return level(epsilon, alpha), read_confidence(confidence), read_width(per, "per"), of_grid
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Points:
-    """A table whose points can be released: every coordinate read, every other column declared."""
-
-    adapter: TableAdapter
-    columns: tuple[str, ...]
-    points: NDArray[Any]
-    public: tuple[str, ...]
-    dropped: tuple[str, ...]
-    rows_from: str
-
-    @classmethod
-    def of(
-        cls,
-        table: Any,
-        columns: str | Sequence[str],
-        *,
-        public: str | Sequence[str],
-        drop: str | Sequence[str],
-        rows_from: str,
-        id_column: str | None,
-    ) -> "_Points":
-        origin, adapter = rows_origin(rows_from), adapter_of(table)
-        names = tuple(adapter.names(table))
-        chosen = chosen_columns(columns, names, id_column)
-        check_lengths(chosen)
-        kept, dropped = declared_columns(names, chosen, public, drop)
-        if radius_name(chosen) in names:
-            raise BadTable("the radius needs a name of its own", came=f"a column {radius_name(chosen)!r}")
-        if id_column is not None:
-            check_distinct(adapter.column(table, id_column), id_column, partial(adapter.place, table))
-        cells = {name: real_column(adapter.column(table, name), name, partial(adapter.place, table)) for name in chosen}
-        if not len(cells[chosen[0]]):
-            raise BadTable("a table must have at least one row", came="none")
-        for name in kept:
-            check_no_copy(name, partial(adapter.column, table, name), cells)
-        warn_of_rows(origin)
-        return cls(adapter, chosen, _together(list(cells.values())), kept, dropped, origin)
+    at, sure, width = level(epsilon, alpha), read_confidence(confidence), read_width(per, "per")
+    names = listed_names(columns, "columns")
+    check_lengths(names)
+    plan = PlacedPoints(PlanarLaw(at, max(len(names), 1), width, of_grid), sure)
+    laid = Laid(brought(table), names, public, (), plan.unit)
+    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows_from, id_column=id_column)
 
 
 def _together(cells: list[NDArray[Any]]) -> NDArray[Any]:

@@ -1,14 +1,15 @@
 """What a release promises, settled before anything is read or drawn."""
 
 import math
-import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from utmost.errors import LittleProtection, OutOfRange, RowsObserved
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.laws.exact import Level, Number, checked, level, round_up
 from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
 from utmost.laws.noise.costs import Cost, Moment, cost_named
 from utmost.laws.noise.law import read_confidence
@@ -16,6 +17,9 @@ from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.publish.releases.lattice import read_numbers
+from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.releases.table_statements import law_parameters, promise, taken_for_granted
+from utmost.version import __version__
 
 
 def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
@@ -50,6 +54,60 @@ def _units(sensitivity: Fraction) -> int:
 _MOST_STEPS = 1_000_000
 
 
+class Planned(Protocol):
+    """What a release of a table promises at its level, whatever its noise; known before anything is drawn."""
+
+    @property
+    def numbers(self) -> str:
+        """As what the released cells are read, "integers" or "reals"."""
+        ...
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each cell has noise of its own."""
+        ...
+
+    @property
+    def level(self) -> Level:
+        """What the whole release spends."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        ...
+
+    @property
+    def law(self) -> Any:
+        """The noise."""
+        ...
+
+    @property
+    def radius(self) -> int | float:
+        """The distance within which a released value lies of the true one; the largest of all columns."""
+        ...
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """The columns of radii, with the column that each stands behind, and the radius."""
+        ...
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        ...
+
+    def statement(
+        self,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None,
+    ) -> dict[str, Any]:
+        """What is said publicly about the release, see `statement`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Shown):
     """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
@@ -68,6 +126,8 @@ class Plan(Shown):
         grid: the width of the grid on which reals are released, None for integers.
     """
 
+    is_apart: ClassVar[bool] = True
+
     level: Level
     unit: Unit
     law: Law
@@ -77,6 +137,23 @@ class Plan(Shown):
     confidence: Fraction
     radius: int | float
     grid: Fraction | None
+
+    @property
+    def numbers(self) -> str:
+        """Where the numbers live."""
+        return self.law.numbers
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """One radius behind each column."""
+        return {f"{name}_radius": (name, self.radius) for name in columns}
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        warn_of_level(self.level, self.law)
+
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release of columns."""
+        return statement(self, released, public, rows, **about)
 
     @property
     def theorem(self) -> str:
@@ -219,17 +296,78 @@ def plan_release(
     return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
 
 
+@checked
+def statement(
+    plan: Plan,
+    released: Sequence[str],
+    public: Sequence[str],
+    rows: int,
+    *,
+    rows_from: str = "declared",
+    digest: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What is said publicly about a release.
+
+    Args:
+        plan: the promise.
+        released: the columns that carry noise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
+    """
+    unit, law = plan.unit, plan.law
+    return {
+        "kind": TABLE_KIND,
+        "format": TABLE_FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
+        **level_facts(plan.level),
+        "neighbours": unit.neighbours,
+        **unit.facts(),
+        "charged": unit.charged,
+        "per_cell": level_facts(law.level),
+        "law": type(law).__name__,
+        "parameters": law_parameters(law),
+        "drawn": repr(plan.drawn),
+        "theorem": plan.theorem,
+        "cost": repr(plan.cost),
+        "relaxable": plan.relaxable,
+        "domain": law.numbers,
+        "grid": None if plan.grid is None else str(plan.grid),
+        "confidence": float(plan.confidence),
+        "confidence_exactly": str(plan.confidence),
+        "radius": plan.radius,
+        "released": list(released),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": rows_from,
+        "table": None if digest is None else dict(digest),
+    }
+
+
+@checked
+def guarantee(plan: Plan) -> str:
+    """The promise in one plain sentence, and what it assumes in another.
+
+    >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
+    Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
+    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
+    that one individual changes at most 1 released cell, and that by at most 1.
+    """
+    return promise(plan.level, plan.unit, "the released columns", "released cell")
+
+
 _WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
 _SURE = Fraction(19, 20)
 
 
-def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
+def warn_of_level(level: Level, law: Law) -> None:
     """Warn of a level at which practically nobody is protected.
 
     Args:
         level: of the whole release.
         law: the noise of one cell.
-        above: how many calls up the line stands that is warned of.
 
     Warns:
         LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
@@ -240,9 +378,7 @@ def warn_of_level(level: Level, law: Law, *, above: int = 4) -> None:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
         return
-    warnings.warn(
-        f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection, stacklevel=above
-    )
+    warn(f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection)
 
 
 def warn_of_rows(rows_from: str) -> None:
@@ -254,4 +390,4 @@ def warn_of_rows(rows_from: str) -> None:
     if rows_from == "observed":
         said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
         remedy = "List the rows before you look at the data, with zero where nobody is counted."
-        warnings.warn(f"{said} {remedy}", RowsObserved, stacklevel=4)
+        warn(f"{said} {remedy}", RowsObserved)

@@ -15,7 +15,7 @@ only if E_(u-1) - r_(u-1) > 0 >= D_(u-1): two events that depend on the data alo
 is never empty: where it ends at a cell before the last, E_i - r_i > 0 there, so that it begins there at the latest. ∎
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -26,7 +26,7 @@ import numpy as np
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, exact
 from utmost.laws.exact.shown import Shown
-from utmost.publish.workloads.axes import Edge, Label
+from utmost.publish.workloads.axes import Axis, Edge, Label
 from utmost.publish.workloads.domain import Domain
 from utmost.publish.workloads.forms import ProductForm
 
@@ -79,15 +79,8 @@ def quantile_bar(
 
     Cost: an estimate and a bound for each group but the last; a law is worked out where the estimate is near 0.
     """
-    place, level = domain.level_named(level_name)
-    axis, share = domain.axes[place], exact(q, "q")
-    if axis.edges is None or axis.other is not None:
-        raise OutOfRange(
-            "a quantile is of an axis of bins, where no label takes in what lies outside",
-            came="another axis",
-            where=repr(level_name),
-            remedy="Declare it by bins; open ends take in what is below and above.",
-        )
+    place, level, axis, edges = _ordered(domain, level_name)
+    share = exact(q, "q")
     if not 0 < share < 1:
         raise OutOfRange("q must lie between 0 and 1", came=q, where="quantile")
     labels, group_of, starts = axis.labels[level], axis.group_of(level), axis.group_starts(level).tolist()
@@ -96,10 +89,41 @@ def quantile_bar(
     first = next((at for at, (value, is_out) in enumerate(cuts) if value >= 0 or not is_out), last)
     furthest = max((at + 1 for at, (value, is_out) in enumerate(cuts) if value <= 0 or not is_out), default=0)
     estimate = next((at for at, (value, _) in enumerate(cuts) if value >= 0), last)
-    ends = [*starts[1 : last + 1], len(axis.edges) - 1]
-    interval = axis.edge_shown(axis.edges[starts[first]]), axis.edge_shown(axis.edges[ends[furthest]])
+    ends = [*starts[1 : last + 1], len(edges) - 1]
+    interval = axis.edge_shown(edges[starts[first]]), axis.edge_shown(edges[ends[furthest]])
     possible = labels[first : furthest + 1]
     return QuantileBar(level_name, share, labels[estimate], possible, interval, confidence)
+
+
+def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
+    """Of each group of a level, in order, the sum of a selection in it and all groups before it.
+
+    Groups of missing values have no place in the order, and no form.
+
+    Raises:
+        OutOfRange: for an axis that has no order, or a label that takes in what lies outside.
+    """
+    place, level, axis, _ = _ordered(domain, level_name)
+    group_of, forms = axis.group_of(level), []
+    for last in range(axis.groups(level) - len(axis.extras)):
+        factors = list(selection.factors)
+        factors[place] = factors[place] * (group_of <= last).astype(object)
+        forms.append(ProductForm(domain, tuple(factors), selection.denominator))
+    return forms
+
+
+def _ordered(domain: Domain, level_name: str) -> tuple[int, int, Axis, Sequence[Edge]]:
+    """The place of an ordered axis, the level on it, the axis, and its edges."""
+    place, level = domain.level_named(level_name)
+    axis = domain.axes[place]
+    if axis.edges is None or axis.other is not None:
+        raise OutOfRange(
+            "quantiles and cumulative sums are of an axis of bins, where no label takes in what lies outside",
+            came="another axis",
+            where=repr(level_name),
+            remedy="Declare it by bins; open ends take in what is below and above.",
+        )
+    return place, level, axis, axis.edges
 
 
 def _cut(selection: ProductForm, place: int, group_of: Any, at: int, last: int, share: Fraction) -> ProductForm:

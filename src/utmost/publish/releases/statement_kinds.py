@@ -13,6 +13,7 @@ CLEAN_KIND, CLEAN_FORMAT = "utmost clean table", 2
 WITHHELD_KIND = "utmost withheld table"
 KEYS_KIND, KEYS_FORMAT = "utmost named keys", 2
 PROCESSED_KIND = "utmost processed release"
+PROMISED_KIND = "utmost promised release"
 ANSWERS_KIND, ANSWERS_FORMAT = "utmost answers", 1
 
 FORMATS = {
@@ -24,6 +25,7 @@ FORMATS = {
     WITHHELD_KIND: (1, 1),
     KEYS_KIND: (KEYS_FORMAT, 1),
     PROCESSED_KIND: (1, 1),
+    PROMISED_KIND: (1, 1),
     ANSWERS_KIND: (ANSWERS_FORMAT, 1),
 }
 """Of each kind that stands beside a table the newest and the oldest format that is read."""

@@ -21,7 +21,7 @@ from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
 from utmost.laws.sampling.random_bits import entropy, secure
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
+from utmost.publish.releases.plan import Plan, plan_release, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
     check_radii_free,
@@ -145,10 +145,10 @@ def streamed_release(
     plan, origin = plan_release(unit=laid.unit, **promise), rows_origin(rows)
     chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
     published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
-    check_radii_free(chosen, tuple(source.names))
+    check_radii_free({f"{name}_radius": name for name in chosen}, tuple(source.names))
     state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
     check_size(plan.unit, count, len(chosen))
-    warn_of_level(plan.level, plan.law)
+    plan.warn()
     warn_of_rows(origin)
     table = None if rehearsed else StreamedTable(source, chosen, dropped, plan, count, state, secure(randomness))
     return TableRelease(table, chosen, plan, count, published, origin)

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, NotDeclared, OutOfRange
+from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.noise import Law
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.plan import Plan, plan_release, warn_of_level, warn_of_rows
-from utmost.publish.releases.table_statements import cells_digest, statement
+from utmost.publish.releases.plan import Planned, plan_release, warn_of_rows
+from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.releases.values import noised_by
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
 from utmost.publish.tables.columns import check_distinct, integer_column, real_column
@@ -36,9 +35,9 @@ class TableRelease(SavedTable):
 
     Attributes:
         table: of the kind that came in, with the released and the public columns alone; released values stand under
-            their columns' own names, and ``<name>_radius`` behind.
+            their columns' own names, and ``<name>_radius`` behind; one radius behind all coordinates of a point.
         columns: the released columns.
-        plan: level, unit, law, radius.
+        plan: level, unit, law, radius: a `Plan`, or that of columns changed together or of points.
         rows: how many rows there are.
         public: the columns that were declared public, and are published without noise.
         rows_from: where the list of rows comes from, "declared" or "observed".
@@ -48,30 +47,33 @@ class TableRelease(SavedTable):
 
     table: Any = field(repr=False)
     columns: tuple[str, ...]
-    plan: Plan
+    plan: Any
     rows: int
     public: tuple[str, ...]
     rows_from: str
 
     @property
-    def law(self) -> Law:
-        """The noise of each released cell."""
+    def law(self) -> Any:
+        """The noise: of each released cell, or of a row's together."""
         return self.plan.law
 
     @property
     def unit(self) -> Unit:
         """What one individual changes."""
-        return self.plan.unit
+        unit: Unit = self.plan.unit
+        return unit
 
     @property
     def radius(self) -> int | float:
         """The distance within which a released cell lies of the true one, with confidence ``plan.confidence``."""
-        return self.plan.radius
+        radius: int | float = self.plan.radius
+        return radius
 
     @property
     def spent(self) -> Level:
         """What the whole release cost."""
-        return self.plan.level
+        level: Level = self.plan.level
+        return level
 
     @property
     def sidecar(self) -> dict[str, Any]:
@@ -100,8 +102,11 @@ class TableRelease(SavedTable):
 
         Raises:
             OutOfRange, NotANumber: for a rule that is none.
-            Unsupported: for a rehearsal, and a frame that an engine evaluates.
+            Unsupported: for a rehearsal, a frame that an engine evaluates, and cells that have no noise of their own.
         """
+        if not self.plan.is_apart:
+            required = "cells are withheld where each has noise of its own"
+            raise Unsupported(required, came="noise of a row's cells together", where="withhold")
         from utmost.publish.releases.withheld import withheld_table
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -110,7 +115,10 @@ class TableRelease(SavedTable):
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
-        return statement(self.plan, self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest)
+        said: dict[str, Any] = self.plan.statement(
+            self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest
+        )
+        return said
 
 
 @long_work("Noising")
@@ -214,7 +222,8 @@ def release_table(
         return evaluated
     checked = CheckedTable.of(laid, plan, drop=drop, rows_from=rows, id_column=id_column)
     noised = {
-        name: noised_by(cells, plan.drawn, plan.exponent, randomness=bits) for name, cells in checked.cells.items()
+        name: laid.unit.numbers(noised_by(cells, plan.drawn, plan.exponent, randomness=bits))
+        for name, cells in checked.cells.items()
     }
     return checked.released(noised)
 
@@ -261,11 +270,13 @@ class CheckedTable:
     public: tuple[str, ...]
     dropped: tuple[str, ...]
     rows_from: str
-    plan: Plan
+    plan: Planned
     rows: int
 
     @classmethod
-    def of(cls, laid: Laid, plan: Plan, *, drop: str | Sequence[str], rows_from: str, id_column: Any) -> "CheckedTable":
+    def of(
+        cls, laid: Laid, plan: Planned, *, drop: str | Sequence[str], rows_from: str, id_column: Any
+    ) -> "CheckedTable":
         """The table, with every check that a release makes before it draws."""
         origin, table = rows_origin(rows_from), laid.table
         adapter = adapter_of(table)
@@ -273,10 +284,10 @@ class CheckedTable:
         chosen = chosen_columns(laid.columns, names, id_column)
         published, dropped = declared_columns(names, chosen, laid.public, drop)
         kept = tuple(name for name in published if name not in laid.labels)
-        check_radii_free(chosen, names)
+        check_radii_free({radius: name for radius, (name, _) in plan.bars(chosen).items()}, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
-        read = integer_column if plan.law.numbers == "integers" else real_column
+        read = integer_column if plan.numbers == "integers" else real_column
         cells = {
             name: read(adapter.column(table, name), name, lambda row: adapter.place(table, row)) for name in chosen
         }
@@ -284,7 +295,7 @@ class CheckedTable:
         check_size(plan.unit, rows, len(chosen))
         for name in kept:
             check_no_copy(name, partial(adapter.column, table, name), cells)
-        warn_of_level(plan.level, plan.law)
+        plan.warn()
         warn_of_rows(origin)
         return cls(table, adapter, cells, published, dropped, origin, plan, rows)
 
@@ -293,11 +304,11 @@ class CheckedTable:
         chosen = tuple(self.cells)
         table = None
         if noised is not None:
-            radii: dict[str, NDArray[Any]] = {f"{name}_radius": np.full(self.rows, self.plan.radius) for name in chosen}
-            after = {f"{name}_radius": name for name in chosen}
+            bars = self.plan.bars(chosen)
+            radii: dict[str, NDArray[Any]] = {name: np.full(self.rows, radius) for name, (_, radius) in bars.items()}
+            after = {name: owner for name, (owner, _) in bars.items()}
             bare = self.adapter.without(self.table, self.dropped)
-            shown = {name: self.plan.unit.numbers(steps) for name, steps in noised.items()}
-            table = self.adapter.with_columns(bare, {**shown, **radii}, after)
+            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 
@@ -462,16 +473,17 @@ def _as_text(name: Any) -> Any:
     return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
-def check_radii_free(chosen: tuple[str, ...], names: tuple[str, ...]) -> None:
+def check_radii_free(radii: Mapping[str, str], names: tuple[str, ...]) -> None:
     """Check that the columns of radii have names of their own.
+
+    Args:
+        radii: their names, each with the column that it stands behind.
+        names: of the columns that there are.
 
     Raises:
         BadTable: where a column has such a name.
     """
-    for name in chosen:
-        if f"{name}_radius" in names:
-            raise BadTable(
-                f"the radius of {name!r} needs the name '{name}_radius'",
-                came="a column of that name",
-                remedy="Rename it.",
-            )
+    for radius, name in radii.items():
+        if radius in names:
+            required = f"the radius of {name!r} needs the name {radius!r}"
+            raise BadTable(required, came="a column of that name", remedy="Rename it.")

@@ -7,7 +7,7 @@ never changes: a field that is added or renamed, and a sentence that is worded o
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,64 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level, checked
-from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import factor_text, level_name
 from utmost.laws.privacy import Unit
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.digits import digits, joined
-from utmost.version import __version__
-
-
-@checked
-def statement(
-    plan: Plan,
-    released: Sequence[str],
-    public: Sequence[str],
-    rows: int,
-    *,
-    rows_from: str = "declared",
-    digest: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """What is said publicly about a release.
-
-    Args:
-        plan: the promise.
-        released: the columns that carry noise.
-        public: the columns published without noise.
-        rows: how many rows there are.
-        rows_from: where their list comes from, "declared" or "observed".
-        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
-    """
-    unit, law = plan.unit, plan.law
-    return {
-        "kind": TABLE_KIND,
-        "format": TABLE_FORMAT,
-        "utmost": __version__,
-        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
-        **level_facts(plan.level),
-        "neighbours": unit.neighbours,
-        **unit.facts(),
-        "charged": unit.charged,
-        "per_cell": level_facts(law.level),
-        "law": type(law).__name__,
-        "parameters": law_parameters(law),
-        "drawn": repr(plan.drawn),
-        "theorem": plan.theorem,
-        "cost": repr(plan.cost),
-        "relaxable": plan.relaxable,
-        "domain": law.numbers,
-        "grid": None if plan.grid is None else str(plan.grid),
-        "confidence": float(plan.confidence),
-        "confidence_exactly": str(plan.confidence),
-        "radius": plan.radius,
-        "released": list(released),
-        "public": list(public),
-        "rows": rows,
-        "rows_from": rows_from,
-        "table": None if digest is None else dict(digest),
-    }
 
 
 def cells_digest(table: Any) -> dict[str, str]:
@@ -139,19 +86,6 @@ def _depend(public: Sequence[str]) -> str:
     return "depend on no individual" if public else "depends on no individual"
 
 
-@checked
-def guarantee(plan: Plan) -> str:
-    """The promise in one plain sentence, and what it assumes in another.
-
-    >>> from utmost.publish.releases import plan_release
-    >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
-    Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
-    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
-    that one individual changes at most 1 released cell, and that by at most 1.
-    """
-    return promise(plan.level, plan.unit, "the released columns", "released cell")
-
-
 def promise_line(level: Level, neighbours: str) -> str:
     """The promise in one line, for a screen; the statement has the whole of it.
 
@@ -177,7 +111,7 @@ def assumed_line(unit: Unit, cell: str) -> str:
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """`guarantee` for whatever is released, and whatever one individual changes."""
+    """`utmost.publish.releases.plan.guarantee` for whatever is released, and whatever one individual changes."""
     many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
     return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
 

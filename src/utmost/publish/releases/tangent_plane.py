@@ -1,6 +1,5 @@
 """Latitudes and longitudes as metres in a plane that touches the earth at a public place, and back."""
 
-import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from utmost.errors import BadTable, DegreesAsLengths, OutOfRange
+from utmost.errors import BadTable, DegreesAsLengths, OutOfRange, warn
 from utmost.laws.exact import Number, exact
 from utmost.laws.exact.shown import Shown
 
@@ -157,7 +156,7 @@ def warn_of_degrees(points: NDArray[Any], dimensions: int, per: Fraction) -> Non
             f"all coordinates are within 180, and the level is for each {per} of their unit: if they are degrees, "
             "bring them to metres first, by TangentPlane(latitude, longitude).project(...) around a public place"
         )
-        warnings.warn(said, DegreesAsLengths, stacklevel=4)
+        warn(said, DegreesAsLengths)
 
 
 def _upwards(north: Any, east: Any) -> NDArray[np.float64]:

@@ -7,20 +7,18 @@ done on sum and difference: relaxed, tightened, asked at any level in any order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-
-from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, checked
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import Geometric, NormStaircase, RotatedPair, SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, RotatedPair, SignedCells
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -30,12 +28,11 @@ from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
-from utmost.publish.releases.table import CheckedTable
-from utmost.publish.releases.table_statements import cells_digest, promise_text, taken_for_granted
-from utmost.publish.releases.turning import Halves, one_of, read_off, signed_sums, turned, turned_back
-from utmost.publish.tables.saving import SavedTable
+from utmost.publish.releases.table import CheckedTable, TableRelease
+from utmost.publish.releases.table_statements import promise_text, taken_for_granted
+from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED
+from utmost.publish.workloads.cells_together import NORMS, RAISED, presence
 from utmost.version import __version__
 
 
@@ -55,6 +52,9 @@ class TogetherPlan(Shown):
         cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
+    numbers: ClassVar[str] = "integers"
+    is_apart: ClassVar[bool] = False
+
     level: Level
     unit: Unit
     way: CellsTogether
@@ -63,6 +63,28 @@ class TogetherPlan(Shown):
     confidence: Fraction
     radii: tuple[int | float, ...]
     cost: CellCost
+
+    @property
+    def law(self) -> Any:
+        """The noise of the first group of columns."""
+        return self.way.laws[0]
+
+    @property
+    def radius(self) -> int | float:
+        """The largest of the radii."""
+        return max(self.radii)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """A radius behind each column."""
+        return {f"{name}_radius": (name, radius) for name, radius in zip(self.columns, self.radii, strict=True)}
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
+        plan_release(self.level, unit=self.unit).warn()
+
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release, see `together_statement`."""
+        return together_statement(self, public, rows, **about)
 
     @property
     def guarantee(self) -> str:
@@ -259,41 +281,6 @@ def _radii(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int
     return [radius] * cells
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TogetherRelease(SavedTable):
-    """A released table and what was promised about it.
-
-    Attributes:
-        table: of the kind that came in, with the released and the public columns alone, and the radii.
-        plan: the promise.
-        rows: how many rows there are.
-        public: the columns that were declared public.
-        rows_from: where the list of rows comes from, "declared" or "observed".
-    """
-
-    _shown = ("rows", "plan")
-
-    table: Any = field(repr=False)
-    plan: TogetherPlan
-    rows: int
-    public: tuple[str, ...]
-    rows_from: str
-
-    @property
-    def spent(self) -> Level:
-        """What the whole release cost."""
-        return self.plan.level
-
-    @property
-    def sidecar(self) -> dict[str, Any]:
-        """The statement to publish beside the table, ready for JSON; its digest is that of the table's cells."""
-        return self.said(cells_digest(self.table))
-
-    def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
-        """The statement, with the digest of the table as it is published."""
-        return together_statement(self.plan, self.public, self.rows, rows_from=self.rows_from, digest=digest)
-
-
 def together_statement(
     plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
 ) -> dict[str, Any]:
@@ -340,6 +327,35 @@ def together_statement(
     }
 
 
+def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
+    """The noise by what a statement says of it: whether it keeps the level is computed, that no other has less is not.
+
+    Raises:
+        BadTable: for sums that are not of all columns, and shares that do not add up.
+    """
+    kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
+    if kind in RAISED and not unit.nonnegative:
+        raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
+    if kind in NORMS:
+        if type(facts["step"]) is not int:
+            raise BadTable("a step must be a whole number", came="another", where="step")
+        law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
+        return CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),))
+    rows = list(facts["signed_sums"])
+    sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
+    if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
+        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
+    if min(shares) <= 0 or sum(shares) != 1:
+        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
+    laws = tuple(
+        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
+        for share, listed in zip(shares, rows, strict=True)
+    )
+    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
+        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
+    return CellsTogether("signed", sizes, laws, shares)
+
+
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
     """Of each group the signed rows, their shares, and what each change of one individual spends: the certificate."""
     return [
@@ -363,7 +379,7 @@ def release_together(
     id_column: str | None = None,
     randomness: Randomness | None = None,
     **promise: Any,
-) -> TogetherRelease:
+) -> TableRelease:
     """Noise columns of counts of which one individual changes the cells of one row, and no other cell, together.
 
     Applicants and admitted of a department: who applies is counted in one row, in one of the columns or in both. Beside
@@ -391,17 +407,41 @@ def release_together(
     >>> release.plan.way.kind, release.plan.radii
     ('joint', (4, 4))
     """
-    plan = plan_together(columns, **promise)
-    bits = secure(randomness)
-    plain = plan_release(plan.level, unit=plan.unit)  # for the checks alone
-    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
-    read = CheckedTable.of(laid, plain, drop=drop, rows_from=rows, id_column=id_column)
+    plan, bits = plan_together(columns, **promise), secure(randomness)
+    read = _checked(table, plan, public, drop, rows, id_column)
     noised = _noised(plan, [read.cells[name] for name in plan.columns], bits)
-    radii = {f"{name}_radius": np.full(read.rows, r) for name, r in zip(plan.columns, plan.radii, strict=True)}
-    after = {f"{name}_radius": name for name in plan.columns}
-    bare = read.adapter.without(read.table, read.dropped)
-    whole = read.adapter.with_columns(bare, {**dict(zip(plan.columns, noised, strict=True)), **radii}, after)
-    return TogetherRelease(whole, plan, read.rows, read.public, read.rows_from)
+    return read.released(dict(zip(plan.columns, noised, strict=True)))
+
+
+def rehearse_together(
+    table: Any,
+    *,
+    columns: Sequence[str],
+    public: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    rows: str = "declared",
+    id_column: str | None = None,
+    **promise: Any,
+) -> TableRelease:
+    """Everything that `release_together` does up to the first draw: a release whose ``table`` is None.
+
+    >>> rehearse_together({"a": [7], "b": [3]}, columns=["a", "b"], epsilon=1, sensitivity=1).plan.radii
+    (4, 4)
+    """
+    return _checked(table, plan_together(columns, **promise), public, drop, rows, id_column).released(None)
+
+
+def _checked(
+    table: Any,
+    plan: TogetherPlan,
+    public: str | Sequence[str],
+    drop: str | Sequence[str],
+    rows_from: str,
+    id_column: str | None,
+) -> CheckedTable:
+    """The table, with every check that a release makes before it draws."""
+    laid = Laid.of(table, plan.columns, public, drop, plan.unit)
+    return CheckedTable.of(laid, plan, drop=drop, rows_from=rows_from, id_column=id_column)
 
 
 def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomness) -> list[Any]:
@@ -412,16 +452,12 @@ def _noised(plan: TogetherPlan, cells: Sequence[Integers], randomness: Randomnes
         if isinstance(law, BallMixture):
             noise = sample_joint_cells(law, rows, randomness=randomness)
             noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
-        elif isinstance(law, RotatedPair):
-            geometric = Geometric(law.ratio)
-            sums = [add(column, sample(geometric, rows, randomness=randomness)) for column in turned(*group)]
-            noised += turned_back(*sums, halves=plan.halves, randomness=randomness)
-        elif isinstance(law, SignedCells):
+        elif isinstance(law, DiscreteStaircase):
+            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+        else:
             noisy = [
                 add(sums, sample(Geometric(ratio), rows, randomness=randomness))
-                for sums, ratio in zip(signed_sums(group, law.rows), law.ratios, strict=True)
+                for sums, ratio in zip(sums_of(law, group), ratios_of(law), strict=True)
             ]
-            noised += read_off(noisy, law.estimate, halves=plan.halves, randomness=randomness)
-        else:
-            noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+            noised += columns_of(law, noisy, halves=plan.halves, randomness=randomness)
     return noised

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Array, checked, objects, plain_array
+from utmost.laws.exact import Array, Level, checked, objects, plain_array
+from utmost.laws.noise import Geometric, RotatedPair, SignedCells
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.integers import Integers, add, minus, narrowed, uniform_integers
 from utmost.laws.sampling.random_bits import secure
+from utmost.publish.workloads.cells_together import CellsLaw
 
 Halves = Literal["toss", "keep"]
 """What becomes of multiples of 1/2, and other fractions: rounded up or down by a coin, or kept."""
@@ -100,6 +102,32 @@ def read_off(
         numerators = _combined(responses, [int(entry) for entry in row])
         columns.append(_parts(numerators, denominator) if bits is None else _rounded(numerators, denominator, bits))
     return columns
+
+
+def sums_of(law: CellsLaw, columns: Sequence[Integers]) -> list[Integers]:
+    """What a group's noise is added to: sum and difference of a pair, signed sums, or each column as it is."""
+    if isinstance(law, SignedCells):
+        return signed_sums(columns, law.rows)
+    return list(turned(*columns) if isinstance(law, RotatedPair) else columns)
+
+
+def columns_of(
+    law: CellsLaw, sums: Sequence[Integers], *, halves: Halves, randomness: Randomness | None = None
+) -> list[Any]:
+    """The columns of a group, read off the noisy sums that `sums_of` gave."""
+    if isinstance(law, SignedCells):
+        return read_off(sums, law.estimate, halves=halves, randomness=randomness)
+    if isinstance(law, RotatedPair):
+        return list(turned_back(*sums, halves=halves, randomness=randomness))
+    return list(sums)
+
+
+def ratios_of(law: CellsLaw) -> tuple[Level, ...]:
+    """The level of one unit of each sum of a group whose noise is geometric."""
+    if isinstance(law, SignedCells):
+        return law.ratios
+    assert isinstance(law, RotatedPair | Geometric), "geometric noise"
+    return (law.ratio,) * (2 if isinstance(law, RotatedPair) else 1)
 
 
 def _combined(columns: Sequence[Integers], row: Sequence[int]) -> Integers:

@@ -6,7 +6,7 @@ the long way: docs/theory/unknown-keys.md has the proof.
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -81,6 +81,15 @@ class Texts:
             letters.append(self.alphabet[digit])
         return "".join(reversed(letters))
 
+    def facts(self) -> dict[str, Any]:
+        """The universe as JSON values, which `of_facts` reads."""
+        return {"alphabet": self.alphabet, "most": self.most, "least": self.least}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
+        """The universe that `facts` wrote."""
+        return cls(facts["alphabet"], facts["most"], facts["least"])
+
     def place(self, key: Any) -> int | None:
         """The place of a text."""
         if not isinstance(key, str) or not self.least <= len(key) <= self.most or set(key) - set(self.alphabet):
@@ -115,6 +124,26 @@ class Tuples:
         if any(places is not None and len(places) != len(v) for places, v in zip(self._places, lists, strict=True)):
             raise OutOfRange("a list must have each value once", where="Tuples")
         self.size = prod(map(len, lists))
+
+    def facts(self) -> dict[str, Any]:
+        """The lists as JSON values, which `of_facts` reads; of a range its ends and its step."""
+        lists = [
+            {"range": [values.start, values.stop, values.step]} if isinstance(values, range) else list(values)
+            for values in self._lists
+        ]
+        return {"lists": lists}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
+        """The universe that `facts` wrote."""
+        lists = facts["lists"]
+        return cls(*(range(*values["range"]) if isinstance(values, Mapping) else values for values in lists))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tuples) and self.facts() == other.facts()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.facts()))
 
     def key(self, place: int) -> tuple[Any, ...]:
         """The tuple in a place."""
@@ -213,11 +242,37 @@ def named_cells(
     randomness: Randomness,
 ) -> NamedCells:
     """What `name_cells` does with keys and counts, with whatever randomness is given."""
+    wish, places = false_wish(false_names), check_places(counts, universe)
+    each = total.scaled(Fraction(1, keys))
+    threshold = least_threshold(each, universe.size, wish)
+    held = sorted(places)
+    noise = sample(Geometric(each), len(held), randomness=randomness).tolist() if held else []
+    noisy_counts = {place: places[place] + int(x) for place, x in zip(held, noise, strict=True)}
+    above = {place: noisy for place, noisy in noisy_counts.items() if noisy > threshold}
+    above |= names_of_nobody(each, threshold, universe.size, held, randomness)
+    order = sorted(above)
+    cells, noisy = tuple(map(universe.key, order)), tuple(above[place] for place in order)
+    return NamedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
+
+
+def false_wish(false_names: Number) -> Fraction:
+    """How many names of nobody are wanted at most, on average.
+
+    Raises:
+        OutOfRange: for what is not positive, and more than 10^7.
+    """
     wish = exact(false_names, "false_names")
     if not 0 < wish <= _MOST_FALSE:
         raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")
-    each = total.scaled(Fraction(1, keys))
-    threshold = least_threshold(each, universe.size, wish)
+    return wish
+
+
+def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[int, int]:
+    """The counts by their place in the universe.
+
+    Raises:
+        OutOfRange: for a key that is none of it. WrongKind: for a universe in which two keys have one place.
+    """
     places = {}
     for key, count in counts:
         place = universe.place(key)
@@ -227,14 +282,7 @@ def named_cells(
         places[place] = count
     if len(places) != len(counts):
         raise WrongKind("a universe must have a place for each key", came="one place for two", where="universe")
-    held = sorted(places)
-    noise = sample(Geometric(each), len(held), randomness=randomness).tolist() if held else []
-    noisy_counts = {place: places[place] + int(x) for place, x in zip(held, noise, strict=True)}
-    above = {place: noisy for place, noisy in noisy_counts.items() if noisy > threshold}
-    above |= names_of_nobody(each, threshold, universe.size, held, randomness)
-    order = sorted(above)
-    cells, noisy = tuple(map(universe.key, order)), tuple(above[place] for place in order)
-    return NamedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
+    return places
 
 
 def tail(each: Level, threshold: int, bits: int) -> Interval:

@@ -18,9 +18,9 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, RatioBar, fieller
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
+from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
 from utmost.publish.releases.family_tables import estimated_columns, family_table, wanted_families
-from utmost.publish.releases.quantiles import QuantileBar, quantile_bar
 from utmost.publish.releases.withheld import FamilyCells, WithheldTables, withheld_families
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.releases.workload_answers import Answer, Printing, answer_of
@@ -55,7 +55,7 @@ def _own(sums: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkloadRelease(Shown):
+class WorkloadRelease(AlongAxis, Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
 
     Attributes:
@@ -282,44 +282,6 @@ class WorkloadRelease(Shown):
             return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
         points = self.unit.points_along(str(name)) or values
         return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
-
-    @checked
-    def quantile(
-        self, name: str, q: Number, *, where: Where | None = None, confidence: Number | None = None
-    ) -> QuantileBar:
-        """Which cells of an ordered axis can hold a quantile of a selection.
-
-        Args:
-            name: a level of an axis of bins.
-            q: which one, strictly between 0 and 1: "1/4" for the first quartile.
-            where: the selection; everything when left out.
-            confidence: that the lower and the upper quantile both lie there; the release's when left out.
-
-        Raises:
-            NotDetermined, OutOfRange: as for `total`; for an axis that has no order.
-
-        Cost: an estimate and a bound for each group of the level.
-        Source: docs/theory/quantiles.md.
-
-        >>> from utmost.publish.releases.noised_workloads import release_workload
-        >>> from utmost.publish.workloads import bins
-        >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
-        >>> released = release_workload(np.array([90, 10, 20, 30]), Strategy(domain, Unit(1, 1), {"age": 1}), epsilon=9)
-        >>> print(released.quantile("age", "1/2"), released.quantile("age", "9/10").interval)
-        in 0 to 14 (Fraction(65, 1), inf)
-        """
-        sure = self._sure(confidence)
-
-        def measured(form: ProductForm) -> tuple[Fraction, bool]:
-            value = self.reconstruction.value(self.measured, form)
-            return value, self._errors.of(form).leaves_out(value, 1 - sure)
-
-        selection = selected(self.domain, {} if where is None else where)
-        return quantile_bar(self.domain, selection, name, q, sure, measured)
-
-    def median(self, name: str, *, where: Where | None = None, confidence: Number | None = None) -> QuantileBar:
-        """Which cells of an ordered axis can hold the median of a selection: `quantile` at 1/2."""
-        return self.quantile(name, Fraction(1, 2), where=where, confidence=confidence)
 
     @checked
     def bars(

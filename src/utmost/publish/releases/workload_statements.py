@@ -30,6 +30,7 @@ from utmost.publish.workloads import Domain, Family, Strategy
 from utmost.publish.workloads.measured_families import is_difference, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
+from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.version import __version__
 
 _MOST_SUMS = 1 << 26
@@ -77,6 +78,14 @@ _EXACTLY = {
     ),
 }
 """What stands in a theorem instead of shares that add up to 1."""
+
+_SIGNED_THEOREM = (
+    "signed sums of the atoms of a row are measured, each by every listed row along the other axes, at the product of "
+    "the shares of both. One individual raises the atoms of a row together and lowers none: for every corner d of what "
+    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
+    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
 
 _TURNED_THEOREM = (
     "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
@@ -222,12 +231,13 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
 def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
     lowers = say("It takes for granted that no individual lowers the number of any atom. ") * strategy.unit.nonnegative
-    if strategy.pair is None:
+    if strategy.together is None:
         return lowers
-    rows = strategy.unit.cells // 2
-    which = say("the two atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows")
+    whole = WholeRows.of(strategy.domain, strategy.together)
+    rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
+    which = say(f"the {count} atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows")
     return lowers + (
-        f"It takes for granted that these are {which}, a row having {say('an atom')} for {strategy.pair.words} of "
+        f"It takes for granted that these are {which}, a row having {say('an atom')} for {whole.words} of "
         f"{strategy.together!r}, and that no other {say('atom')} changes. "
     )
 
@@ -242,7 +252,7 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
 
 def _theorem(strategy: Strategy) -> str:
     if strategy.rows is not None:
-        return _ROWS_THEOREM
+        return _ROWS_THEOREM if strategy.together is None else _SIGNED_THEOREM
     theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
     if any(map(is_difference, strategy.shares)):
         theorem = _DIFFERENCE_THEOREM

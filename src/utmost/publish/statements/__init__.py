@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
+    from utmost.publish.releases.release_facts import Fact, Facts
     from utmost.publish.statements.comparisons import Trend, change, trend
     from utmost.publish.statements.contribution_costs import BoundCost, BoundCosts, bound_costs
     from utmost.publish.statements.places_check import check_places
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from utmost.publish.statements.published_files import PublishedTable, read_release
     from utmost.publish.statements.registry_entries import Deployment, registry_entry
     from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
-    from utmost.publish.statements.stated_words import StatedRelease
     from utmost.publish.statements.statement_check import check_statement
     from utmost.publish.statements.statement_readers import stated_release
     from utmost.publish.statements.together_check import check_together
@@ -26,9 +26,10 @@ __all__ = [
     "BoundCost",
     "BoundCosts",
     "Deployment",
+    "Fact",
+    "Facts",
     "PublishedTable",
     "ReleasedTable",
-    "StatedRelease",
     "SumOfCells",
     "Trend",
     "bound_costs",

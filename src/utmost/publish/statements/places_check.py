@@ -101,5 +101,5 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
     law = stated_places(statement)
     word = margin_word(statement)
     name = "_".join([*statement["released"], word])
-    check_table(statement, table, [name], statement[word], statement["public"], digested=digested)
+    check_table(statement, table, {name: statement[word]}, statement["public"], digested=digested)
     return law

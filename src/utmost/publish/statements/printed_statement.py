@@ -1,12 +1,11 @@
 """A release on one page of HTML, to read on a screen, to print or to keep as PDF: no script, no other file or host."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from utmost.laws.exact import wrong_kind
-from utmost.laws.exact.written_levels import level_name, level_text
-from utmost.publish.statements.registry_entries import Deployment, sentence_of
-from utmost.publish.statements.stated_words import StatedRelease
+from utmost.publish.releases.release_facts import SECTIONS, TRUST, Fact, Facts, short_bar
+from utmost.publish.statements.registry_entries import Deployment
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }
@@ -36,7 +35,7 @@ code { font-size: .85em; overflow-wrap: anywhere; }
 """
 
 
-def statement_page(stated: StatedRelease, deployment: Deployment | None = None) -> str:
+def statement_page(stated: Facts, deployment: Deployment | None = None) -> str:
     """The page of a release: promise, unit, levels, noise and error bars, what is public, what was done afterwards.
 
     Args:
@@ -53,10 +52,10 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
     >>> "a&lt;b" in page, "a<b" in page
     (True, False)
     """
-    if not isinstance(stated, StatedRelease):
-        raise wrong_kind("stated", "a StatedRelease", stated)
+    if not isinstance(stated, Facts):
+        raise wrong_kind("stated", "Facts", stated)
     said = Deployment() if deployment is None else deployment
-    title = said.title or str(stated.said.get("name", "")) or "What this release promises"
+    title = said.title or str(stated.statement.get("name", "")) or "What this release promises"
     by = ", ".join(said.curators)
     head = " · ".join(text for text in (by, said.published, said.region) if text)
     parts = [
@@ -64,12 +63,8 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
         f"<p><small>{escape(head)}</small></p>" if head else "",
         _paragraph(said.description),
         f'<p class="promise">{escape(stated.line)}</p>',
-        _paragraph(str(stated.said["guarantee"])),
-        _section("Whom it protects, and at which level", _facts(_levels(stated))),
-        _section("Noise and error bars", _noises(stated)) if stated.noises else "",
-        _section("How it was drawn", _paragraph(sentence_of(stated.mechanism))) if stated.mechanism else "",
-        _section("What is public, and what was done to the numbers", _facts(_handling(stated))),
-        _section("Taken on trust", f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in stated.on_trust)}</ul>"),
+        _paragraph(stated.guarantee),
+        *(_section(title, _rows(title, stated.of_section(title))) for title in SECTIONS),
         _footer(stated),
     ]
     body = "\n".join(part for part in parts if part)
@@ -80,55 +75,32 @@ def statement_page(stated: StatedRelease, deployment: Deployment | None = None) 
     )
 
 
-def _levels(stated: StatedRelease) -> Iterable[tuple[str, str]]:
-    yield "protected", stated.unit
-    yield "alike are", stated.neighbours
-    pure = "pure differential privacy" if stated.delta is None else "approximate differential privacy"
-    yield "variant", pure if stated.per is None else "metric privacy (geo-indistinguishability)"
-    each = "" if stated.per is None else f" for each {stated.per} of distance"
-    yield "level", f"{level_name(stated.own_level)}{each}"
-    if stated.delta is not None:
-        yield "delta", f"{stated.delta}, what the bound of epsilon does not cover"
-    if stated.answered:
-        yield "answered at", "epsilon = " + ", ".join(stated.answered)
-        yield "together", f"epsilon = {level_text(stated.level)}{each}, whatever answers are put together"
-    yield "how it adds up", stated.composition
-
-
-def _handling(stated: StatedRelease) -> Iterable[tuple[str, str]]:
-    yield "without noise", stated.public
-    yield "not covered", stated.unprotected
-    yield "before the noise", stated.before
-    yield "after the noise", stated.after
-    yield "why this noise", stated.why
-
-
-def _noises(stated: StatedRelease) -> str:
-    confidences = [sure for sure, _ in stated.noises[0].bars]
-    top = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure in confidences)
-    rows = "".join(
-        f"<tr><td>{escape(noise.of)}</td><td><code>{escape(noise.law)}</code><br>{escape(noise.level)}</td>"
-        + "".join(f'<td class="number">{escape(_shown(radius))}</td>' for _, radius in noise.bars)
-        + "</tr>"
-        for noise in stated.noises
-    )
+def _rows(title: str, facts: Sequence[Fact]) -> str:
+    """The facts under one title: a table; noise with its error bars; what is taken on trust as a list."""
+    if title == TRUST:
+        return f"<ul>{''.join(f'<li>{escape(fact.value)}</li>' for fact in facts)}</ul>"
+    barred = [fact for fact in facts if fact.bars]
+    if not barred:
+        return _table("", ((fact.label, escape(fact.value)) for fact in facts))
+    confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
     words = "A released value lies within the error bar of the true one with at least this probability, each by itself."
-    return (
-        f"<table><thead><tr><th>of</th><th>noise drawn, and its level</th>{top}</tr></thead><tbody>{rows}</tbody>"
-        f"</table>{_paragraph(words)}"
+    head = f"<thead><tr><th>of</th><th>noise drawn, and its level</th>{confidences}</tr></thead>"
+    cells = ((fact.label, escape(fact.value), *(short_bar(radius) for _, radius in fact.bars)) for fact in barred)
+    return _table(head, cells) + _paragraph(words)
+
+
+def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
+    lines = (
+        f"<tr><th>{escape(label)}</th><td>{value}</td>"
+        + "".join(f'<td class="number">{number}</td>' for number in numbers)
+        + "</tr>"
+        for label, value, *numbers in rows
     )
+    return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
-def _shown(radius: int | float) -> str:
-    """A radius to six digits, never rounded below itself."""
-    if isinstance(radius, int) or float(radius).is_integer():
-        return str(int(radius))
-    text = f"{radius:.6g}"
-    return text if float(text) >= radius else f"{radius:.17g}"
-
-
-def _footer(stated: StatedRelease) -> str:
-    said = stated.said
+def _footer(stated: Facts) -> str:
+    said = stated.statement
     digest = said.get("table") or said.get("measured") or {}
     of = {"file": "the released file", "cells": "the released cells"}.get(digest.get("of", ""), "the noisy sums")
     lines = [
@@ -142,11 +114,6 @@ def _footer(stated: StatedRelease) -> str:
 
 def _section(title: str, content: str) -> str:
     return f"<section><h2>{escape(title)}</h2>{content}</section>"
-
-
-def _facts(rows: Iterable[tuple[str, str]]) -> str:
-    lines = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
-    return f"<table><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _paragraph(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Whatever the file is, its statement is checked as `utmost verify` does, but for the signature, and what comes back is
 what can be asked most of: a whole release by a plan of its document or of any of its tables, the cells of a table with
-their error bars, a table with withheld cells, or else the table and what is facts of it.
+their error bars, a table with withheld cells, or else the table and what is said of it.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from urllib.request import urlopen
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.statement_kinds import (
     CLEAN_KIND,
     TABLE_KIND,
@@ -25,7 +26,6 @@ from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.released_table import ReleasedTable
-from utmost.publish.statements.stated_words import StatedRelease
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.tables import files
@@ -43,7 +43,7 @@ class PublishedTable(Shown):
 
     Attributes:
         table: as it was published.
-        statement: what is facts of it, checked; that of a clean table follows from its release, see `check_clean`.
+        statement: what is said of it, checked; that of a clean table follows from its release, see `check_clean`.
         stated: what the statement says in words, with the noise and its error bars; None of a clean table.
     """
 
@@ -51,7 +51,7 @@ class PublishedTable(Shown):
 
     table: Any = field(repr=False)
     statement: Mapping[str, Any] = field(repr=False)
-    stated: StatedRelease | None = field(repr=False)
+    stated: Facts | None = field(repr=False)
 
     @property
     def kind(self) -> str:
@@ -120,7 +120,7 @@ def read_release(
     spelled = file if separator is None and encoding is None else TextFile.of(file, separator, encoding)
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(spelled), facts, None)
-    known = READERS[facts["kind"]].check_file(facts, file, spelled)
+    known = READERS[facts["kind"]].check(facts, file, spelled)
     if isinstance(known, WorkloadRelease | WithheldTable):
         return known
     table = codec.read_json(file, "a domain must") if file.suffix.lower() == ".json" else files.read(spelled)

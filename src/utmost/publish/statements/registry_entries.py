@@ -15,7 +15,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_text
-from utmost.publish.statements.stated_words import StatedNoise, StatedRelease
+from utmost.publish.releases.release_facts import NOISE, Fact, Facts, short_bar
 
 TO_FILL_IN = "To be filled in"
 """What stands where only the curator knows what to write."""
@@ -97,7 +97,7 @@ def _check_date(text: str) -> None:
         raise OutOfRange("the date of publication must be YYYY-MM-DD", came=text, where="published")
 
 
-def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) -> dict[str, Any]:
+def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[str, Any]:
     """The registry's entry of a release, as plain data; `yaml_text` writes it.
 
     Args:
@@ -118,8 +118,8 @@ def registry_entry(stated: StatedRelease, deployment: Deployment | None = None) 
     >>> entry["url_slug"], entry["deployment"]["privacy_loss"]["privacy_parameters"]
     ('counts-an-office-2026', {'epsilon': 0.5})
     """
-    if not isinstance(stated, StatedRelease):
-        raise wrong_kind("stated", "a StatedRelease", stated)
+    if not isinstance(stated, Facts):
+        raise wrong_kind("stated", "Facts", stated)
     said = Deployment() if deployment is None else deployment
     if not isinstance(said, Deployment):
         raise wrong_kind("deployment", "a Deployment", deployment)
@@ -166,8 +166,8 @@ def _basic(said: Deployment) -> dict[str, Any]:
     }
 
 
-def _domain(stated: StatedRelease) -> str:
-    said = stated.said
+def _domain(stated: Facts) -> str:
+    said = stated.statement
     if stated.domain:
         return stated.domain
     amount = said.get("amount")
@@ -183,15 +183,13 @@ def _domain(stated: StatedRelease) -> str:
     return f"Tables of {said['rows']} rows whose released columns ({', '.join(said['released'])}) hold {kind}."
 
 
-def _loss(stated: StatedRelease) -> dict[str, Any]:
+def _loss(stated: Facts) -> dict[str, Any]:
     from utmost.laws.exact import round_up, settled
 
     epsilon = float(round_up(settled(stated.level.epsilon_interval)))
     if epsilon == float("inf"):
         raise OutOfRange("the registry's epsilon is a float", came="a level above all floats", where="epsilon")
-    details = f"Exactly, epsilon = {level_text(stated.level)}"
-    if stated.per is not None:
-        details += f" for each {stated.per} of {'Euclidean ' if 'distance' in stated.said else ''}distance"
+    details = f"Exactly, epsilon = {level_text(stated.level)}{stated.each}"
     parameters: dict[str, float] = {"epsilon": epsilon}
     if stated.delta is not None:
         details += f", and delta = {stated.delta}"
@@ -205,11 +203,11 @@ def _loss(stated: StatedRelease) -> dict[str, Any]:
         "privacy_unit": sentence_of(stated.unit),
         "privacy_unit_details": f"Adjacent are {stated.neighbours}.",
         "privacy_parameters": parameters,
-        "privacy_parameters_details": f"{details} {stated.said['guarantee']}",
+        "privacy_parameters_details": f"{details} {stated.guarantee}",
     }
 
 
-def _model(stated: StatedRelease) -> dict[str, Any]:
+def _model(stated: Facts) -> dict[str, Any]:
     kept = bool(stated.answered)
     releases = (
         "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
@@ -217,7 +215,7 @@ def _model(stated: StatedRelease) -> dict[str, Any]:
         if kept
         else "One release. "
     )
-    version = stated.said.get("data_version", 1)
+    version = stated.statement.get("data_version", 1)
     return {
         "model_name": "Central",
         "actors": "- The curator holds the true data, draws the noise, and must be trusted with both.\n"
@@ -230,11 +228,11 @@ def _model(stated: StatedRelease) -> dict[str, Any]:
     }
 
 
-def _implementation(stated: StatedRelease) -> dict[str, str]:
-    lines = [f"- {_noise_line(noise)}" for noise in stated.noises]
+def _implementation(stated: Facts) -> dict[str, str]:
+    lines = [f"- {_line_of(fact)}" for fact in stated.of_section(NOISE) if fact.bars]
     lines += [f"- {sentence_of(stated.mechanism)}"] if stated.mechanism else []
     lines += [
-        f"- Implementation: utmost {stated.said['utmost']}.",
+        f"- Implementation: utmost {stated.statement['utmost']}.",
         "- Floating point: the law that is drawn is exactly the law stated, for random bits; no float stands between "
         "the bits and a released value.",
         "- Random bits come from the operating system, through AES-256.",
@@ -246,12 +244,12 @@ def _implementation(stated: StatedRelease) -> dict[str, str]:
     }
 
 
-def _noise_line(noise: StatedNoise) -> str:
-    bars = ", ".join(f"± {radius} at {float(100 * sure):g} %" for sure, radius in noise.bars)
-    return f"{sentence_of(noise.of)[:-1]}: {noise.law}, at {noise.level}; error bars {bars}."
+def _line_of(noise: Fact) -> str:
+    bars = ", ".join(f"± {short_bar(radius)} at {float(100 * sure):g} %" for sure, radius in noise.bars)
+    return f"{sentence_of(noise.label)[:-1]}: {noise.value}; error bars {bars}."
 
 
-def _notes(stated: StatedRelease) -> str:
+def _notes(stated: Facts) -> str:
     trust = "\n".join(f"- {line}" for line in stated.on_trust)
     return f"Anyone can compute again what the statement says, with `utmost verify`. Taken on trust remain:\n{trust}"
 

@@ -1,6 +1,6 @@
 """What is said, in words, of what is no table of noisy cells: keys that were named, answers, and readings.
 
-Each function checks a statement, and gives the parts of a `StatedRelease` of it. None of them has error bars: which
+Each function checks a statement, and gives `Facts` of it. None of them has error bars: which
 keys are named is a choice, an answer is one of a list, and a reading is whatever a function made of noisy values.
 """
 
@@ -17,6 +17,7 @@ from utmost.provided import provided
 from utmost.publish.releases.keys import key_columns, keys_statement
 from utmost.publish.releases.naming import naming_law, read_delta
 from utmost.publish.releases.processed_release import NO_BARS, processed_statement
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
 from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.statements import codec
@@ -35,7 +36,7 @@ from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.workloads import Domain
 
 
-def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+def keys_in_words(said: Mapping[str, Any]) -> Facts:
     """Keys that were named at (epsilon, delta).
 
     Raises:
@@ -54,29 +55,30 @@ def keys_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
         f"With or without any one individual, no list of keys is more than {factor_text(at)} times as likely, but for "
         f"a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
-    return {
-        "said": dict(said) | {"guarantee": said["statement"]},
-        "level": at,
-        "own_level": at,
-        "line": line,
-        "variant": "Approximate DP",
-        "per": None,
-        "delta": delta,
-        "domain": f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
-        "unit": f"one individual, who holds at most {each} key{'s' * (each > 1)}",
-        "neighbours": f"data sets that differ by one individual more or less, who holds at most {many} counted once",
-        "noises": (),
-        "mechanism": "each key is named when its count reaches a random threshold, drawn for each key by itself, at "
+    return Facts(
+        statement=dict(said) | {"guarantee": said["statement"]},
+        level=at,
+        own_level=at,
+        line=line,
+        variant="Approximate DP",
+        per=None,
+        delta=delta,
+        domain=f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
+        released=f"{column} ({len(keys)} named)",
+        unit=f"one individual, who holds at most {each} key{'s' * (each > 1)}",
+        neighbours=f"data sets that differ by one individual more or less, who holds at most {many} counted once",
+        noises=(),
+        mechanism="each key is named when its count reaches a random threshold, drawn for each key by itself, at "
         f"{'the whole' if each == 1 else f'1/{each}'} of epsilon and of delta{counted}",
-        "why": "at every count the chance of naming a key is the largest that any choice of this promise has",
-        "public": f"nothing: which keys are named ({len(keys)} here) is what is released",
-        "unprotected": f"with a chance of at most {delta} a key is named that one individual alone holds",
-        "before": f"each individual's keys were bounded to {each}, each counted once",
-        "after": "none",
-        "composition": "epsilon and delta of the choice add to those of every other release of the same individuals, "
+        why="at every count the chance of naming a key is the largest that any choice of this promise has",
+        public=f"nothing: which keys are named ({len(keys)} here) is what is released",
+        unprotected=f"with a chance of at most {delta} a key is named that one individual alone holds",
+        before=f"each individual's keys were bounded to {each}, each counted once",
+        after="none",
+        composition="epsilon and delta of the choice add to those of every other release of the same individuals, "
         "counts of these keys among them",
-        "on_trust": ("how many keys one individual holds, and that each was counted once", ON_TRUST_OF_DRAWS),
-    }
+        on_trust=("how many keys one individual holds, and that each was counted once", ON_TRUST_OF_DRAWS),
+    )
 
 
 def check_keys(said: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
@@ -147,7 +149,7 @@ def check_keys_file(said: Mapping[str, Any], file: Path, spelled: Path) -> None:
         raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
 
 
-def answers_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+def answers_in_words(said: Mapping[str, Any]) -> Facts:
     """Answers drawn from a mechanism, one for each person."""
     at, space = provided("check_answers")(said)
     rows = said.get("rows")
@@ -161,32 +163,32 @@ def answers_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
         f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
         f"({level_name(at)} for each {apart})."
     )
-    return {
-        "said": said,
-        "level": at,
-        "own_level": at,
-        "line": line,
-        "variant": "Custom",
-        "per": apart,
-        "delta": None,
-        "domain": f"One secret of each person, of {space.size} possible ones with distances between them.",
-        "unit": "one person's secret",
-        "neighbours": "data sets that differ in one person's secret; for secrets at distance d the probabilities of "
+    return Facts(
+        statement=said,
+        level=at,
+        own_level=at,
+        line=line,
+        variant="Custom",
+        per=apart,
+        domain=f"One secret of each person, of {space.size} possible ones with distances between them.",
+        released="an answer for each person" + ("" if rows is None else f" ({rows})"),
+        unit="one person's secret",
+        neighbours="data sets that differ in one person's secret; for secrets at distance d the probabilities of "
         "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
-        "noises": (),
-        "mechanism": f"an answer was drawn for each secret from a mechanism with SHA-256 "
+        noises=(),
+        mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
         f"{said['mechanism']['sha256']}; its level: {said['mechanism']['checked']}",
-        "why": "the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
-        "public": f"the columns {public}, and which persons were asked" if public else "which persons were asked",
-        "unprotected": "who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
-        "before": "none",
-        "after": "none: each answer is published as it was drawn",
-        "composition": adds,
-        "on_trust": ("what depends on nobody: the public columns, and the list of persons", ON_TRUST_OF_DRAWS),
-    }
+        why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
+        public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
+        unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
+        before="none",
+        after="none: each answer is published as it was drawn",
+        composition=adds,
+        on_trust=("what depends on nobody: the public columns, and the list of persons", ON_TRUST_OF_DRAWS),
+    )
 
 
-def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
+def reading_in_words(said: Mapping[str, Any]) -> Facts:
     """What a function made of noisy values."""
     codec.check_header(said, PROCESSED_KIND, 1, "a statement of a reading")
     at = stated_level(said)
@@ -204,28 +206,28 @@ def reading_in_words(said: Mapping[str, Any]) -> dict[str, Any]:
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = "the list of rows, which was fixed beforehand"
-    return {
-        "said": said,
-        "level": total,
-        "own_level": at,
-        "line": promise_line(at, unit.neighbours),
-        "variant": "Pure DP",
-        "per": None,
-        "delta": None,
-        "domain": f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
-        "unit": f"one individual, who changes at most {cells}, each by at most {unit.sensitivity}, before the noise",
-        "neighbours": f"data sets that differ by one individual under {unit.neighbours}",
-        "noises": (),
-        "mechanism": "noise that can be relaxed without loss was added to a query of the data, and a function of the "
+    return Facts(
+        statement=said,
+        level=total,
+        own_level=at,
+        line=promise_line(at, unit.neighbours),
+        variant="Pure DP",
+        per=None,
+        domain=f"Whatever {parts[2]} published rows ({', '.join(parts[0])}) were computed from.",
+        released=f"{', '.join(parts[0])} ({parts[2]} rows)",
+        unit=f"one individual, who changes at most {cells}, each by at most {unit.sensitivity}, before the noise",
+        neighbours=f"data sets that differ by one individual under {unit.neighbours}",
+        noises=(),
+        mechanism="noise that can be relaxed without loss was added to a query of the data, and a function of the "
         "noisy values alone was published",
-        "why": "a function of what is private is as private",
-        "public": f"the columns {public}, and {rows}" if public else rows,
-        "unprotected": "none: what is published without noise was declared to depend on no individual",
-        "before": "a query was computed, of which one individual changes no more than stated",
-        "after": f"a function of the noisy values was published. Error bars: {NO_BARS}",
-        "composition": f"answered at epsilon = {answered}: all answers put together cost the largest level",
-        "on_trust": (
+        why="a function of what is private is as private",
+        public=f"the columns {public}, and {rows}" if public else rows,
+        unprotected="none: what is published without noise was declared to depend on no individual",
+        before="a query was computed, of which one individual changes no more than stated",
+        after=f"a function of the noisy values was published. Error bars: {NO_BARS}",
+        composition=f"answered at epsilon = {answered}: all answers put together cost the largest level",
+        on_trust=(
             "what one individual changes before the noise",
             "that the function saw no level and no true value",
         ),
-    }
+    )

@@ -5,13 +5,12 @@ its level, unit and noise, and it is refused where they differ.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, exact, round_up
-from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
@@ -19,6 +18,7 @@ from utmost.laws.sampling.grid import reach
 from utmost.publish.releases.places_statements import places_line
 from utmost.publish.releases.plan import Plan
 from utmost.publish.releases.planar_law import PlanarLaw
+from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 from utmost.publish.releases.statement_kinds import (
     WORKLOAD_KIND,
     WORKLOAD_TABLE_KIND,
@@ -38,80 +38,11 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatedNoise:
-    """One kind of noise in a release.
-
-    Attributes:
-        of: what it was added to: columns, or sums.
-        law: the law that was drawn.
-        level: of one of these cells, in words.
-        bars: confidence, and the distance that a released value lies within with that confidence.
-    """
-
-    of: str
-    law: str
-    level: str
-    bars: tuple[tuple[Fraction, int | float], ...]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class StatedRelease(Shown):
-    """A checked statement, in words.
-
-    Attributes:
-        said: the statement.
-        level: what is spent: of a ledger's answer, by all answers of the release put together.
-        own_level: of this release by itself.
-        line: the promise in one line.
-        variant: "Pure DP"; "Custom" where the promise is for a distance.
-        per: the distance that the level is for, where it is for one.
-        unit: whom the promise protects.
-        neighbours: which data sets are alike, and what may differ between them.
-        noises: the noise, of each kind.
-        why: the theorem for which the noise was chosen.
-        public: what is published without noise.
-        unprotected: what the promise does not cover.
-        before: what is done to the data before the noise.
-        after: what is done to noisy values before they are published, and what is computed of them.
-        composition: how the level is divided, and how releases add up.
-        on_trust: what no check can show.
-        delta: the chance that the bound of epsilon does not cover; None where there is none.
-        domain: of which data sets it speaks, where the statement's own fields do not say it.
-        mechanism: how it was drawn, where there is no noise with error bars.
-    """
-
-    said: Mapping[str, Any]
-    level: Level
-    own_level: Level
-    line: str
-    variant: str
-    per: str | None
-    unit: str
-    neighbours: str
-    noises: tuple[StatedNoise, ...]
-    why: str
-    public: str
-    unprotected: str
-    before: str
-    after: str
-    composition: str
-    on_trust: tuple[str, ...]
-    delta: Fraction | None = None
-    domain: str = ""
-    mechanism: str = ""
-
-    @property
-    def answered(self) -> tuple[str, ...]:
-        """The levels at which a ledger has answered; empty for a release that no ledger keeps."""
-        return tuple(self.said.get("levels", ()))
-
-
 _NO_CHANGE = "none: every true value in the released columns got its noise as it was"
 _NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
 
 
-def table_in_words(said: Mapping[str, Any]) -> StatedRelease:
+def table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table: its columns, the noise of each cell, and its error bars."""
     plan = stated_plan(said)
     if said["format"] == 1:
@@ -122,15 +53,17 @@ def table_in_words(said: Mapping[str, Any]) -> StatedRelease:
         half = plan.grid * reach("nearest")
         before = f"each value was rounded to the next multiple of {plan.grid}, by at most {half}, before the noise"
     noise = StatedNoise(
+        ", ".join(said["released"]),
         _listed("column", said["released"]) + ", in each cell",
         repr(plan.drawn)
         + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
         level_name(plan.law.level),
         _bars(plan.confidence, lambda sure: _radius(plan, sure)),
+        "± {} around each released cell",
     )
-    total, shared = _in_ledger(said, plan.level)
+    total, shared = in_ledger(said, plan.level)
     divided = _divided(int(plan.unit.charged))
-    return StatedRelease(
+    return Facts(
         **_common(said, total, plan.level, "released cell"),
         noises=(noise,),
         why=plan.theorem,
@@ -146,7 +79,7 @@ def _radius(plan: Plan, sure: Fraction) -> int | float:
     return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
-def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
+def together_in_words(said: Mapping[str, Any]) -> Facts:
     """Columns that one individual changes together."""
     plan = stated_together(said)
     after = _NEGATIVE
@@ -158,6 +91,7 @@ def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
         after = f"columns are read off noisy signed sums; {ends}"
     noises = tuple(
         StatedNoise(
+            name,
             _listed("column", [name]) + ", in each cell",
             plan.drawn_for(at),
             f"{level_name(plan.level)} for the cells of one row together",
@@ -165,10 +99,12 @@ def together_in_words(said: Mapping[str, Any]) -> StatedRelease:
         )
         for at, name in enumerate(plan.columns)
     )
-    total, shared = _in_ledger(said, plan.level)
+    total, shared = in_ledger(said, plan.level)
     divided = "the cells of one row are released together at the whole level; no individual is in two rows"
-    return StatedRelease(
-        **_common(said, total, plan.level, "released cell"),
+    changes = f"only the {plan.unit.cells} released cells of one row, each by at most {plan.unit.sensitivity}"
+    changes += ", and lowers none" * plan.unit.nonnegative
+    return Facts(
+        **_common(said, total, plan.level, "released cell") | {"unit": f"one individual, who changes {changes}"},
         noises=noises,
         why=plan.why,
         before=_NO_CHANGE,
@@ -185,19 +121,21 @@ def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float
     return asked.radii[at]
 
 
-def points_in_words(said: Mapping[str, Any]) -> StatedRelease:
+def points_in_words(said: Mapping[str, Any]) -> Facts:
     """Points: the law of the noise, by distance."""
     law = stated_places(said)
-    total, shared = _in_ledger(said, law.level)
+    total, shared = in_ledger(said, law.level)
     sure = exact(said["confidence_exactly"], "confidence")
     noise = StatedNoise(
+        "points",
         f"the points ({', '.join(said['released'])}), in each row",
         f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}",
         f"{level_name(law.level)} for each {law.per} of distance",
         _bars(sure, law.radius),
+        "within {} of each point",
     )
     about = _common(said, total, law.level, "")
-    return StatedRelease(
+    return Facts(
         **about,
         noises=(noise,),
         why=str(said["theorem"]),
@@ -208,16 +146,18 @@ def points_in_words(said: Mapping[str, Any]) -> StatedRelease:
     )
 
 
-def workload_in_words(said: Mapping[str, Any]) -> StatedRelease:
+def workload_in_words(said: Mapping[str, Any]) -> Facts:
     """A whole release by a plan."""
-    return _sums_in_words(said, check_workload(said))
+    return sums_in_words(said, check_workload(said))
 
 
-def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> StatedRelease:
+def sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> Facts:
+    """What the statement of a release by a plan says, which is known to be its own."""
     plain = added_to_one(release.strategy.shares, release.strategy.pair)
     whole = "the whole" if plain else "the level that an atom alone would have"
     noises = tuple(
         StatedNoise(
+            release.strategy.family_words(family) or "total",
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
@@ -229,8 +169,11 @@ def _sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> St
     if release.part is not None:
         axis, label = release.part
         part = f" This is the part {label} of {axis}; parts share nobody, so the largest level of any part counts."
-    return StatedRelease(
-        **_common(statement, release.level, release.level, "atom"),
+    shares = [f"{noise.name} {one['share']}" for noise, one in zip(noises, statement["families"], strict=True)]
+    more = f" and {len(shares) - MOST_BARS} more" if len(shares) > MOST_BARS else ""
+    measured = f"{release.strategy.measured} sums: {', '.join(shares[:MOST_BARS])}{more} of {whole}"
+    return Facts(
+        **_common(statement, release.level, release.level, "atom", measured),
         noises=noises,
         why=str(statement["theorem"]),
         before=f"{_rounded(release.unit, 'atom')}each individual's contribution was bounded as the unit says; "
@@ -278,10 +221,9 @@ def _laws(release: WorkloadRelease) -> list[tuple[Any, Geometric]]:
     return list(noise_laws(release.strategy, release.level).items())
 
 
-def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dict[str, Any]:
+def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, released: str = "") -> dict[str, Any]:
     """What all kinds say: level, promise, unit, what is public."""
     per = said.get("per")
-    released = said.get("released", ())
     if per is None:
         protects = Unit.of_facts(said)
         many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
@@ -297,18 +239,25 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str) -> dic
     else:
         law = stated_places(said)
         line, unit = places_line(law), f"one row's point, moved by {per} of distance"
-        alike = _metric_words(law, released)
+        alike = _metric_words(law, said["released"])
     return {
-        "said": said,
+        "statement": said,
         "level": total,
         "own_level": own,
         "line": line,
         "variant": "Pure DP" if per is None else "Custom",
         "per": per,
+        "released": released or released_rows(said),
         "unit": unit,
         "neighbours": alike,
-        **_public(said),
+        **what_is_public(said),
     }
+
+
+def released_rows(statement: Mapping[str, Any]) -> str:
+    """Which columns have noise, and in how many rows."""
+    what, rows = ", ".join(statement["released"]), statement["rows"]
+    return f"{what}{': one point a row' if 'per' in statement else ''} ({rows} row{'s' * (rows != 1)})"
 
 
 def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
@@ -319,7 +268,7 @@ def _metric_words(law: PlanarLaw, released: Sequence[str]) -> str:
     )
 
 
-def _public(said: Mapping[str, Any]) -> dict[str, str]:
+def what_is_public(said: Mapping[str, Any]) -> dict[str, str]:
     """What is published without noise, and what of it the promise does not cover."""
     if said["kind"] == WORKLOAD_KIND:
         names = ", ".join(said["domain"])
@@ -351,7 +300,7 @@ def _divided(charged: int) -> str:
     return f"each cell has 1/{charged} of the level, since one individual is charged for {charged} (sequential)."
 
 
-def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
+def in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, str]]:
     """What all answers of a release cost, how they add up, and how they are made; nothing without a ledger."""
     if "name" not in said:
         return own, ("", "")
@@ -366,12 +315,12 @@ def _in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, s
     return total, (adds, makes)
 
 
-def _bars(stated: Fraction, radius: Any) -> tuple[tuple[Fraction, int | float], ...]:
+def _bars(stated: Fraction, radius: Any) -> Bars:
     """The distance for each confidence, the statement's own among them."""
     return tuple((sure, radius(sure)) for sure in sorted({*CONFIDENCES, stated}))
 
 
-def workload_table_in_words(said: Mapping[str, Any]) -> StatedRelease:
+def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table of a release by a plan, with that release."""
     codec.check_header(said, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
     release = said.get("release")
@@ -380,11 +329,11 @@ def workload_table_in_words(said: Mapping[str, Any]) -> StatedRelease:
     return workload_in_words(release)
 
 
-def withheld_in_words(statement: Mapping[str, Any]) -> StatedRelease:
+def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
     """The words of the release, and after the noise the rule, as facts, too."""
     described, release = stated_withheld(statement), statement["release"]
     is_plan = described.family is not None
-    whole = _sums_in_words(release, unsummed_release(release)) if is_plan else table_in_words(release)
+    whole = sums_in_words(release, unsummed_release(release)) if is_plan else table_in_words(release)
     facts = ", ".join(f"{name} {'none' if fact is None else fact}" for name, fact in statement["rule"].items())
     rule = f"{described.words} As facts: {facts}; {described.shown} of {described.cells} cells are shown."
     return replace(

@@ -24,10 +24,10 @@ from utmost.laws.privacy import Unit
 from utmost.publish.releases.gradual_answers import plan_of_answer
 from utmost.publish.releases.lattice import lattice_of
 from utmost.publish.releases.older_words import in_words_of, margin_word
-from utmost.publish.releases.plan import Plan, plan_release
+from utmost.publish.releases.plan import Plan, plan_release, statement
 from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
 from utmost.publish.releases.table import rows_origin
-from utmost.publish.releases.table_statements import cells_digest, statement
+from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.tables.adapters import adapter_of
 
@@ -113,15 +113,15 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(said)
-    radii = [f"{name}_{margin_word(said)}" for name in said["released"]]
-    check_table(said, table, radii, float(plan.radius), _public(said), digested=digested)
+    margins = {f"{name}_{margin_word(said)}": plan.radius for name in said["released"]}
+    check_table(said, table, margins, _public(said), digested=digested)
     return plan
 
 
 def check_table(
-    said: Mapping[str, Any], table: Any, radii: Sequence[str], radius: float, public: Sequence[str], *, digested: bool
+    said: Mapping[str, Any], table: Any, radii: Mapping[str, int | float], public: Sequence[str], *, digested: bool
 ) -> None:
-    """Check that a table has the columns, rows and digest of a checked statement, and this radius in these columns.
+    """Check that a table has the columns, rows and digest of a checked statement, and columns of these radii.
 
     Raises:
         BadTable: where columns, rows, radii or digest are others.
@@ -129,14 +129,14 @@ def check_table(
     adapter = adapter_of(table)
     names = adapter.names(table)
     if "name" in said and not set(radii) & set(names):
-        radii = []  # what a ledger wrote before its answers had error bars
+        radii = {}  # what a ledger wrote before its answers had error bars
     if sorted(names) != sorted([*said["released"], *radii, *public]):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
     columns = {name: adapter.column(table, name) for name in (*said["released"], *radii)}
     if any(len(column) != said["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
-    for name in radii:
-        if any(float(cell) != radius for cell in set(columns[name])):
+    for name, radius in radii.items():
+        if any(float(cell) != float(radius) for cell in set(columns[name])):
             raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
     if digested and said["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."

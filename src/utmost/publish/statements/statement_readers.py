@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import wrong_kind
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.statement_kinds import (
     ANSWERS_KIND,
     KEYS_KIND,
     PLACES_KIND,
     PROCESSED_KIND,
+    PROMISED_KIND,
     TABLE_KIND,
     TOGETHER_KIND,
     WITHHELD_KIND,
@@ -19,6 +22,7 @@ from utmost.publish.releases.statement_kinds import (
     WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.statements.places_check import check_places
+from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (
     answers_in_words,
     check_keys_file,
@@ -26,7 +30,6 @@ from utmost.publish.statements.stated_choices import (
     reading_in_words,
 )
 from utmost.publish.statements.stated_words import (
-    StatedRelease,
     points_in_words,
     table_in_words,
     together_in_words,
@@ -40,13 +43,6 @@ from utmost.publish.statements.withheld_check import check_withheld
 from utmost.publish.statements.workload_files import check_workload_table
 from utmost.publish.tables import files
 
-CheckFile = Callable[[Mapping[str, Any], Path, Path], Any]
-"""From a statement, its file as it was written, and the file with the way in which its text is to be read."""
-
-
-def _nothing_more(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
-    """Of some kinds the digest of the file says all that can be compared."""
-
 
 @dataclass(frozen=True, slots=True)
 class StatementReader:
@@ -54,38 +50,43 @@ class StatementReader:
 
     Attributes:
         words: makes the statement again from what it promises, compares each field, and says it in words.
-        check_file: compares the file with the checked statement, beyond its digest; what is known of it then.
+        check_table: compares a table with the checked statement, beyond its digest; None where the digest says all.
+        check_file: the same with a file, and with the way in which its text is to be read, where it may be no table.
     """
 
-    words: Callable[[Mapping[str, Any]], StatedRelease]
-    check_file: CheckFile = _nothing_more
+    words: Callable[[Mapping[str, Any]], Facts]
+    check_table: Callable[[Mapping[str, Any], Any], Any] | None = None
+    check_file: Callable[[Mapping[str, Any], Path, Path], Any] | None = None
+
+    def check(self, statement: Mapping[str, Any], file: Path, spelled: Path) -> Any:
+        """Compare a file with its checked statement, beyond the digest; what is known of it then.
+
+        Args:
+            statement: as it was checked.
+            file: as it was written.
+            spelled: the file with the way in which its text is to be read.
+        """
+        if self.check_file is not None:
+            return self.check_file(statement, file, spelled)
+        return None if self.check_table is None else self.check_table(statement, files.read(spelled))
 
 
 READERS = {
-    TABLE_KIND: StatementReader(
-        table_in_words, lambda statement, _, spelled: check_statement(statement, files.read(spelled), digested=False)
-    ),
-    TOGETHER_KIND: StatementReader(
-        together_in_words, lambda statement, _, spelled: check_together(statement, files.read(spelled), digested=False)
-    ),
-    PLACES_KIND: StatementReader(
-        points_in_words, lambda statement, _, spelled: check_places(statement, files.read(spelled), digested=False)
-    ),
+    TABLE_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
+    TOGETHER_KIND: StatementReader(together_in_words, partial(check_together, digested=False)),
+    PLACES_KIND: StatementReader(points_in_words, partial(check_places, digested=False)),
     WORKLOAD_KIND: StatementReader(workload_in_words),
-    WORKLOAD_TABLE_KIND: StatementReader(
-        workload_table_in_words, lambda statement, _, spelled: check_workload_table(statement, files.read(spelled))
-    ),
-    WITHHELD_KIND: StatementReader(
-        withheld_in_words, lambda statement, _, spelled: check_withheld(statement, files.read(spelled))
-    ),
-    KEYS_KIND: StatementReader(lambda statement: StatedRelease(**keys_in_words(statement)), check_keys_file),
-    PROCESSED_KIND: StatementReader(lambda statement: StatedRelease(**reading_in_words(statement))),
-    ANSWERS_KIND: StatementReader(lambda statement: StatedRelease(**answers_in_words(statement))),
+    WORKLOAD_TABLE_KIND: StatementReader(workload_table_in_words, check_workload_table),
+    WITHHELD_KIND: StatementReader(withheld_in_words, check_withheld),
+    KEYS_KIND: StatementReader(keys_in_words, check_file=check_keys_file),
+    PROCESSED_KIND: StatementReader(reading_in_words),
+    PROMISED_KIND: StatementReader(promised_in_words, check_promised),
+    ANSWERS_KIND: StatementReader(answers_in_words),
 }
 """Of each kind what reads it, but for clean tables, which follow from a release alone: see `check_clean`."""
 
 
-def stated_release(said: Mapping[str, Any]) -> StatedRelease:
+def stated_release(said: Mapping[str, Any]) -> Facts:
     """Check a statement of any release, and say what it says in words.
 
     Args:

@@ -1,13 +1,10 @@
 """Whether a statement on columns changed together follows from itself, and is about this table."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from utmost.errors import BadTable, Unsupported
-from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import stated_level
-from utmost.laws.noise import NormStaircase, SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.releases.older_words import in_words_of, margin_word
@@ -20,10 +17,12 @@ from utmost.publish.releases.together import (
     plan_of_way,
     plan_together,
     together_statement,
+    way_of_facts,
 )
 from utmost.publish.releases.turning import Halves, one_of
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
+    check_table,
     digest_of,
     names_of,
     promise_that_holds,
@@ -31,14 +30,7 @@ from utmost.publish.statements.statement_check import (
     stated_in_ledger,
     stated_rows,
 )
-from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads.cells_together import (
-    NORMS,
-    RAISED,
-    CellsTogether,
-    TogetherKind,
-    presence,
-)
+from utmost.publish.workloads.cells_together import NORMS, RAISED
 
 
 def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> TogetherPlan:
@@ -66,7 +58,9 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     """
     check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     plan = stated_together(statement, cells_digest(table) if digested else None)
-    _check_columns(plan, statement, table)
+    word = margin_word(statement)
+    margins = {f"{name}_{word}": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    check_table(statement, table, margins, statement["public"], digested=False)
     return plan
 
 
@@ -107,7 +101,8 @@ def _plan(statement: Mapping[str, Any]) -> TogetherPlan:
     sure = statement["confidence_exactly"]
     if statement["noise"] in RAISED or statement["noise"] in NORMS:
         halves = one_of(statement["halves"], Halves, "halves")
-        way = _stated_way(statement, level, unit)
+        check_changed(unit, names)
+        way = way_of_facts(statement, level, unit)
         return plan_of_way(names, level, unit, way, halves=halves, confidence=sure, cost=cost)
     return plan_together(
         names,
@@ -119,41 +114,3 @@ def _plan(statement: Mapping[str, Any]) -> TogetherPlan:
         halves=statement["halves"],
         confidence=sure,
     )
-
-
-def _stated_way(statement: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
-    """The noise by what is stated of it: whether it keeps the level is computed, that no other has less is not."""
-    kind, spent = one_of(statement["noise"], TogetherKind, "noise"), presence(level, unit)
-    check_changed(unit, names_of(statement, "released"))
-    if kind in RAISED and not unit.nonnegative:
-        raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
-    if kind in NORMS:
-        step = stated_field(statement, "step", int)
-        law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], step)
-        return CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),))
-    sizes = tuple(len(group) for group in stated_field(statement, "groups", list))
-    shares = tuple(exact(share, "share") for share in stated_field(statement, "shares", list))
-    rows = stated_field(statement, "signed_sums", list)
-    if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
-        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
-    if min(shares) <= 0 or sum(shares) != 1:
-        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
-    laws = tuple(
-        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
-        for share, listed in zip(shares, rows, strict=True)
-    )
-    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
-        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
-    return CellsTogether("signed", sizes, laws, shares)
-
-
-def _check_columns(plan: TogetherPlan, statement: Mapping[str, Any], table: Any) -> None:
-    adapter = adapter_of(table)
-    word = margin_word(statement)
-    radii = {f"{name}_{word}": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
-    if sorted(adapter.names(table)) != sorted([*plan.columns, *radii, *statement["public"]]):
-        raise BadTable("the table must have the columns that were stated", came="others", where="released")
-    for name, radius in radii.items():
-        column = adapter.column(table, name)
-        if len(column) != statement["rows"] or any(float(cell) != float(radius) for cell in set(column)):
-            raise BadTable("the radius must be the one stated, in each row", came="another", where=f"column {name!r}")

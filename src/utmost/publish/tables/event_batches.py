@@ -64,7 +64,7 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     Args:
         events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file or of
             a directory of Parquet files.
-        wanted: the names of the columns.
+        wanted: the names of the columns; where there is none any column, which says how many rows there are.
         values: those that hold amounts.
 
     Raises:
@@ -82,8 +82,21 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     return _from_frame(events, wanted)
 
 
+def any_column(names: Sequence[str]) -> list[str]:
+    """One column, where rows are counted and nothing of them is read.
+
+    Raises:
+        BadTable: for a table without columns.
+    """
+    if not names:
+        raise BadTable("a table must have a column", came="none", remedy="Its rows are counted by any of them.")
+    return [names[0]]
+
+
 def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
-    check_there(wanted, adapter_of(events).names(events))
+    names = adapter_of(events).names(events)
+    check_there(wanted, names)
+    wanted = wanted or any_column(names)
     chosen = {name: _sliceable(events[name]) for name in wanted}
     rows = len(chosen[wanted[0]])
     for name, column in chosen.items():
@@ -125,6 +138,7 @@ def _slices(columns: Mapping[str, Any], rows: int) -> Iterator[Batch]:
 
 def _from_csv(events: CsvTable, wanted: Sequence[str], values: Sequence[str]) -> Events:
     check_there(wanted, events.header)
+    wanted = wanted or any_column(events.header)
     in_arrow = events.rows >= _MANY and find_spec("pyarrow") is not None
     return Events("columns:", events.rows, lambda: _csv_batches(events, wanted, values, in_arrow), in_memory=False)
 
@@ -138,6 +152,7 @@ def _csv_batches(events: CsvTable, wanted: Sequence[str], values: Sequence[str],
 def _from_parquet(path: Path, wanted: Sequence[str]) -> Events:
     whole = ParquetPieces.of(path)
     check_there(wanted, whole.names)
+    wanted = wanted or any_column(whole.names)
     return Events("dataframe:pyarrow", whole.rows, lambda: whole.batches(wanted, _ROWS), False, whole.folders)
 
 
@@ -150,7 +165,7 @@ def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
         raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
     check_there(wanted, frame.columns)
-    frame = frame.select(*wanted)
+    frame = frame.select(*(wanted or any_column(frame.columns)))
     columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}
     rows = len(frame)
     return Events(f"dataframe:{frame.implementation.value}", rows, lambda: _slices(columns, rows))
@@ -162,7 +177,7 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     if series.dtype != nw.Object:
         try:
             column = series.to_arrow()
-            if not _is_of_intervals(column.type):
+            if not _is_of_pandas(column.type):
                 return column if isinstance(column, arrow.ChunkedArray) else arrow.chunked_array([column])
         except (arrow.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
             pass
@@ -170,7 +185,7 @@ def _arrow_or_list(series: Any, nw: Any) -> Any:
     return [None if missing else cell for missing, cell in zip(gone, series.to_list(), strict=True)]
 
 
-def _is_of_intervals(kind: Any) -> bool:
-    """Whether an Arrow type is that of the groups of pandas.cut, whose ends alone Arrow knows."""
+def _is_of_pandas(kind: Any) -> bool:
+    """Whether an Arrow type is that of the groups of pandas.cut, or of its periods: Arrow knows their ends alone."""
     values = getattr(kind, "value_type", kind)
-    return getattr(values, "extension_name", "") == "pandas.interval"
+    return getattr(values, "extension_name", "") in ("pandas.interval", "pandas.period")

@@ -9,13 +9,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NotANumber, OutOfRange, Unsupported
+from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
@@ -223,11 +224,17 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 def text_of(value: Any) -> str | None:
     """The text by which a value is known: integers and text agree; None for what is neither, or has too many digits.
 
+    A decimal without places is an integer: engines have wide integers (HUGEINT) as such, decimal(38, 0).
+
     >>> text_of(7), text_of("7"), text_of(np.int64(7)), text_of(True), text_of(7.0)
     ('7', '7', '7', None, None)
+    >>> text_of(Decimal("7")), text_of(Decimal("7.0"))
+    ('7', None)
     """
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
         return str(int(value)) if abs(int(value)) < _LARGEST_SPELLED else None
     return None
@@ -244,27 +251,38 @@ def label_text(value: Any) -> str | None:
     """
     if _is_truth(value):
         return str(bool(value)).lower()
-    if type(value).__name__ == "Interval" and hasattr(value, "closed"):  # of pandas.cut
+    if _is_interval(value):
         return str(value)
     return text_of(value)
 
 
+def _is_interval(value: Any) -> bool:
+    """Whether a value is a group of pandas.cut."""
+    return type(value).__name__ == "Interval" and hasattr(value, "closed")
+
+
 @checked
-def plain(labels: Iterable[Label], *, other: Label | None = None, missing: Label | None = None) -> Axis:
+def plain(labels: Iterable[Any], *, other: Label | None = None, missing: Label | None = None) -> Axis:
     """An axis of listed values, in the order of the list.
 
     Args:
-        labels: the values, distinct as text: text, integers or truth values.
+        labels: the values, distinct as text: text, integers or truth values; intervals of pandas.cut are their text.
         other: a label beside them that takes in whatever else the data hold; None, and that is dropped.
         missing: a label for missing cells, the last one; None, and they go to ``other``, or are dropped.
 
     Raises:
-        OutOfRange: for an empty list, a value of another type, and one that comes twice.
+        OutOfRange: for an empty list, and a value that comes twice.
+        WrongKind: for a value of another type.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
     (('A', 'B', 'other', 'not stated'),)
     """
-    listed = list(labels)
+    listed: list[Label] = [str(label) if _is_interval(label) else label for label in labels]
+    for label in listed:
+        if label_text(label) is None:
+            remedy = "Declare dates and times by ut.workloads.periods, numbers by ut.workloads.bins."
+            required = "the values of an axis must be text, integers or truth values"
+            raise WrongKind(required, came=type(label).__name__, where="labels", remedy=remedy)
     shown, starts = beside([listed], [range(len(listed))], other, missing)
     return Axis(("",), shown, starts, None, other, None, missing, truth=any(map(_is_truth, listed)))
 

@@ -13,6 +13,7 @@ from utmost.publish.workloads.marginal_search import wants_marginals, wants_tabl
 from utmost.publish.workloads.planned_shares import planned_shares
 from utmost.publish.workloads.product_search import product_rows
 from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 from utmost.publish.workloads.workload_strategy import Strategy
@@ -54,8 +55,10 @@ def strategy(
             worst part.
         together: an axis of two values, where one individual changes **both atoms of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
-            measured then where that has the smaller error, see `Strategy`.
-        noise: "independent" or "rotated", where the choice is not to be made by the error; with ``together`` alone.
+            measured then where that has the smaller error, see `Strategy`. Of three to five values, where the unit
+            promises that none is lowered, signed sums of them.
+        noise: "independent", "rotated" or "signed", where the choice is not to be made by the error; with ``together``
+            alone.
         tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
             where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
         rows: whether integer rows are searched, too, and taken where they have the least error of all: rows over all
@@ -63,8 +66,9 @@ def strategy(
             where whole tables are wanted, differences of the values of axes of two.
 
     Raises:
-        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here, and
-            ``together`` for an axis of other than two values or an odd number of cells.
+        OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here,
+            ``together`` for an axis of other than two to five values or cells that are no whole rows, and where the
+            atoms of three to five values may be lowered.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
             candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
@@ -89,10 +93,19 @@ def strategy(
         raise NotALevel("up_to must be at least the level of the release", came=up_to)
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
-    if noise not in (None, "independent", "rotated") or (noise == "rotated" and together is None):
-        remedy = "Name the axis of two values whose atoms one individual changes together: together=."
-        raise OutOfRange('noise must be "independent", or "rotated" with together=', came=noise, remedy=remedy)
-    pair = None if together is None else PairAxis.changed_by(unit, wanted.domain, together)
+    if noise not in (None, "independent", "rotated", "signed") or (together is None and noise in ("rotated", "signed")):
+        remedy = "Name the axis whose atoms one individual changes together: together=."
+        required = 'noise must be "independent", or "rotated" or "signed" with together='
+        raise OutOfRange(required, came=noise, remedy=remedy)
+    is_pair = together is not None and WholeRows.changed_by(unit, wanted.domain, together).values == 2
+    if together is not None and not is_pair and noise != "independent":
+        if tents or candidates is not None or aim != "mean" or noise == "rotated":
+            remedy = 'Leave tents=, candidates= and aim= out, or pass noise="independent".'
+            raise Unsupported("signed sums have the least mean error, over all families", remedy=remedy)
+        return _signed(wanted, unit, now, highest, together, noise)
+    if noise == "signed":
+        raise OutOfRange("signed sums are of three to five values", came="two", remedy='Pass noise="rotated".')
+    pair = PairAxis.changed_by(unit, wanted.domain, together) if is_pair and together is not None else None
     if tents and (together is not None or candidates is not None or aim != "mean"):
         remedy = "Leave tents= out, or ask for the mean error over all families, of atoms alone."
         raise Unsupported("tents are chosen for the mean error", remedy=remedy)
@@ -114,6 +127,19 @@ def strategy(
     shares = planned_shares(wanted, unit, highest)
     alone = Strategy(wanted.domain, unit, shares, wanted, now, highest)
     return turned if turned.value < alone.value * (1 - _EQUAL) else alone
+
+
+def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: str, noise: str | None) -> Strategy:
+    """Signed sums along an axis by rows that are listed along the others, where they have less error than families."""
+    listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float), together)
+    chosen = Strategy(wanted.domain, unit, listed.shares, wanted, now, highest, together, listed)
+    if noise == "signed":
+        return chosen
+    shares = planned_shares(wanted, unit, highest, tents=None)
+    alone = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
+    if error < alone.value * (1 - _EQUAL):
+        return chosen
+    return Strategy(wanted.domain, unit, shares, wanted, now, highest)
 
 
 def _least(wanted: Workload, unit: Unit, now: Level, highest: Level, tents: bool | None) -> Strategy:

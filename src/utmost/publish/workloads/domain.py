@@ -139,6 +139,8 @@ class Domain(Shown):
         if not isinstance(name, str) or name not in self._levels:
             near = get_close_matches(name, self._levels, n=1) if isinstance(name, str) else []
             remedy = f"Did you mean {near[0]!r}?" if near else f"Its levels are {', '.join(self._levels)}."
+            if any(axis.clock is not None and str(name).startswith(f"{axis.levels[0]}/") for axis in self.axes):
+                remedy += " Longer periods are levels where the axis begins and ends with whole ones."
             came = repr(name) if isinstance(name, str) else type(name).__name__
             raise OutOfRange("the domain must have a level of this name", came=came, remedy=remedy)
         return self._levels[name]

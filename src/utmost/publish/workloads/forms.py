@@ -88,7 +88,7 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
     for name, numbers in ({} if along is None else along).items():
         place, level = domain.level_named(name)
         axis = domain.axes[place]
-        read = _numbers(axis, level, numbers, name)
+        read = numbers_of(axis, level, numbers, name)
         common = math.lcm(*(number.denominator for number in read))
         whole = np.array([int(number * common) for number in read], dtype=object)
         factors[place] = factors[place] * whole[axis.group_of(level)]
@@ -105,7 +105,12 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
     return ProductForm(domain, tuple(factors))
 
 
-def _numbers(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction]:
+def numbers_of(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction]:
+    """The number that each group of a level stands for, as `selected` takes them along it.
+
+    Raises:
+        OutOfRange, NotANumber: for other than one number a group.
+    """
     labels = axis.labels[level]
     if isinstance(numbers, str) and numbers == "midpoints":
         return _midpoints(axis, level, name)

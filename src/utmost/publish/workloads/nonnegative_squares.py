@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import SolverFailed
+from utmost.errors import OutOfRange, SolverFailed
 from utmost.laws.exact import Floats
 from utmost.publish.workloads.clashing_facts import check_feasible
 from utmost.publish.workloads.domain import Domain, Family
@@ -29,6 +29,7 @@ _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
 _FEW = 10_000  # atoms up to which facts are sooner checked than tried
 _HOLDS, _SOON = 30, 6  # times that the multipliers of facts are moved, and how many are few
+_FAR = 1e8  # from where on the sums that are public may be too far off for the tolerance
 _STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvature, and how that grows
 
 
@@ -67,6 +68,7 @@ def nonnegative_least_squares(
     Raises:
         NotDetermined: where the measured sums do not determine the atoms.
         Infeasible: for facts that hold of no table.
+        OutOfRange: for facts farther from the released sums than floats have digits.
         SolverFailed: where the tolerance was not reached.
 
     Cost: some hundred passes over the atoms and the families; some times that with facts.
@@ -85,7 +87,18 @@ def nonnegative_least_squares(
     if facts is not None and (domain.size <= _FEW or (lower > upper).any()):
         check_feasible(facts)
     program = _Squares.of(reconstruction, left, lower, upper, {} if facts is None else facts.less(whole))
-    rest = program.held(program.within(start), tolerance, lambda: None if facts is None else check_feasible(facts))
+    farthest = max((hold.off(start) for hold in program.holds), default=0.0)
+    try:
+        rest = program.held(program.within(start), tolerance, lambda: None if facts is None else check_feasible(facts))
+    except SolverFailed:
+        if farthest <= _FAR:
+            raise
+        raise OutOfRange(
+            f"public facts must lie within {_FAR:.0e} of the released sums, in steps of an amount",
+            came="one farther off, beyond the digits of floats",
+            where="given",
+            remedy="Compare it with the released sum; where amounts are that large, count them in larger steps.",
+        ) from None
     gradient = program.gradient(rest)
     scale = program.largest
     return NonNegative(

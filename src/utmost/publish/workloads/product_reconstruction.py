@@ -27,6 +27,7 @@ from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 from utmost.publish.workloads.reconstruction import not_determined
+from utmost.publish.workloads.signed_axis import SignedAxis
 
 _DIGITS = 60
 _MOST_COEFFICIENTS = 10**7
@@ -49,7 +50,7 @@ class ProductReconstruction:
 
     rows: ProductRows
     weights: Mapping[Family, int]
-    _along: tuple["_AxisSquares", ...] = field(init=False, repr=False)
+    _along: tuple["_AxisSquares | _SignedSquares", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(self.rows.shares) or any(
@@ -57,12 +58,15 @@ class ProductReconstruction:
         ):
             raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
         object.__setattr__(self, "weights", dict(self.weights))
-        along = []
+        along: list[_AxisSquares | _SignedSquares] = []
         for axis, listed in enumerate(self.rows.axes):
             classes = [0] * len(listed.places)
             for family, weight in self.weights.items():
                 classes[self.rows.classes(family)[axis]] += weight
-            along.append(_AxisSquares.of(listed, classes))
+            if isinstance(listed, SignedAxis):
+                along.append(_SignedSquares(listed, *listed.exact_estimates(classes)))
+            else:
+                along.append(_AxisSquares.of(listed, classes))
         object.__setattr__(self, "_along", tuple(along))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,12 +97,12 @@ class ProductReconstruction:
         [5, 0, 2]
         """
         self.check_family_determined(family)
-        estimates, shift = self.rows.together(measured), 0
+        estimates, divisor = self.rows.joined(measured), 1
         for place, (axis, squares, level) in enumerate(zip(self.domain.axes, self._along, family, strict=True)):
             starts = np.searchsorted(axis.group_starts(squares.listed.level), axis.group_starts(level))
             estimates = squares.estimated(estimates, place, starts)
-            shift += squares.shift
-        return estimates, 1 << shift
+            divisor *= squares.divisor
+        return estimates, divisor
 
     def floats(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> Floats:
         """The same in float64."""
@@ -112,11 +116,11 @@ class ProductReconstruction:
             NotDetermined: where the measured sums do not determine it.
         """
         self.check_determined(form)
-        sums, shift = self.rows.together(measured), 0
+        sums, divisor = self.rows.joined(measured), form.denominator
         for coefficients, squares in zip(self._coefficients(form), self._along, strict=True):
             sums = np.tensordot(coefficients, sums, axes=1)
-            shift += squares.shift
-        return Fraction(int(sums), form.denominator << shift)
+            divisor *= squares.divisor
+        return Fraction(int(sums), divisor)
 
     def check_family_determined(self, family: Family) -> None:
         """Check that the measured sums determine every sum over a family.
@@ -143,8 +147,8 @@ class ProductReconstruction:
 
     def terms(self, *forms: ProductForm) -> dict[Family, dict[tuple[Fraction, ...], int]]:
         """The answers as sums of the measured families' noises, see `Reconstruction.terms`."""
-        shift = sum(squares.shift for squares in self._along)
-        below = [form.denominator << shift for form in forms]
+        divisor = math.prod(squares.divisor for squares in self._along)
+        below = [form.denominator * divisor for form in forms]
         of_forms = [self._coefficients(form) for form in forms]
         alike = [
             [_counted([factors[axis][places] for factors in of_forms]) for places in listed.places]
@@ -171,7 +175,7 @@ class ProductReconstruction:
             Unsupported: for a table with more than 10^7 of them.
         """
         sums = math.prod(self.domain.group_shape(family))
-        if sums * math.prod(sum(listed.rows.shape) for listed in self.rows.axes) > _MOST_COEFFICIENTS:
+        if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Ask for single sums by .total, or for a table of fewer cells."
             raise Unsupported(
                 "the error bars of a table need too many coefficients", came=f"{sums} sums", remedy=remedy
@@ -235,6 +239,11 @@ class _AxisSquares:
         half = 1 << (spare - 1)
         return cls(listed, (gain + half) >> spare, _DIGITS)
 
+    @property
+    def divisor(self) -> int:
+        """By which estimates are to be divided."""
+        return 1 << self.shift
+
     def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
         """Of the values and the rows what an answer takes, times 2^shift."""
         taken = np.asarray(factor, dtype=object)
@@ -257,6 +266,36 @@ class _AxisSquares:
         gain = np.add.reduceat((self.gain / (1 << self.shift)).astype(np.float64), places, axis=0)
         whole = np.add.reduceat(np.eye(self.listed.values), places, axis=0)
         return np.concatenate([whole - gain @ self.listed.rows, gain], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SignedSquares:
+    """Estimates along the axis of signed rows.
+
+    Attributes:
+        listed: the rows.
+        gain: the estimates' matrix times the divisor, (values, rows) of Python integers.
+        divisor: of the estimates.
+    """
+
+    listed: SignedAxis
+    gain: Array
+    divisor: int
+
+    def coefficients(self, factor: NDArray[Any]) -> NDArray[Any]:
+        """Of the rows what an answer takes, times the divisor."""
+        return np.asarray(np.asarray(factor, dtype=object).dot(self.gain))
+
+    def estimated(self, measured: NDArray[Any], place: int, starts: NDArray[np.intp]) -> NDArray[Any]:
+        """Estimates of sums of neighbouring values, times the divisor."""
+        moved = np.moveaxis(measured, place, 0)
+        groups = np.tensordot(np.add.reduceat(self.gain, starts, axis=0), moved, axes=1)
+        return np.moveaxis(groups, 0, place)
+
+    def float_groups(self, starts: NDArray[np.intp], base: NDArray[np.intp]) -> Floats:
+        """The coefficients of sums over groups, as floats; (groups, rows)."""
+        places = np.searchsorted(base, starts)
+        return np.asarray(np.add.reduceat((self.gain / self.divisor).astype(np.float64), places, axis=0))
 
 
 def _counted(columns: Sequence[NDArray[Any]]) -> dict[tuple[int, ...], int]:

@@ -28,7 +28,9 @@ from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.measured_families import is_listed
+from utmost.publish.workloads.signed_axis import SignedAxis, signed_axis_of
 from utmost.publish.workloads.tents import class_code, class_number
+from utmost.publish.workloads.whole_rows import WholeRows
 
 MOST_FAMILIES, MOST_ROWS, MOST_PARTS = 4096, 2000, 1 << 20
 """Classes of all axes together, rows along an axis, and parts of the level."""
@@ -91,6 +93,34 @@ class AxisRows:
         """How many values are measured by themselves."""
         return int(self.rows.shape[1])
 
+    @property
+    def entries(self) -> int:
+        """How many sums are measured along the axis: values, and rows behind them."""
+        return sum(self.rows.shape)
+
+    @property
+    def largest(self) -> int:
+        """What no sum of a row's entries is above, over the values."""
+        return self.parts
+
+    def words(self, axis: Axis, number: int) -> str:
+        """What a class measures, in words: "5 values of age"."""
+        count = len(self.places[number])
+        kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
+        return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
+
+    def float_estimates(self, weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """B with x^ = B y along an axis, from the weights of the classes; (values, entries)."""
+        if not len(self.rows):
+            return np.eye(self.values)
+        own = np.zeros(self.values)
+        for places, weight in zip(self.places[:-1], weights, strict=False):
+            own[places] = weight / weights[-1]
+        H = self.rows.astype(float)
+        across = H / own
+        gain = np.linalg.solve(across @ H.T + np.eye(len(H)), across).T
+        return np.concatenate([np.eye(self.values) - gain @ H, gain], axis=1)
+
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
         """Of what each class spends, first along the axis, what a value of each class is charged: its own and the rows'
         part. The cost goes with the classes, not with their square.
@@ -122,7 +152,7 @@ class ProductRows:
 
     Args:
         domain: the domain.
-        axes: of each axis its rows.
+        axes: of each axis its rows; of one at most signed rows, where one individual changes whole rows along it.
 
     Raises:
         OutOfRange: for rows that are not of these axes, and more than 4096 measured families.
@@ -134,9 +164,11 @@ class ProductRows:
     """
 
     domain: Domain
-    axes: tuple[AxisRows, ...]
+    axes: tuple[AxisRows | SignedAxis, ...]
 
     def __post_init__(self) -> None:
+        if sum(isinstance(listed, SignedAxis) for listed in self.axes) > 1:
+            raise OutOfRange("one axis may have signed rows", came="more")
         if len(self.axes) != len(self.domain.axes):
             raise OutOfRange("every axis must have rows, or its values alone", came=f"{len(self.axes)} axes")
         for axis, listed in zip(self.domain.axes, self.axes, strict=True):
@@ -149,6 +181,12 @@ class ProductRows:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ProductRows, (self.domain, self.axes)
+
+    @property
+    def together(self) -> str | None:
+        """The axis of which one individual changes whole rows; None where atoms are changed one by one."""
+        named = zip(self.domain.columns, self.axes, strict=True)
+        return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
 
     @property
     def shares(self) -> dict[Family, Fraction]:
@@ -166,7 +204,8 @@ class ProductRows:
         return tuple(listed.level for listed in self.axes)
 
     def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
-        """How much of the level that an atom's own noise would have these shares spend, at the most charged atom.
+        """How much of the level that an atom's own noise would have these shares spend, at the most charged atom; where
+        whole rows are changed, the part of what the atoms of a row would have.
 
         Raises:
             OutOfRange: for shares of other families.
@@ -203,27 +242,23 @@ class ProductRows:
         """What the families measure, from an array with one number for each atom."""
         sums = self.domain.sums(atoms, self.base)
         largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
-        largest *= self.domain.size * prod(listed.parts for listed in self.axes)
+        largest *= self.domain.size * prod(listed.largest for listed in self.axes)
         sums = sums.astype(np.int64 if largest < 1 << 62 else object)
         for place, listed in enumerate(self.axes):
             sums = listed.measured(sums, place)
         return {family: sums[np.ix_(*self.places(family))] for family in families}
 
-    def together(self, measured: Mapping[Family, NDArray[Any]]) -> NDArray[Any]:
+    def joined(self, measured: Mapping[Family, NDArray[Any]]) -> NDArray[Any]:
         """The sums of all families in one array, values first and rows behind along each axis; Python integers."""
-        whole = np.zeros([sum(listed.rows.shape) for listed in self.axes], dtype=object)
+        whole = np.zeros([listed.entries for listed in self.axes], dtype=object)
         for family, sums in measured.items():
             whole[np.ix_(*self.places(family))] = np.asarray(sums, dtype=object).reshape(self.shape(family))
         return whole
 
     def words(self, family: Family) -> str:
         """What a measured family measures, in words: "5 values of age by 3 rows of race"."""
-        words = []
-        for axis, listed, number in zip(self.domain.axes, self.axes, self.classes(family), strict=True):
-            count = len(listed.places[number])
-            kind = "row" if len(listed.rows) and number == len(listed.places) - 1 else "value"
-            words.append(f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}")
-        return " by ".join(words)
+        along = zip(self.domain.axes, self.axes, self.classes(family), strict=True)
+        return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 
     def facts(self) -> list[dict[str, Any]]:
         """The rows of each axis as JSON values, which `of_facts` reads."""
@@ -264,9 +299,14 @@ def check_rows(
         raise wrong_kind("rows", "a ProductRows", rows)
     if not rows.domain.same_as(domain):
         raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
-    if together is not None or unit.is_shared:
+    if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
         raise Unsupported("listed rows are measured where one individual changes atoms alone", remedy=remedy)
+    if together is not None:
+        WholeRows.changed_by(unit, domain, together)
+        if not unit.nonnegative or unit.in_all is not None:
+            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers an atom."
+            raise OutOfRange("signed rows need individuals who lower no atom", came="no such promise", remedy=remedy)
 
 
 @checked
@@ -275,7 +315,9 @@ def values_alone(axis: Axis, level: int = 0) -> AxisRows:
     return AxisRows(level, np.zeros((0, axis.groups(level)), dtype=np.int64), 1)
 
 
-def _axis_rows(axis: Axis, facts: Any) -> AxisRows:
+def _axis_rows(axis: Axis, facts: Any) -> AxisRows | SignedAxis:
+    if isinstance(facts, Mapping) and "signed" in facts:
+        return signed_axis_of(axis, facts)
     if (
         not isinstance(facts, Mapping)
         or set(facts) != {"level", "parts", "rows"}

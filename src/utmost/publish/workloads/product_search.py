@@ -10,8 +10,8 @@ came of it is computed from the noise of every class of products:
 with the estimates B of each axis and the shares s. Source: [mckenna2018], OPT_x and OPT_+.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
@@ -23,6 +23,9 @@ from utmost.laws.exact.one_thread import one_blas_thread
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.row_search import RealRows, few_levels, real_rows, refitted, whole_rows
+from utmost.publish.workloads.signed_axis import SignedAxis
+from utmost.publish.workloads.signed_search import signed_rows
+from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.publish.workloads.workload import Workload
 
 MOST_VALUES = 1100
@@ -39,12 +42,13 @@ _LITTLE = 1e-6  # of a level: what a value is left at least
 _SILENT = 100.0  # where weights stop to differ, see `precision_weights`
 
 
-def product_rows(workload: Workload, level: float) -> tuple[ProductRows, float]:
+def product_rows(workload: Workload, level: float, together: str | None = None) -> tuple[ProductRows, float]:
     """The best listed rows that are found, and their error.
 
     Args:
         workload: the sums that are wanted.
         level: of the noise at share 1.
+        together: the axis of which one individual changes whole rows, lowering none of their atoms: it has signed rows.
 
     Raises:
         Unsupported: where no axis has more than one value, or one has more than 1100.
@@ -55,11 +59,14 @@ def product_rows(workload: Workload, level: float) -> tuple[ProductRows, float]:
     (Fraction(1, 1), True)
     """
     problem = _Problem.of(workload)
-    if not problem.searched:
+    if together is not None:
+        problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
+    if not problem.searched and together is None:
         required = f"rows are sought along axes of 2 to {MOST_VALUES} values"
         raise Unsupported(required, came=workload.domain.shape, remedy="Leave rows= out.")
     with one_blas_thread(), np.errstate(all="ignore"):
-        candidates = [problem.alone, *(problem.rounded(real) for real in problem.real_rows(level))]
+        real = problem.real_rows(level) if problem.searched else []
+        candidates = [problem.alone, *(problem.rounded(real) for real in real)]
         errors = [sum(problem.weighted(rows, rows.shares, level)) for rows in candidates]
     chosen = int(np.argmin(errors))
     return candidates[chosen], errors[chosen]
@@ -85,11 +92,13 @@ class _Problem:
         workload: the sums that are wanted.
         base: of each axis the level whose groups are measured by themselves.
         grams: of each part and each axis the sum of w w' over its rows, in groups of the base.
+        signed: the axis that has signed rows, and these.
     """
 
     workload: Workload
     base: Family
     grams: tuple[tuple[Floats, ...], ...]
+    signed: tuple[int, SignedAxis] | None = None
 
     @classmethod
     def of(cls, workload: Workload, base: Family | None = None) -> "_Problem":
@@ -113,17 +122,42 @@ class _Problem:
             grams.append(tuple(of_part))
         return cls(workload, chosen, tuple(grams))
 
+    def with_signed(self, place: int, level: float) -> "_Problem":
+        """The same with signed rows along an axis, searched for what is wanted at the level of a row's atoms."""
+        base = (*self.base[:place], 0, *self.base[place + 1 :])
+        whole = _Problem.of(self.workload, base)
+        size = whole.workload.domain.axes[place].size
+        gram = whole._seen(place, {})
+        rows, shares = signed_rows(size, level * size, gram=tuple(map(tuple, (gram / gram.trace()).tolist())))
+        return replace(whole, signed=(place, SignedAxis(rows, shares)))
+
     @property
     def searched(self) -> list[int]:
         """The axes along which rows are sought."""
-        return [place for place, gram in enumerate(self.grams[0]) if len(gram) > 1]
+        signed = None if self.signed is None else self.signed[0]
+        return [place for place, gram in enumerate(self.grams[0]) if len(gram) > 1 and place != signed]
 
     @property
     def alone(self) -> ProductRows:
         """The values by themselves."""
         domain = self.workload.domain
-        listed = (values_alone(axis, level) for axis, level in zip(domain.axes, self.base, strict=True))
+        listed: list[AxisRows | SignedAxis] = [
+            values_alone(axis, level) for axis, level in zip(domain.axes, self.base, strict=True)
+        ]
+        if self.signed is not None:
+            place, signed = self.signed
+            listed[place] = signed
         return ProductRows(domain, tuple(listed))
+
+    @property
+    def _known(self) -> dict[int, Floats]:
+        """The inverse along the axis of signed rows, as of a small level."""
+        if self.signed is None:
+            return {}
+        place, signed = self.signed
+        shares = np.array([float(part) for part in signed.parts_of_level]) * signed.values
+        A = signed.matrix.astype(float)
+        return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
     @property
     def weights(self) -> Floats:
@@ -134,8 +168,9 @@ class _Problem:
         """Real rows along the axes; of one axis at its level, of several as if the level were small."""
         if len(self.searched) == 1:
             (place,) = self.searched
-            return [{place: rows} for rows in _several(self._seen(place, {}), level, exact=True)]
+            return [{place: rows} for rows in _several(self._seen(place, self._known), level, exact=True)]
         inverses: dict[int, Floats] = {place: np.eye(len(self.grams[0][place])) for place in self.searched}
+        inverses |= self._known
         known: dict[int, RealRows] = {}
         value = np.inf
         for _ in range(_ROUNDS):
@@ -156,7 +191,8 @@ class _Problem:
         listed = list(self.alone.axes)
         for place, rows in real.items():
             spent = float(rows.left[0] + rows.rows[:, 0].sum())
-            gram = self._seen(place, {other: _inverse(beside) for other, beside in real.items() if other != place})
+            beside = {other: _inverse(of) for other, of in real.items() if other != place}
+            gram = self._seen(place, {**self._known, **beside})
             classes = most if len(rows.left) > _SHORT or exact else 3
             listed[place] = _rounded(gram, rows, spent, self.base[place], classes - 1, exact=exact)
         return ProductRows(self.workload.domain, tuple(listed))
@@ -171,7 +207,7 @@ class _Problem:
             variances = 1 / _precision(levels)
         axes = range(levels.ndim)
         estimates = [
-            _estimates(listed, weights.sum(axis=tuple(other for other in axes if other != place)))
+            listed.float_estimates(weights.sum(axis=tuple(other for other in axes if other != place)))
             for place, listed in enumerate(rows.axes)
         ]
         errors = []
@@ -269,24 +305,11 @@ def _error(gram: Floats, listed: AxisRows, level: float, *, exact: bool) -> floa
     """tr(M X^-1) of integer rows along one axis."""
     levels = np.array([float(share) for share in listed.shares]) * level
     precisions = _precision(levels) if exact else levels**2 / 2
-    B = _estimates(listed, precisions)
+    B = listed.float_estimates(precisions)
     squares = ((gram @ B) * B).sum(axis=0)
     return sum(
         float(squares[places].sum() / precision) for places, precision in zip(listed.places, precisions, strict=True)
     )
-
-
-def _estimates(listed: AxisRows, weights: Sequence[float] | Floats) -> Floats:
-    """B with x^ = B y along an axis, from the weights of the classes; (values, entries)."""
-    if not len(listed.rows):
-        return np.eye(listed.values)
-    own = np.zeros(listed.values)
-    for places, weight in zip(listed.places[:-1], weights, strict=False):
-        own[places] = weight / weights[-1]
-    H = listed.rows.astype(float)
-    across = H / own
-    gain = np.linalg.solve(across @ H.T + np.eye(len(H)), across).T
-    return np.concatenate([np.eye(listed.values) - gain @ H, gain], axis=1)
 
 
 def _precision(levels: Floats) -> Floats:

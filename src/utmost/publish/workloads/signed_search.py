@@ -26,6 +26,7 @@ MOST_CELLS = 5
 """Of more cells that change together, rows are searched group by group."""
 
 Rows = tuple[tuple[int, ...], ...]
+Gram = tuple[tuple[float, ...], ...]
 
 _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, before they spend the level exactly
 _EQUAL, _PLAIN = 1e-9, 1e-4  # fewer rows, and plainer shares, are taken where they cost no more than that
@@ -36,13 +37,16 @@ _TRACE = 1 / 400  # a row with less of the level is tried without
 
 
 @lru_cache(maxsize=256)
-def signed_rows(cells: int, epsilon: float, *, square: bool = False) -> tuple[Rows, tuple[Fraction, ...]]:
+def signed_rows(
+    cells: int, epsilon: float, *, square: bool = False, gram: Gram | None = None
+) -> tuple[Rows, tuple[Fraction, ...]]:
     """Rows for so many cells, and their shares of the level, which they spend exactly.
 
     Args:
         cells: 1 to 5.
         epsilon: of all cells together, for one step of each.
         square: whether there must be as many rows as cells, so that what is read off tells the sums.
+        gram: the weights of what is wanted, M of tr(M X^-1); each cell alike where it is left out.
 
     Raises:
         OutOfRange: for another number of cells.
@@ -55,7 +59,7 @@ def signed_rows(cells: int, epsilon: float, *, square: bool = False) -> tuple[Ro
     """
     if not 1 <= cells <= MOST_CELLS:
         raise OutOfRange(f"signed rows are searched for 1 to {MOST_CELLS} cells", came=cells)
-    pool = _Pool.of(cells)
+    pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
     with one_blas_thread():
         polished = [_polished(pool, chosen, epsilon) for chosen in _ranked(pool, square=square)]
     least = min(variance for variance, _, _ in polished)
@@ -99,17 +103,19 @@ class _Pool:
     Attributes:
         rows: (rows, cells).
         loads: (changes, rows).
+        gram: (cells, cells), the weights of what is wanted.
     """
 
     rows: NDArray[np.int64]
     loads: Floats
+    gram: Floats
 
     @classmethod
-    def of(cls, cells: int) -> "_Pool":
+    def of(cls, cells: int, gram: Floats) -> "_Pool":
         top = 2 if cells <= 3 else 1
         entries = product(range(-top, top + 1), repeat=cells)
         rows = np.array([row for row in entries if any(row) and _first(row) > 0 and gcd(*row) == 1])
-        return cls(rows, _loads(rows))
+        return cls(rows, _loads(rows), gram)
 
     def values(self, sets: NDArray[np.intp]) -> Floats:
         """Of sets of rows, (sets, rows), the mean variance at equal levels in units of that at the whole level."""
@@ -118,7 +124,7 @@ class _Pool:
         charges = self.loads[:, sets].sum(axis=2).max(axis=0)
         full = np.abs(np.linalg.det(X)) > 0.5  # an integer
         values = np.full(len(sets), np.inf)
-        values[full] = np.trace(np.linalg.inv(X[full]), axis1=1, axis2=2) * charges[full] ** 2
+        values[full] = (np.linalg.inv(X[full]) * self.gram).sum(axis=(1, 2)) * charges[full] ** 2
         return values
 
 
@@ -169,35 +175,35 @@ def _polished(pool: _Pool, chosen: Sequence[int], epsilon: float) -> tuple[float
     """The mean variance at the level itself, rows and shares; without rows that are better left out."""
     rows = pool.rows[list(chosen)]
     loads = pool.loads[:, list(chosen)]
-    shares = _descended(rows, loads, epsilon)
+    shares = _descended(rows, loads, epsilon, pool.gram)
     while len(rows) > rows.shape[1] and shares.min() < _TRACE:
         left = np.arange(len(rows)) != shares.argmin()
         if np.linalg.matrix_rank(rows[left]) < rows.shape[1]:
             break
         rows, loads = rows[left], loads[:, left]
-        shares = _descended(rows, loads, epsilon)
+        shares = _descended(rows, loads, epsilon, pool.gram)
     listed = tuple(tuple(map(int, row)) for row in rows)
     rounded = []
     for parts in _PARTS:
         whole = [Fraction(max(1, round(float(share) * parts)), parts) for share in shares]
         spent = charge_of_rows(listed, whole, nonnegative=True)
         exact = tuple(share / spent for share in whole)
-        rounded.append((_error_of(listed, exact, epsilon), exact))
+        rounded.append((_error_of(listed, exact, epsilon, pool.gram), exact))
     least = min(variance for variance, _ in rounded)
     variance, exact = next(pair for pair in rounded if pair[0] <= least * (1 + _PLAIN))
     order = sorted(range(len(listed)), key=lambda at: (-exact[at], listed[at]))
     return variance, tuple(listed[at] for at in order), tuple(exact[at] for at in order)
 
 
-def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float) -> Floats:
+def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Floats) -> Floats:
     """Shares of little error that spend the level, from equal ones: steps in directions drawn by lot, ever shorter."""
     random = np.random.default_rng(0)
     share = np.ones(len(rows))
-    value, width = _errors(rows, loads, share[None], epsilon)[0], _WIDEST
+    value, width = _errors(rows, loads, share[None], epsilon, gram)[0], _WIDEST
     while width > _NARROWEST:
         steps = random.normal(scale=width, size=(_DIRECTIONS, len(rows)))
         tried = share * np.exp(np.concatenate([steps, np.diag(np.full(len(rows), width))]))
-        errors = _errors(rows, loads, tried, epsilon)
+        errors = _errors(rows, loads, tried, epsilon, gram)
         nearest = int(errors.argmin())
         if errors[nearest] < value * (1 - 1e-9):
             share, value = tried[nearest], errors[nearest]
@@ -206,19 +212,20 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float) -> Floats
     return np.asarray(share / (loads @ share).max())
 
 
-def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float) -> Floats:
-    """The mean variances of a cell at shares that are made to spend the level, in units of 2/epsilon^2."""
+def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float, gram: Floats) -> Floats:
+    """The weighted variances at shares that are made to spend the level, in units of 2/epsilon^2."""
     levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
     precisions = 2 * np.sinh(np.minimum(levels, _SILENT) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)
     inverses = np.linalg.inv(np.einsum("bi,ij,ik->bjk", precisions, A, A))
-    return np.asarray(np.trace(inverses, axis1=1, axis2=2) / rows.shape[1])
+    return np.asarray((inverses * gram).sum(axis=(1, 2)))
 
 
-def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float) -> float:
-    """The mean variance of a cell at shares whose charge is 1."""
-    pool = _loads(np.array(rows))
-    return float(_errors(np.array(rows), pool, np.array([[float(share) for share in shares]]), epsilon)[0])
+def _error_of(rows: Rows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
+    """The weighted variance at shares whose charge is 1; the mean over the cells where no weights are given."""
+    A = np.array(rows)
+    weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram
+    return float(_errors(A, _loads(A), np.array([[float(share) for share in shares]]), epsilon, weights)[0])
 
 
 def _loads(rows: NDArray[np.int64]) -> Floats:

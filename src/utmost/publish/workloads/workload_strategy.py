@@ -66,7 +66,8 @@ class Strategy(Shown):
         tuned_at: the level at which the shares were chosen; the same where None.
         together: an axis of two values, of which one individual changes **both atoms of one row and no others** (of
             ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
-            each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`.
+            each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`. Of three to five
+            values, where no atom is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
         rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
             shares are then those of their classes. See `ProductRows`.
 
@@ -105,7 +106,7 @@ class Strategy(Shown):
         _check_shared(domain, unit, together)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         _check_written([share for _, share in read])
-        pair = None if together is None else PairAxis.changed_by(unit, domain, together)
+        pair = None if together is None or rows is not None else PairAxis.changed_by(unit, domain, together)
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
@@ -150,7 +151,7 @@ class Strategy(Shown):
     @property
     def pair(self) -> PairAxis | None:
         """The axis whose sums and differences are measured; None where atoms are."""
-        return None if self.together is None else PairAxis.of(self.domain, self.together)
+        return None if self.together is None or self.rows is not None else PairAxis.of(self.domain, self.together)
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
@@ -291,7 +292,7 @@ class Strategy(Shown):
         is_alone = self.together is not None or self.unit.is_shared
         alone = replace(self.unit, cells=1) if is_alone else self.unit
         why = "tents overlap" if self.rows is None else "listed rows are no family of groups"
-        if self.together is not None:
+        if self.pair is not None:
             why = "the differences of two columns are no family of groups"
         if self.unit.is_shared:
             why = "one individual changes the two parts of a sum together"
@@ -354,7 +355,8 @@ class Strategy(Shown):
         """
         # rounded up, but for a float's error
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
-        gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without differences\n"
+        sums = "differences" if self.pair is not None else "signed sums"
+        gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
         return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
@@ -388,7 +390,7 @@ class Strategy(Shown):
                 alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
             if not is_vast(self.domain):
                 alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
-        stated = (self.level, self.tuned_at, self.together)
+        stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
         }

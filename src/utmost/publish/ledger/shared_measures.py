@@ -1,0 +1,194 @@
+"""Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, level, wrong_kind
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.ledger.book import Book, Page
+from utmost.publish.ledger.budgets import check_budget, spending_with
+from utmost.publish.ledger.promise import promise_of
+from utmost.publish.ledger.promised_noise import Response
+from utmost.publish.ledger.publish_request import PublishRequest
+from utmost.publish.ledger.publishing import already_published, publish_new
+from utmost.publish.ledger.relaxing import Relaxed
+from utmost.publish.ledger.requests import answer_beside, read_request, release_source
+from utmost.publish.ledger.source import Source, commitment
+from utmost.publish.ledger.state import Published
+from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.workloads import SharedLevel
+
+Answers = list[Response | None]
+"""Of each measure what is stored of it, or drawn; None where there is nothing yet."""
+
+
+class PublishingMeasures:
+    """What publishes several measures at one level that they share; `Ledger` does."""
+
+    __slots__ = ()
+
+    _book: Book
+    _randomness: Randomness
+
+    def publish_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        dataset: str,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        independent: bool = False,
+    ) -> dict[str, WorkloadRelease]:
+        """Publish several measures, each by its strategy at its share of one level, in one transaction.
+
+        Each is a release of its own name, to be viewed, relaxed and saved by itself. Nobody sees some of them without
+        the others, whatever is cut off and whenever: their events are written together. Asked for again it gives the
+        same answers; a measure that was published alone before, by the same strategy at the same level, keeps its own.
+
+        Args:
+            tables: by the name of the release, as `count_table` with ``measures`` gives them.
+            shared: the strategies and their shares, by the same names.
+            dataset: whose budget they spend.
+            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+            independent: as for `Ledger.publish`.
+
+        Raises:
+            OutOfRange: for other names than those of the strategies; and all that `Ledger.publish` raises. Then nothing
+                is spent.
+
+        Source: composition; docs/theory/counting.md, "One level for several measures".
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from utmost import Ledger, Workload, count, count_table, share_level, strategy, sum
+        >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
+        >>> measures = {"visits": count(2), "spent": sum("paid", per_atom=20)}
+        >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
+        >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
+        >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+        >>> shared = share_level(plans, epsilon=1)
+        >>> with TemporaryDirectory() as here, Ledger.open(f"{here}/releases.db", create=True) as ledger:
+        ...     strict = ledger.publish_shared(tables, shared, dataset="sales")
+        ...     loose = ledger.relax_shared(tables, shared, epsilon=2)
+        ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
+        {'visits': '1', 'spent': '1'} 2
+        """
+        levels = _levels(tables, shared, epsilon, alpha)
+        requests = list[tuple[PublishRequest, Source]]()
+        call: dict[str, Any] = {"dataset": dataset, "version": None, "request": None, "independent": independent}
+        for name, strategy in shared.strategies.items():
+            stated = promise_of(tables[name], None, {"strategy": strategy})
+            request = PublishRequest.read(name, levels[name], stated, **call)
+            stated.noise.check()
+            rows = stated.rows_of(tables[name])
+            requests.append(read_request(request, rows, lambda look: self._book.read(lambda page: look(page.state))))
+        loosest, _ = max(requests, key=lambda request: request[0].level)
+        loosest.promise.noise.warn(loosest.level)
+
+        def stored(page: Page) -> Answers:
+            return [already_published(page, request, source, None) for request, source in requests]
+
+        def drawn(page: Page) -> Answers:
+            answers = stored(page)
+            new = [request for (request, _), answer in zip(requests, answers, strict=True) if answer is None]
+            # The budget must have room for all of them before anything is drawn.
+            spent = [(request.level, request.promise.part) for request in new]
+            check_budget(page.state, dataset, spending_with(page.state, dataset, spent))
+            return [
+                publish_new(page, request, source, self._randomness, None) if answer is None else answer
+                for (request, source), answer in zip(requests, answers, strict=True)
+            ]
+
+        look = all(request.may_be_stored(self._book.seen) for request, _ in requests)
+        answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
+        return {
+            request.name: answer_beside(
+                source, request.promise.noise, request.level, request.kind, answer, request.promise.part
+            )
+            for (request, source), answer in zip(requests, answers, strict=True)
+            if answer is not None
+        }
+
+    def relax_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+    ) -> dict[str, WorkloadRelease]:
+        """Relax several measures, each to its share of one level, in one transaction: together they cost that level.
+
+        Args:
+            tables: by the name of the release, those that were published.
+            shared: by which they were published, or with other shares.
+            epsilon, alpha: what all together may spend; the level of ``shared`` when left out.
+
+        Raises:
+            OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
+                already; and all that `Ledger.relax` raises. Then nothing is spent.
+        """
+        levels, requests = _levels(tables, shared, epsilon, alpha), list[Relaxed]()
+        for name in shared.strategies:
+            release = _newest(self._book, name)
+            if release.spent > levels[name]:
+                remedy = (
+                    "Pass the shares that it was published by: on the command line the same plans, --weight, --up-to."
+                )
+                required = "a measure must be relaxed to no less than it has spent"
+                raise OutOfRange(required, came=levels[name], where=repr(name), remedy=remedy)
+            source = release_source(release, tables[name])
+            committed = commitment(self._book.key, name, release.version, source)
+            requests.append(Relaxed(release, release.version, levels[name], source, committed))
+        loosest = max(requests, key=lambda relaxed: relaxed.level)
+        loosest.release.noise.warn(loosest.level)
+
+        def stored(page: Page) -> Answers:
+            return [request.stored(page, None) for request in requests]
+
+        def drawn(page: Page) -> Answers:
+            answers = stored(page)
+            pairs = list(zip(requests, answers, strict=True))
+            new = [
+                (page.state.release(request.release.name, request.version), request)
+                for request, answer in pairs
+                if answer is None
+            ]
+            for dataset in {release.dataset for release, _ in new}:
+                own = [(release, request) for release, request in new if release.dataset == dataset]
+                spent = [(max(request.level, release.spent), release.part) for release, request in own]
+                after = spending_with(page.state, dataset, spent, instead=[release for release, _ in own])
+                check_budget(page.state, dataset, after)
+            return [
+                request.made(page, self._randomness, None) if answer is None else answer for request, answer in pairs
+            ]
+
+        look = all(request.may_be_stored for request in requests)
+        answers = self._book.answer(lambda page: _whole(stored(page)), drawn, look=look)
+        about = [(request.release, request.level, request.source) for request in requests]
+        return {
+            release.name: answer_beside(source, release.noise, level_of, release.kind, answer, release.part)
+            for (release, level_of, source), answer in zip(about, answers, strict=True)
+            if answer is not None
+        }
+
+
+def _newest(book: Book, name: str) -> Published:
+    return book.read(lambda page: page.state.release(name, None))
+
+
+def _whole(answers: Answers) -> Answers | None:
+    """The answers where all of them are there."""
+    return None if any(answer is None for answer in answers) else answers
+
+
+def _levels(tables: Any, shared: Any, epsilon: Any, alpha: Any) -> dict[str, Level]:
+    """Of each measure its level, where there is a table for each."""
+    if not isinstance(shared, SharedLevel):
+        raise wrong_kind("shared", "a SharedLevel", shared)
+    if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
+        remedy = f"The strategies are {', '.join(shared.strategies)}."
+        raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
+    return shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))

@@ -1,0 +1,228 @@
+"""What is said of a release in words, once: rows of a label, a value and error bars, which every face shows.
+
+Whoever makes or checks a statement makes `Facts` of it. Terminal, notebook, printed page, pages of the service and the
+registry's entry are renderers: each goes through the rows, or takes a field, and words nothing itself. A fact of all
+releases is a field and a row here, and what says it of each kind of statement.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
+from typing import Any
+
+from utmost.laws.exact import Level
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_text
+
+Bars = tuple[tuple[Fraction, int | float], ...]
+"""Confidence, and the distance that a released value lies within with that confidence."""
+
+PROTECTED = "Whom it protects, and at which level"
+NOISE = "Noise and error bars"
+HANDLED = "What is public, and what was done to the numbers"
+TRUST = "Taken on trust"
+SECTIONS = (PROTECTED, NOISE, HANDLED, TRUST)
+"""Under which title a fact stands on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of a release.
+
+    Attributes:
+        label: what it is about.
+        value: what is so.
+        bars: of noise, how surely a released value is how near to the true one.
+        section: one of `SECTIONS`.
+        is_first: whether a screen shows it, which has room for a few.
+    """
+
+    label: str
+    value: str
+    bars: Bars = ()
+    section: str = PROTECTED
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNoise:
+    """One kind of noise in a release.
+
+    Attributes:
+        name: what it was added to, in a word or two.
+        of: the same in full: columns, or sums.
+        law: the law that was drawn.
+        level: of one of these cells, in words.
+        bars: its error bars.
+        within: how an error bar is said; its number stands in place of {}.
+    """
+
+    name: str
+    of: str
+    law: str
+    level: str
+    bars: Bars
+    within: str = "± {}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Facts(Shown):
+    """What a statement says, in words.
+
+    Attributes:
+        statement: that says it.
+        level: what is spent: of a ledger's answer, by all answers of the release put together.
+        own_level: of this release by itself.
+        line: the promise in one line.
+        variant: "Pure DP"; "Custom" where the promise is for a distance.
+        per: the distance that the level is for, where it is for one.
+        released: what is published with noise.
+        unit: whom the promise protects.
+        neighbours: which data sets are alike, and what may differ between them.
+        noises: the noise, of each kind.
+        why: the theorem for which the noise was chosen.
+        public: what is published without noise.
+        unprotected: what the promise does not cover.
+        before: what is done to the data before the noise.
+        after: what is done to noisy values before they are published, and what is computed of them.
+        composition: how the level is divided, and how releases add up.
+        on_trust: what no check can show.
+        delta: the chance that the bound of epsilon does not cover; None where there is none.
+        domain: of which data sets it speaks, where the statement's own fields do not say it.
+        mechanism: how it was drawn, where there is no noise with error bars.
+    """
+
+    _shown = ("released", "level", "unit")
+
+    statement: Mapping[str, Any]
+    level: Level
+    own_level: Level
+    line: str
+    variant: str
+    per: str | None
+    released: str
+    unit: str
+    neighbours: str
+    noises: tuple[StatedNoise, ...]
+    why: str
+    public: str
+    unprotected: str
+    before: str
+    after: str
+    composition: str
+    on_trust: tuple[str, ...]
+    delta: Fraction | None = None
+    domain: str = ""
+    mechanism: str = ""
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The levels at which a ledger has answered; empty for a release that no ledger keeps."""
+        return tuple(self.statement.get("levels", ()))
+
+    @property
+    def guarantee(self) -> str:
+        """The whole of the promise."""
+        return str(self.statement["guarantee"])
+
+    @property
+    def drawn(self) -> str:
+        """What was drawn, in words."""
+        return self.mechanism or "; ".join(dict.fromkeys(noise.law for noise in self.noises))
+
+    @property
+    def rows(self) -> tuple[Fact, ...]:
+        """Every fact, in the order in which they are read."""
+        return tuple(self._rows())
+
+    @property
+    def first(self) -> tuple[Fact, ...]:
+        """The facts that a screen has room for."""
+        return tuple(fact for fact in self._rows() if fact.is_first)
+
+    def of_section(self, section: str) -> tuple[Fact, ...]:
+        """The facts that stand under one title."""
+        return tuple(fact for fact in self._rows() if fact.section == section)
+
+    def _rows(self) -> Iterator[Fact]:
+        statement = self.statement
+        if "name" in statement:
+            named = f"{statement['name']}, version {statement.get('data_version', 1)}"
+            yield Fact("release", named, is_first=True)
+        yield Fact("released", self.released, is_first=True)
+        yield Fact("protects", self.unit, is_first=True)
+        yield Fact("alike are", self.neighbours)
+        yield Fact("variant", self._variant)
+        yield Fact("level", self._at, is_first=True)
+        if self.delta is not None:
+            yield Fact("delta", f"{self.delta}, what the bound of epsilon does not cover", is_first=True)
+        if self.answered:
+            yield Fact("answered at", f"epsilon = {', '.join(self.answered)}", is_first=True)
+            cost = f"epsilon = {level_text(self.level)}{self.each}, whatever answers are put together"
+            yield Fact("together", cost, is_first=True)
+        yield Fact("how it adds up", self.composition)
+        yield Fact("noise" if self.noises else "how it was drawn", self.drawn, section=NOISE, is_first=True)
+        for noise in self.noises:
+            yield Fact(noise.of, f"{noise.law}, at {noise.level}", noise.bars, NOISE)
+        if self.noises:
+            yield Fact("error bars" if len(self.noises) > 1 else "error bar", self._bars, section=NOISE, is_first=True)
+        yield Fact("without noise", self.public, section=HANDLED, is_first=True)
+        yield Fact("not covered", self.unprotected, section=HANDLED)
+        yield Fact("before the noise", self.before, section=HANDLED)
+        yield Fact("after the noise", self.after, section=HANDLED)
+        yield Fact("why this noise", self.why, section=HANDLED, is_first=True)
+        for line in self.on_trust:
+            yield Fact("", line, section=TRUST)
+
+    @property
+    def _variant(self) -> str:
+        if self.per is not None:
+            return "metric privacy (geo-indistinguishability)"
+        return f"{'pure' if self.delta is None else 'approximate'} differential privacy"
+
+    @property
+    def each(self) -> str:
+        """For which distance the level is, where it is for one."""
+        measured = "Euclidean distance" if "distance" in self.statement else "distance"
+        return "" if self.per is None else f" for each {self.per} of {measured}"
+
+    @property
+    def _at(self) -> str:
+        if self.per is not None:
+            return f"epsilon = {level_text(self.own_level)}{self.each}"
+        cell = self.statement.get("per_cell")
+        shared = "" if cell is None else f", epsilon = {cell['epsilon']} for each cell"
+        return f"epsilon = {level_text(self.own_level)} in all{shared}"
+
+    @property
+    def _bars(self) -> str:
+        """The error bars at the statement's own confidence, or at 95 %."""
+        sure = Fraction(self.statement.get("confidence_exactly", "19/20"))
+        bars = [(noise, dict(noise.bars).get(sure)) for noise in self.noises]
+        many = len(self.noises) > 1
+        shown = [
+            (f"{noise.name} " if many else "") + noise.within.format(short_bar(bar))
+            for noise, bar in bars[:MOST_BARS]
+            if bar is not None
+        ]
+        more = f" and {len(bars) - MOST_BARS} more" if len(bars) > MOST_BARS else ""
+        return f"{', '.join(shown)}{more}, at {float(100 * sure):g} % confidence"
+
+
+MOST_BARS = 24
+"""Of so many kinds of noise the error bars are shown in one row."""
+
+
+def short_bar(radius: int | float) -> str:
+    """A radius to six digits, rounded up.
+
+    >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678)
+    ('3', '950.188', '12345678')
+    """
+    if isinstance(radius, int) or float(radius).is_integer():
+        return str(int(radius))
+    return f"{_SIX_UP.create_decimal_from_float(radius):g}"
+
+
+_SIX_UP = Context(prec=6, rounding=ROUND_CEILING)

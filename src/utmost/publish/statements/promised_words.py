@@ -1,0 +1,109 @@
+"""What any kind of noise states, read back and computed again: a noise of one's own needs no reader of its own."""
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from utmost.errors import Unsupported
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import level_name, stated_level
+from utmost.laws.noise.law import read_confidence
+from utmost.publish.ledger.noise_kinds import noise_of_facts
+from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
+from utmost.publish.releases.statement_kinds import PROMISED_KIND
+from utmost.publish.releases.table import rows_origin
+from utmost.publish.releases.table_statements import promise_line
+from utmost.publish.statements.codec import check_header, differing
+from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
+from utmost.publish.statements.statement_check import (
+    ON_TRUST,
+    check_table,
+    digest_of,
+    does_not_follow,
+    names_of,
+    promise_that_holds,
+    stated_field,
+    stated_in_ledger,
+    stated_rows,
+)
+
+
+def stated_promise(statement: Mapping[str, Any]) -> tuple[Noise, Level, Fraction]:
+    """The noise of a statement, its level and the confidence of its bars, once all of it was made again.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the others.
+        Unsupported: for a format that is not known, and a kind of noise that nobody has entered here.
+    """
+    check_header(statement, PROMISED_KIND, 1, "a statement")
+    promise = stated_field(statement, "promise", dict)
+    with promise_that_holds(Unsupported):
+        noise, at = noise_of_facts(promise), stated_level(statement)
+        sure = read_confidence(stated_field(statement, "confidence_exactly", str))
+        origin = "declared" if noise.names_rows else rows_origin(stated_field(statement, "rows_from", str))
+        parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
+        if noise.released(tuple(parts[0])) != tuple(parts[0]):
+            raise does_not_follow("released")
+        expected = noise.statement(at, sure, *parts, rows_from=origin, digest=digest_of(statement))
+        if "name" in statement:
+            expected |= stated_in_ledger(statement, at)
+    expected["utmost"] = stated_field(statement, "utmost", str)
+    for name in differing(statement, json.loads(json.dumps(expected))):
+        raise does_not_follow(name)
+    return noise, at, sure
+
+
+def promised_in_words(statement: Mapping[str, Any]) -> Facts:
+    """What a noise says of itself, in words."""
+    noise, at, stated = stated_promise(statement)
+    total, (adds, makes) = in_ledger(statement, at)
+    sures = sorted({*CONFIDENCES, stated})
+    bars = {sure: noise.named_bars(at, sure, MOST_BARS) for sure in sures}
+    noises = tuple(
+        StatedNoise(name, name, noise.drawn(at), level_name(at), _bars(bars, place))
+        for place, (name, _) in enumerate(bars[stated])
+    )
+    released = ", ".join(statement["released"])
+    rows = f"{released} ({statement['rows']} named)" if noise.names_rows else released_rows(statement)
+    public = {
+        "public": f"nothing: which rows there are ({statement['rows']} here) is what is released",
+        "unprotected": "none" if noise.delta is None else f"with a chance of at most {noise.delta} more is told",
+    }
+    return Facts(
+        statement=statement,
+        level=total,
+        own_level=at,
+        line=promise_line(at, noise.unit.neighbours),
+        variant="Pure DP" if noise.delta is None else "Approximate DP",
+        per=None,
+        released=rows,
+        unit=noise.whom,
+        neighbours=f"data sets that differ by one individual under {noise.relation}",
+        noises=noises,
+        why=noise.theorem,
+        **(public if noise.names_rows else what_is_public(statement)),
+        before="none",
+        after=makes or "none",
+        composition=adds or "the level adds to those of every other release of the same individuals",
+        on_trust=ON_TRUST,
+        delta=noise.delta,
+        domain=f"Tables of {noise.subject}.",
+    )
+
+
+def _bars(bars: Mapping[Fraction, tuple[tuple[str, int | float], ...]], place: int) -> Bars:
+    return tuple((sure, named[place][1]) for sure, named in bars.items())
+
+
+def check_promised(statement: Mapping[str, Any], table: Any) -> Noise:
+    """Check that a table has the columns, rows and error bars of a statement that has been checked.
+
+    Raises:
+        BadTable: where it has others.
+    """
+    noise, at, sure = stated_promise(statement)
+    bars = {name: bar for name, (_, bar) in noise.column_bars(at, statement["released"], sure).items()}
+    check_table(statement, table, bars, statement["public"], digested=False)
+    return noise

@@ -1,0 +1,182 @@
+"""Several measures in one transaction of a ledger: all or none, at their shares, whatever is cut off."""
+
+import warnings
+from functools import partial
+
+import pytest
+
+import utmost as ut
+from utmost.errors import AlreadyPublished, BudgetExceeded, DataChanged, OutOfRange
+from utmost.publish.ledger import shared_measures
+from utmost.publish.ledger.book import Page
+from utmost.publish.statements.codec import write
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.workload_files import check_workload
+from utmost.publish.tables.atomic import write_together
+
+KEY = bytes(range(32))
+SALES = {
+    "user": [f"u{row % 9}" for row in range(60)],
+    "shop": ["AB"[row % 2] for row in range(60)],
+    "paid": [*range(60)],
+}
+DOMAIN = ut.Domain(shop=["A", "B"])
+MEASURES = {
+    "visits": ut.count(2),
+    "spent": ut.sum("paid", per_atom=40),
+    "often": ut.count(in_all=3),
+}
+
+
+def counted(events=SALES):
+    return ut.count_table(events, person="user", domain=DOMAIN, at_most=2, key=KEY, measures=MEASURES)
+
+
+def shared_of(tables, epsilon=1):
+    wanted = {name: ut.Workload(table.domain, {"shop": 1, "": 1}) for name, table in tables.items()}
+    plans = {name: ut.strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
+    return ut.share_level(plans, epsilon=epsilon, weights={"visits": 2})
+
+
+@pytest.fixture
+def tables():
+    return counted()
+
+
+@pytest.fixture
+def shared(tables):
+    return shared_of(tables)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "releases.db"
+
+
+def test_all_are_published_relaxed_viewed_and_checked_at_their_shares(place, tables, shared):
+    with ut.Ledger.open(place, create=True) as ledger:
+        strict = ledger.publish_shared(tables, shared, dataset="sales")
+        assert {name: release.spent for name, release in strict.items()} == shared.levels(ut.level(1))
+        assert ledger.spent(dataset="sales").epsilon == 1
+        loose = ledger.relax_shared(tables, shared, epsilon=2)
+        assert ledger.spent(dataset="sales").epsilon == 2
+        again = ledger.publish_shared(tables, shared, dataset="sales")
+        for name, release in strict.items():
+            assert again[name].statement == release.statement
+            check_workload(release.facts())
+            check_workload(loose[name].facts())
+            assert ledger.view(name, epsilon=release.spent).statement == release.statement
+        twice = ledger.relax_shared(tables, shared, epsilon=2)
+        assert {name: release.statement for name, release in twice.items()} == {
+            name: release.statement for name, release in loose.items()
+        }
+        kinds = [event.kind for event in ledger.history()]
+        assert kinds.count("published") == kinds.count("answered") == 3
+        assert ledger.verify().events == len(kinds)
+    with ut.Ledger.open(place) as ledger:
+        assert ledger.view("spent", epsilon=loose["spent"].spent).statement == loose["spent"].statement
+
+
+def test_one_transaction_writes_them_all(place, tables, shared, monkeypatch):
+    """A reader beside it sees no release, or all three: their events are given to the store at once."""
+    with ut.Ledger.open(place, create=True) as ledger, ut.Ledger.open(place) as reader:
+        seen, write_down = [], Page.write_down
+
+        def watched(page):
+            seen.append((len(page.appended), len(reader.releases)))
+            write_down(page)
+
+        monkeypatch.setattr(Page, "write_down", watched)
+        ledger.publish_shared(tables, shared, dataset="sales")
+        assert seen == [(3, 0)]
+        assert len(reader.releases) == 3
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_whatever_fails_before_the_last_is_drawn_leaves_nothing(place, tables, shared, cut, monkeypatch):
+    with ut.Ledger.open(place, create=True) as ledger:
+        draw, calls = shared_measures.publish_new, []
+
+        def failing(*words):
+            calls.append(words)
+            if len(calls) == cut:
+                raise MemoryError("cut off")
+            return draw(*words)
+
+        monkeypatch.setattr(shared_measures, "publish_new", failing)
+        with pytest.raises(MemoryError):
+            ledger.publish_shared(tables, shared, dataset="sales")
+        assert (ledger.releases, ledger.spent(dataset="sales")) == ((), None)
+        monkeypatch.setattr(shared_measures, "publish_new", draw)
+        assert set(ledger.publish_shared(tables, shared, dataset="sales")) == set(tables)
+
+
+def test_the_budget_has_room_for_all_or_nothing_is_drawn(place, tables, shared, monkeypatch):
+    with ut.Ledger.open(place, create=True) as ledger, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ledger.budget("sales", "9/10")
+        monkeypatch.setattr(shared_measures, "publish_new", None)
+        with pytest.raises(BudgetExceeded):
+            ledger.publish_shared(tables, shared, dataset="sales")
+        monkeypatch.undo()
+        ledger.budget("sales", 1)
+        ledger.publish_shared(tables, shared, dataset="sales")
+        with pytest.raises(BudgetExceeded):
+            ledger.relax_shared(tables, shared, epsilon="11/10")
+        assert ledger.spent(dataset="sales").epsilon == 1
+
+
+def test_what_was_published_alone_keeps_its_answer(place, tables, shared):
+    with ut.Ledger.open(place, create=True) as ledger:
+        own = shared.levels(ut.level(1))["visits"]
+        alone = ledger.publish(
+            "visits", tables["visits"], strategy=shared.strategies["visits"], epsilon=own, dataset="sales"
+        )
+        together = ledger.publish_shared(tables, shared, dataset="sales")
+        assert together["visits"].statement == alone.statement
+        assert ledger.spent(dataset="sales").epsilon == 1
+
+
+def test_what_is_refused_spends_nothing(place, tables, shared):
+    with ut.Ledger.open(place, create=True) as ledger:
+        with pytest.raises(OutOfRange, match="table for each strategy"):
+            ledger.publish_shared({"visits": tables["visits"]}, shared, dataset="sales")
+        ledger.publish_shared(tables, shared, dataset="sales")
+        others = counted({**SALES, "paid": [5] * 60})
+        with pytest.raises(DataChanged):
+            ledger.relax_shared(others, shared, epsilon=2)
+        with pytest.raises(DataChanged):
+            ledger.publish_shared(others, shared, dataset="sales")
+        with pytest.raises(AlreadyPublished):
+            ledger.publish_shared(tables, shared, dataset="sales", epsilon=2)
+        assert ledger.spent(dataset="sales").epsilon == 1
+        assert len(list(ledger.history())) == 4
+
+
+def test_shares_by_which_a_measure_has_spent_more_are_refused(place, tables, shared):
+    with ut.Ledger.open(place, create=True) as ledger:
+        ledger.publish_shared(tables, shared, dataset="sales")
+        others = ut.workloads.SharedLevel(
+            shared.strategies, {"visits": "1/10", "spent": "1/10", "often": "4/5"}, shared.level
+        )
+        with pytest.raises(OutOfRange, match="no less than it has spent"):
+            ledger.relax_shared(tables, others, epsilon=2)
+
+
+def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, table in tables.items():
+        write_together({tmp_path / f"counted-{name}.json": partial(write, COUNTED_FORM.document(table))})
+        assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
+    plans = [f"{name}.json" for name in tables]
+    kept = ["--up-to", 2, "--ledger", "releases.db"]
+    words = ["--epsilon", 1, "--publish", "counted.json", *kept, "--dataset", "sales", "--create"]
+    assert "published; utmost view --ledger releases.db --name spent" in " ".join(
+        run("share", *plans, *words)[1].split()
+    )
+    assert run("share", *plans, "--epsilon", 2, "--relax", "counted.json", *kept)[0] == 0
+    with ut.Ledger.open("releases.db") as ledger:
+        assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (2, 3)
+    assert "no less than it has spent" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
+    assert run("share", *plans, "--epsilon", 1, "--publish", "counted.json")[0] != 0
+    assert run("share", *plans, "--epsilon", 1, "--ledger", "releases.db")[0] != 0

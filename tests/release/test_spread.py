@@ -1,0 +1,137 @@
+"""Variance, spread and cumulative sums of an ordered axis: against hand, coverage over releases, what is not said."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange
+from utmost.laws.noise.ratio_bars import RatioBar
+from utmost.laws.privacy import Unit
+from utmost.publish.releases.spread import deviation_bar, variance_bar
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy
+
+AGE = bins([0, 10, 20, 30, 50])
+DOMAIN = Domain(age=AGE, sex=["men", "women"])
+POINTS = [Fraction("4.5"), Fraction("14.5"), Fraction("24.5"), Fraction("39.5")]
+
+
+def released(atoms, epsilon=1, domain=DOMAIN, shares=None):
+    return ut.release_workload(np.array(atoms), Strategy(domain, Unit(1, 1), shares or {"age sex": 1}), epsilon=epsilon)
+
+
+def by_hand(counts, points=POINTS):
+    total = sum(counts)
+    mean = sum(c * x for c, x in zip(counts, points, strict=True)) / total
+    return sum(c * (x - mean) ** 2 for c, x in zip(counts, points, strict=True)) / total
+
+
+def test_without_noise_the_interval_closes_on_the_variance():
+    """At epsilon 60 no cell is off; what is left of the interval is a hair."""
+    with pytest.warns(ut.errors.LittleProtection):
+        release = released([[31, 20], [44, 9], [27, 30], [11, 2]], 60)
+    for where, counts in (({}, [51, 53, 57, 13]), ({"sex": "men"}, [31, 44, 27, 11])):
+        bar, true = release.variance("age", where=where), float(by_hand(counts))
+        assert bar.lower <= true <= bar.upper
+        assert bar.upper - bar.lower < 0.001
+        assert bar.estimate == pytest.approx(true, rel=1e-9)
+        assert deviation_bar(bar).estimate == pytest.approx(true**0.5, rel=1e-9)
+
+
+def test_every_interval_of_exact_ratios_holds_the_variance_wherever_the_mean_lies():
+    """With sets of the means of any width about the truth: the argument alone, over many counts."""
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        counts = [int(c) for c in random.integers(0, 20, 4)]
+        if not sum(counts):
+            continue
+        slack = Fraction(int(random.integers(0, 60)), 7)
+        shift = Fraction(int(random.integers(-9, 10)), 9)
+
+        def mean_of(points, sure, counts=counts, slack=slack, shift=shift):
+            assert sure == Fraction(39, 40)  # two sets share what may be missed
+            true = sum(c * x for c, x in zip(counts, points, strict=True)) / Fraction(sum(counts))
+            low, high = true + slack * (shift - 1), true + slack * (shift + 1)
+            return RatioBar(float(true + slack * shift), float(low) - 1e-9, float(high) + 1e-9, Fraction(39, 40))
+
+        bar = variance_bar(POINTS, Fraction(19, 20), mean_of)
+        assert bar.lower <= by_hand(counts) <= bar.upper
+        assert bar.confidence == Fraction(19, 20)
+
+
+def missed(counts, epsilon, releases, confidence="0.5"):
+    """Of so many releases, how many intervals miss the variance."""
+    domain, miss = Domain(age=AGE), 0
+    for _ in range(releases):
+        bar = released(counts, epsilon, domain, {"age": 1}).variance("age", confidence=confidence)
+        miss += not bar.lower <= by_hand(counts) <= bar.upper
+    return miss
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("counts", [[9, 3, 8, 1], [0, 5, 0, 0], [400, 300, 200, 100], [1, 0, 0, 1]])
+def test_intervals_miss_no_more_often_than_they_say(counts):
+    assert missed(counts, 1, 300, "0.8") <= 60 + 4 * 48**0.5
+
+
+def test_how_wide_beside_the_law_of_the_estimate():
+    """Of thousands of people the interval is no wider than three times what the noise of the estimate would give."""
+    counts = [3100, 4400, 2700, 1100]
+    bar = released(counts, 1, Domain(age=AGE), {"age": 1}).variance("age")
+    true, total = by_hand(counts), sum(counts)
+    mean = sum(c * x for c, x in zip(counts, POINTS, strict=True)) / total
+    deviation = (sum(float((x - mean) ** 2 - true) ** 2 for x in POINTS) * 1.8413) ** 0.5 / total
+    assert bar.upper - bar.lower < 3 * 2 * 2 * deviation
+
+
+def test_what_cannot_be_said():
+    release = released([[1, 0], [0, 0], [0, 1], [0, 0]], "1/10")
+    assert not release.variance("age").determined
+    assert str(release.spread("age")) == "not determined"
+    with pytest.raises(OutOfRange, match="no midpoint"):
+        released([5, 6], domain=Domain(age=bins([0, 10, None])), shares={"age": 1}).variance("age")
+    words = {"values": "paid", "per_atom": 9}
+    spent = ut.count_table({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
+    sums = ut.release_workload(spent, Strategy(spent.domain, spent.unit, {"age": 1}), epsilon=1)
+    with pytest.raises(OutOfRange, match="over individuals that are counted"):
+        sums.variance("age")
+    point = RatioBar(0.0, 0.0, 0.0, Fraction(19, 20))
+    assert deviation_bar(point) == point
+    one = released([[40, 40]], domain=Domain(age=bins([0, 10]), sex=["men", "women"]))
+    assert (one.variance("age").lower, one.variance("age").upper) == (0, 0)
+
+
+def test_cumulative_sums_are_the_totals_up_to_each_bin():
+    months = ut.workloads.periods("2024", "2025", every="month", missing="not stated")
+    domain = Domain(month=months, sex=["men", "women"])
+    atoms = np.arange(26).reshape(13, 2) * 9
+    plan = strategy(Workload.prefixes(domain, "month", by="sex"), Unit(1, 1), epsilon=1)
+    release = ut.release_workload(atoms, plan, epsilon=1)
+    table = release.cumulative("month", where={"sex": "men"})
+    assert list(table) == ["month", "estimate", "radius"]
+    assert len(table["month"]) == 12
+    for place, label in enumerate(table["month"].tolist()):
+        total = release.total({"month": list(months.labels[0][: place + 1]), "sex": "men"})
+        assert table["estimate"][place] == pytest.approx(total.value, abs=1)
+        assert table["radius"][place] == pytest.approx(total.radius, abs=1), label
+    wider = release.cumulative("month", where={"sex": "men"}, together=True)
+    assert all(b >= a for a, b in zip(table["radius"], wider["radius"], strict=True))
+    assert wider["radius"].sum() > table["radius"].sum()
+    with pytest.raises(OutOfRange, match="axis of bins"):
+        release.cumulative("sex")
+    halves = release.cumulative("month/quarter")["month/quarter"].tolist()
+    assert len(halves) == 4
+    assert all(a < b for a, b in pairwise(halves))
+    named = Domain(estimate=bins(4))
+    with pytest.raises(OutOfRange, match="name of a column"):
+        released([1, 2, 3, 4], domain=named, shares={"estimate": 1}).cumulative("estimate")
+
+
+def test_cumulative_sums_miss_no_more_often_than_they_say():
+    domain, counts, miss = Domain(age=AGE), np.array([9, 3, 8, 1]), 0
+    for _ in range(200):
+        table = released(counts, 1, domain, {"age": 1}).cumulative("age", together=True, confidence="0.8")
+        miss += (np.abs(table["estimate"] - counts.cumsum()) > table["radius"]).any()
+    assert miss <= 40 + 4 * 32**0.5

@@ -1,0 +1,98 @@
+"""One table of events through every door: each reader and engine, each kind of axis, each measure, to the byte."""
+
+import gzip
+import json
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+import utmost as ut
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.workloads import bins, hierarchy, periods
+
+KEY = bytes(range(32))
+ROWS = 120
+EVENTS = {
+    "user": [f"person {(row * row) % 17}" for row in range(ROWS)],
+    "kind": [None if row % 13 == 5 else "ABCé"[row % 4] for row in range(ROWS)],
+    "member": [row % 3 == 0 for row in range(ROWS)],
+    "age": [None if row % 11 == 7 else (row * 7) % 90 for row in range(ROWS)],
+    "day": [None if row % 17 == 9 else date(2023 + row % 2, 1 + row % 12, 1 + row % 28) for row in range(ROWS)],
+    "paid": [Decimal((row * 37) % 101 - 20) / 4 for row in range(ROWS)],
+    "item": [f"i{row % 6}" for row in range(ROWS)],
+}
+AXES = {
+    "labels": {"kind": ut.workloads.plain(["A", "B"], other="else", missing="none")},
+    "nested": {"kind": hierarchy({"N": ["A", "B"], "S": ["C"]}, names=["part", "kind"])},
+    "truth": {"member": [False, True]},
+    "open ends": {"age": bins([0, 15, 65, None], missing="not stated")},
+    "of one width": {"age": bins(10, 70, width=20, below="under 10", above="70 or more")},
+    **{
+        f"by {every}": {"day": periods("2023", "2025", every=every, missing="no date")}
+        for every in ("month", "quarter", "year")
+    },
+    "by day": {"day": periods("2023-06-01", "2024-02-01", every="day", other="other days")},
+    "by week": {"day": periods("2022-12-26", "2025-01-06", every="week")},
+    "listed": {
+        "key": ut.workloads.listed([("A", "i0"), ("B", "i1"), ("B", "i5"), ("C", "i2")], names=["kind", "item"])
+    },
+    "crossed": {"member": [False, True], "day": periods("2023", "2025", every="year"), "age": bins([0, 30, None])},
+}
+MEASURES = {
+    "persons": ut.count,
+    "events": ut.count(3),
+    "in all": ut.count(in_all=4),
+    "paid": ut.sum("paid", step="0.5", each=(-2, 10), per_atom=(-3, 20)),
+    "both": ut.sum("paid", step="0.25", each=(0, 10), most_events=2, in_all=3),
+    "bought": ut.distinct("age", of=bins(0, 90, width=30), at_most=2),
+}
+
+
+def written(events, domain):
+    """Every table of a counting, as its file has it."""
+    measures = {name: of for name, of in MEASURES.items() if name != "bought" or "age" not in domain.columns}
+    tables = ut.count_table(events, person="user", domain=domain, at_most=3, key=KEY, measures=measures)
+    return {name: json.dumps(COUNTED_FORM.document(table), sort_keys=True) for name, table in tables.items()}
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory):
+    """The same events in every form that is read."""
+    pa, pandas, polars = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars"))
+    duckdb, parquet, csv, feather = (
+        pytest.importorskip(name) for name in ("duckdb", "pyarrow.parquet", "pyarrow.csv", "pyarrow.feather")
+    )
+    folder, arrow = tmp_path_factory.mktemp("doors"), pa.table(EVENTS)
+    parquet.write_table(arrow, folder / "events.parquet", row_group_size=31)
+    csv.write_csv(arrow, folder / "events.csv", csv.WriteOptions(quoting_style="needed"))
+    feather.write_feather(arrow, folder / "events.feather")
+    (folder / "events.csv.gz").write_bytes(gzip.compress((folder / "events.csv").read_bytes()))
+    rows = [dict(zip(EVENTS, row, strict=True)) for row in zip(*EVENTS.values(), strict=True)]
+    lines = (json.dumps(row, default=lambda cell: str(cell) if isinstance(cell, date) else float(cell)) for row in rows)
+    (folder / "events.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "parts").mkdir()
+    for at in range(3):
+        parquet.write_table(arrow.slice(at * 40, 40), folder / "parts" / f"{at}.parquet")
+    con = duckdb.connect()
+    con.register("events", arrow)
+    yield {
+        "Arrow": arrow,
+        "pandas": pandas.DataFrame(EVENTS),
+        "pandas of Arrow": arrow.to_pandas(types_mapper=pandas.ArrowDtype),
+        "Polars": polars.DataFrame(arrow),
+        "Polars, lazy": polars.DataFrame(arrow).lazy(),
+        "DuckDB": con.sql("SELECT * FROM events"),
+        "backwards": {name: cells[::-1] for name, cells in EVENTS.items()},
+        **{path.name: path for path in sorted(folder.iterdir())},
+    }
+    con.close()
+
+
+@pytest.mark.parametrize("kind", AXES)
+def test_every_door_gives_the_same_files(kind, doors):
+    domain = ut.Domain(AXES[kind])
+    expected = written(EVENTS, domain)
+    assert sum(sum(json.loads(text)["atoms"]) != 0 for text in expected.values()) >= 5
+    for door, events in doors.items():
+        assert written(events, domain) == expected, door

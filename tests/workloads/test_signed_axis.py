@@ -1,0 +1,222 @@
+"""Signed rows along an axis of which one individual changes whole rows: charge, estimates, plans, releases, proofs."""
+
+import copy
+import json
+import pickle
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import OutOfRange, Unsupported, WrongKind
+from utmost.laws.exact import level
+from utmost.laws.privacy import Unit
+from utmost.publish.workloads import Domain, Strategy, Workload, strategy
+from utmost.publish.workloads.product_reconstruction import ProductReconstruction
+from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+from utmost.publish.workloads.signed_axis import SignedAxis
+from utmost.publish.workloads.whole_rows import WholeRows
+
+THREE = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
+DOMAIN = Domain(region=["N", "S"], quarter=["q1", "q2", "q3"])
+COUNTS = Unit(1, 3, nonnegative=True)
+
+
+def planned(domain=DOMAIN, unit=COUNTS, wanted=None, **how):
+    workload = Workload(domain, wanted or {"region quarter": 1, "region": 1, "": 1})
+    return strategy(workload, unit, epsilon=1, together="quarter", **how)
+
+
+@pytest.mark.parametrize("unit", [COUNTS, Unit(1, 6, nonnegative=True), Unit(2, 3, "change-one", nonnegative=True)])
+def test_the_charge_is_the_largest_over_all_neighbours(unit):
+    """Every record of 0 to s in the cells of so many rows, every replacement, in rationals; all products of rows."""
+    chosen = planned(unit=unit, noise="signed")
+    s, rows = int(unit.sensitivity), unit.cells // 3
+    records = [
+        np.array(cells).reshape(2, 3)
+        for cells in product(range(s + 1), repeat=6)
+        if sum(any(cells[3 * row : 3 * row + 3]) for row in range(2)) <= rows
+    ]
+    levels = {family: share / unit.charged / s for family, share in chosen.shares.items()}
+
+    def spent(change):
+        return sum(levels[family] * abs(sums).sum() for family, sums in chosen.sums(change).items())
+
+    if unit.neighbours == "add-remove":
+        largest = max(spent(record) for record in records)
+    else:
+        corners = [record for record in records if set(record.ravel().tolist()) <= {0, s}]
+        largest = max(spent(after - before) for after in corners for before in corners)
+    assert largest == chosen.charge == 1
+
+
+def test_the_joint_law_keeps_its_level_in_rationals():
+    """One row of three cells: the product of the laws, at the response that tells most."""
+    domain = Domain(quarter=["q1", "q2", "q3"])
+    rows = ProductRows(domain, (THREE,))
+    chosen = Strategy(domain, COUNTS, rows.shares, together="quarter", rows=rows)
+    laws = {family: of.scaled(1) for family, of in chosen.levels(level(15)).items()}
+    ratio = max(
+        sum(laws[family].epsilon * abs(sums).sum() for family, sums in chosen.sums(np.array(change)).items())
+        for change in product((0, 1), repeat=3)
+    )
+    assert ratio == 15
+
+
+def test_estimates_are_unbiased_exactly():
+    """Of noiseless sums every estimate is the truth, for square rows and others, whatever the weights."""
+    five = SignedAxis([[0, 1, -1, -1], [1, -1, -1, 0], [1, -1, 1, -1], [1, 0, -1, 1], [1, 1, 0, -1]], ["1/4"] * 5)
+    uneven = SignedAxis([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, -1, 1]], ["5/17", "4/17", "5/17", "3/17"])
+    beside = AxisRows(0, np.array([[1, 1]]), 3)
+    random = np.random.default_rng(2)
+    for listed in (THREE, five, uneven):
+        domain = Domain(region=["N", "S"], quarter=range(listed.values))
+        rows = ProductRows(domain, (beside, listed))
+        atoms = random.integers(0, 50, domain.shape)
+        weights = {family: int(random.integers(1, 1 << 40)) for family in rows.shares}
+        reconstruction = ProductReconstruction(rows, weights)
+        sums = rows.sums(atoms, list(rows.shares))
+        for family in domain.families():
+            estimates, divisor = reconstruction.estimates(sums, family)
+            assert (estimates == divisor * domain.sums(atoms, family).astype(object)).all()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "epsilon", "value", "times"),
+    [
+        ({"quarter": 1}, 1, 6.4397, 2.769),
+        ({"quarter": 1}, "1/10", 657.55, 2.737),
+    ],
+)
+def test_three_columns_have_the_variance_of_signed_sums(wanted, epsilon, value, times):
+    """The table of docs/theory/cells-together.md, by a plan; and how many times the error without."""
+    domain = Domain(quarter=["q1", "q2", "q3"])
+    chosen = strategy(Workload(domain, wanted), COUNTS, epsilon=epsilon, together="quarter")
+    assert chosen.value == pytest.approx(value, rel=1e-3)
+    assert chosen.independent_times == pytest.approx(times, rel=1e-3)
+    assert chosen.lower_bounds.within(chosen.value)
+    assert "without signed sums" in chosen.summary()
+
+
+def test_rows_are_searched_for_what_is_wanted():
+    """Where the total over the columns is wanted above all, it is measured."""
+    domain = Domain(quarter=["q1", "q2", "q3"])
+    wanted = Workload(domain, {"quarter": "1/1000", "": 1})
+    chosen = strategy(wanted, COUNTS, epsilon=1, together="quarter", noise="signed")
+    assert chosen.variances[""] < 1.3 * 17.83  # the level of a row on its total alone
+    assert chosen.charge == 1
+
+
+def test_variances_are_those_of_what_is_released():
+    """400 releases of a table of two regions: the mean squares of the plan, and no bias."""
+    chosen = planned()
+    atoms = np.array([[5, 7, 2], [3, 1, 0]])
+    releases = [ut.release_workload(atoms, chosen, epsilon=1) for _ in range(150)]
+    for name in ("region quarter", "region", ""):
+        family = chosen.domain.family(name)
+        truth = chosen.domain.sums(atoms, family)
+        errors = []
+        for release in releases:
+            estimates, divisor = release.reconstruction.estimates(release.measured, family)
+            errors.append((estimates / divisor).astype(float) - truth)
+        assert np.mean(np.square(errors)) == pytest.approx(chosen.variances[name], rel=0.35)
+        assert abs(np.mean(errors)) < 6 * chosen.variances[name] ** 0.5 / 150**0.5
+    assert releases[0].total({"region": "N"}).radius > 0
+
+
+def test_a_strategy_is_read_back_and_copied():
+    """As JSON values, pickled, copied; forged rows that spend more than the level are refused."""
+    chosen = planned()
+    facts = json.loads(json.dumps(chosen.facts()))
+    for again in (Strategy.of_facts(facts, Unit(1, 3)), pickle.loads(pickle.dumps(chosen)), copy.deepcopy(chosen)):
+        assert again.shares == chosen.shares
+        assert again.facts() == chosen.facts()
+    place = next(at for at, listed in enumerate(facts["rows"]) if "signed" in listed)
+    for change in (
+        {"shares": ["1", "1", "1"]},
+        {"signed": [[1, 0], [0, 1]]},
+        {"signed": [[1, 1, 1], [2, 2, 2], [1, 1, 1]]},
+        {"signed": [["1", 0, 0], [0, 1, 0], [0, 0, 1]]},
+        {"nonsense": 1},
+    ):
+        rows = list(facts["rows"])
+        rows[place] = {**rows[place], **change}
+        with pytest.raises((OutOfRange, WrongKind)):
+            Strategy.of_facts({**facts, "rows": rows}, Unit(1, 3))
+    for change in ({"nonnegative": False}, {"together": None}, {"together": "region"}):
+        with pytest.raises((OutOfRange, Unsupported)):
+            Strategy.of_facts({**facts, **change}, Unit(1, 3))
+
+
+def events():
+    return {
+        "who": [f"p{k // 4}" for k in range(240)],
+        "region": ["NS"[k // 4 % 2 if k % 5 else k % 2] for k in range(240)],
+        "quarter": [f"q{k % 3 + 1}" for k in range(240)],
+        "spent": [(-1) ** k for k in range(240)],
+    }
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
+def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
+    """Each person is kept in one row, and the unit promises that none of its atoms is lowered; released and relaxed."""
+    how = {"person": "who", "domain": DOMAIN, "at_most": 3, "together": "quarter", "neighbours": neighbours}
+    counted = ut.count_table(events(), key=bytes(32), **how)
+    assert (counted.unit.cells, counted.unit.nonnegative, counted.together) == (3, True, "quarter")
+    wanted = Workload(counted.domain, {"region quarter": 1})
+    chosen = strategy(wanted, counted.unit, epsilon=1, together="quarter")
+    with ut.Ledger.open(tmp_path / "l.db", create=True, key=bytes(range(32)), witness=False) as ledger:
+        strict = ledger.publish("visits", counted, strategy=chosen, epsilon="1/2", dataset="d")
+        loose = ledger.relax("visits", counted, epsilon=2)
+        assert ledger.spent("visits") == level(2)
+        assert strict.strategy.facts() == loose.strategy.facts() == chosen.facts()
+
+
+def test_without_a_proof_there_are_no_signed_sums():
+    """A table counted atom by atom, one of amounts that may be negative, and a unit without the promise."""
+    chosen = planned(wanted={"region quarter": 1})
+    apart = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3)
+    signed = ut.count_table(
+        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_atom=(-2, 2)
+    )
+    assert not signed.unit.nonnegative
+    for table in (apart, signed):
+        with pytest.raises(OutOfRange):
+            ut.release_workload(table, chosen, epsilon=1)
+    for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
+        with pytest.raises(OutOfRange):
+            planned(unit=unit)
+    for how in ({"noise": "rotated"}, {"aim": "largest"}, {"tents": True}):
+        with pytest.raises(Unsupported):
+            planned(**how)
+    pair = Domain(region=["N", "S"], quarter=["q1", "q2"])
+    with pytest.raises(OutOfRange, match="three to five"):
+        planned(pair, Unit(1, 2, nonnegative=True), {"region quarter": 1}, noise="signed")
+    assert planned(noise="independent").rows is None
+
+
+def test_whole_rows_have_two_to_five_values():
+    """Six are refused, one, and levels."""
+    for axis in (range(6), range(1)):
+        with pytest.raises(OutOfRange, match="2 to 5"):
+            WholeRows.of(Domain(kind=axis), "kind")
+    assert WholeRows.of(Domain(kind=range(5)), "kind").values == 5
+
+
+def test_signed_axes_are_refused_where_they_do_not_fit():
+    """Two in one product; shares that leave something of the level; another axis' values."""
+    domain = Domain(a=range(3), b=range(3))
+    with pytest.raises(OutOfRange, match="one axis"):
+        ProductRows(domain, (THREE, THREE))
+    with pytest.raises(OutOfRange, match="spend"):
+        SignedAxis(THREE.signed, ["1/2", "7/15", "7/15"])
+    with pytest.raises(OutOfRange, match="determine"):
+        SignedAxis([[1, 1, 0], [0, 0, 1]], ["1/4", "1/2"])
+    with pytest.raises(OutOfRange, match="entry"):
+        ProductRows(Domain(a=range(2)), (THREE,))
+    rows = ProductRows(domain, (values_alone(domain.axes[0]), THREE))
+    with pytest.raises(Unsupported):
+        Strategy(domain, COUNTS, rows.shares, rows=rows)
+    assert max(Fraction(share) for share in rows.shares.values()) == Fraction(8, 5)
