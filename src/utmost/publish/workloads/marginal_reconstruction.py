@@ -160,7 +160,7 @@ class MarginalReconstruction:
         known: dict[tuple[int, int | None], dict[_Key, int]] = {}
         terms: dict[Family, dict[tuple[Fraction, ...], int]] = {family: {} for family in self.weights}
         for place, shared in by_family.items():
-            axes = self._spaces.kept[place]
+            axes = self._spaces.measured_axes[place]
             for axis in axes:
                 if axis not in known:
                     known[axis] = _classes(self._spaces, means, *axis)
@@ -225,7 +225,7 @@ class MarginalReconstruction:
         self, measured: Mapping[Family, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
         """The sums of a family added up to the levels of a space, and on which axes they are differences."""
-        axes = self._spaces.kept[place]
+        axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.families[place]].reshape(shape)
         left_out = tuple(at for at, (axis, _) in enumerate(axes) if axis not in levels)

@@ -137,7 +137,7 @@ def _cube_roots(errors: MarginalErrors) -> Floats:
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}
     tops = np.zeros(len(spaces.families))
-    for family, axes in enumerate(spaces.kept):
+    for family, axes in enumerate(spaces.measured_axes):
         place = places.get(tuple((axis, level or 0) for axis, level in axes))
         if place is not None:
             tops[family] = (errors.wanted[place] * errors.sizes[family]) ** (1 / 3)

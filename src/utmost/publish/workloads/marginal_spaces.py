@@ -93,7 +93,7 @@ class MarginalSpaces:
         domain: the domain.
         families: the measured families.
         chains: of each axis its even levels.
-        kept: of each family its axes, each with the place of its level, or None for a difference.
+        measured_axes: of each family its axes, each with the place of its level, or None for a difference.
         sums: how many sums each family has.
         covers: of each space that lies in a family, the places of these families.
     """
@@ -101,7 +101,7 @@ class MarginalSpaces:
     domain: Domain
     families: tuple[Family, ...]
     chains: tuple[EvenChain, ...] = field(repr=False)
-    kept: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
+    measured_axes: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
     sums: tuple[int, ...] = field(repr=False)
     covers: Mapping[Space, list[int]] = field(repr=False)
 
