@@ -176,10 +176,7 @@ class Domain(Shown):
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
 
         A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be. Of
-        few cells the sums are in a row, and the atoms are never laid out.
-
-        Raises:
-            Unsupported: of few cells, for tents, and for more than 2^28 groups.
+        few cells the sums are in a row, see `FewCells.sums`; the atoms are never laid out.
         """
         if isinstance(atoms, FewCells):
             return atoms.sums(self.axes, family)
@@ -267,9 +264,9 @@ class Domain(Shown):
 
     def _has(self, family: tuple[Any, ...]) -> bool:
         """Whether a tuple names a level of each axis by its number."""
-        return len(family) == len(self.axes) and all(
-            type(level) is int and 0 <= level <= len(axis.levels) for axis, level in zip(self.axes, family, strict=True)
-        )
+        tops = [len(axis.levels) for axis in self.axes]
+        known = len(family) == len(tops) and all(type(level) is int for level in family)
+        return known and all(0 <= level <= top for level, top in zip(family, tops, strict=True))
 
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:
