@@ -86,7 +86,8 @@ def relax_categories(
         randomness: the operating system's if left out.
 
     Raises:
-        OutOfRange: where no relaxation without loss exists, and for what are no such reports.
+        OutOfRange: where no relaxation without loss exists, for blocks of two families, and for what are no such
+            reports.
 
     >>> from utmost.design.local import SubsetSelection
     >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
@@ -110,7 +111,8 @@ class CategoryCoupling:
         strict, loose: reports of the same categories.
 
     Raises:
-        OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other.
+        OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other; and for blocks
+            of two families, of which `is_lossless` decides whether there is one, and none is drawn.
 
     >>> from utmost.design.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays

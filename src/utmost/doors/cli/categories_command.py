@@ -189,6 +189,7 @@ def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
         **level_facts(later.level),
         "size": later.size,
         "lossless": _verdict(how, later),
+        "other_blocks": not how.is_complete and how.size != later.size,
         "error": _error(later),
         "same_size_error": _error(same),
     }
