@@ -57,7 +57,7 @@ class Walk:
 
 
 def console_blocks(page: Path) -> list[list[tuple[str, str]]]:
-    """The ```console blocks of a page, as lists of (command, expected output)."""
+    """The ```console blocks of a page, as (command, expected output); a command may go on after a backslash."""
     blocks: list[list[tuple[str, str]]] = []
     block: list[tuple[str, list[str]]] | None = None
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -66,6 +66,8 @@ def console_blocks(page: Path) -> list[list[tuple[str, str]]]:
         elif line.startswith("```") and block is not None:
             blocks.append([(command, "\n".join(lines)) for command, lines in block])
             block = None
+        elif block and block[-1][0].endswith("\\") and not block[-1][1]:
+            block[-1] = (block[-1][0].removesuffix("\\") + line.strip(), [])
         elif block is not None and line.startswith("$ "):
             block.append((line[2:], []))
         elif block is not None:

@@ -30,6 +30,27 @@ def test_the_navigation_has_every_page_once_and_no_other():
     assert sorted(named) == sorted(written | made | set(site["BESIDE"].values()))
 
 
+def entries(part):
+    """Each page of a part of the navigation, with its name there."""
+    if isinstance(part, list):
+        return [entry for inner in part if not isinstance(inner, str) for entry in entries(inner)]
+    return [
+        entry
+        for name, inner in part.items()
+        for entry in ([(name, inner)] if isinstance(inner, str) else entries(inner))
+    ]
+
+
+def test_the_menu_calls_each_page_as_it_calls_itself():
+    """Tutorials, how-tos and reference by their titles; those of details without "in full"."""
+    nav = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
+    pages = [(name, ROOT / "docs" / page) for name, page in entries(nav) if page.startswith(("tut", "how", "ref"))]
+    pages = [(name, page) for name, page in pages if page.exists() and page.name != "api.md"]
+    titles = [page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for _, page in pages]
+    assert [name for name, _ in pages] == [title.removesuffix(", in full") for title in titles]
+    assert len(titles) > 50
+
+
 def rewritten(text, name="docs/howto/count-cells.md"):
     target = site["PAGES"] / name.removeprefix("docs/")
     return site["written_for_site"](text, ROOT / name, target, {"geng2012"})
