@@ -52,9 +52,8 @@ def show_categories(report: dict[str, Any]) -> None:
     if report["relaxed"] is not None:
         told = report["relaxed"]
         verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided of so many blocks"}
-        other = ", by other blocks, which are not drawn" if told["other_blocks"] else ""
         shown["relaxed to its best report"] = (
-            f"epsilon = {told['epsilon']}, of {told['size']}: {verdict[told['lossless']]}{other}"
+            f"epsilon = {told['epsilon']}, of {told['size']}: {verdict[told['lossless']]}"
         )
         shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
         shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"
@@ -190,7 +189,6 @@ def _relaxed(how: CategoryReport, up_to: str) -> dict[str, Any]:
         **level_facts(later.level),
         "size": later.size,
         "lossless": _verdict(how, later),
-        "other_blocks": not how.is_complete and how.size != later.size,
         "error": _error(later),
         "same_size_error": _error(same),
     }
