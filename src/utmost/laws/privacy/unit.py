@@ -41,6 +41,10 @@ class Unit(Rebuilt):
             and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
         in_all: the most by which all cells together are changed, at least the sensitivity; None, and where it says no
             more than the others do, for cells times sensitivity. A strategy has more of the level for each cell then.
+        exactly: a promise that **every** individual is counted with all of this, in ``cells`` cells the sensitivity
+            each (or ``in_all``), and nobody with less: in exactly one cell, say. Then replacing a record leaves the
+            total as it is, and it is public; who is not counted at all would be seen in it. Of "change-one" and
+            ``nonnegative`` alone. False where nobody promises it.
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
@@ -61,6 +65,7 @@ class Unit(Rebuilt):
     amount: Amount | None
     nonnegative: bool
     in_all: Fraction | None
+    exactly: bool
 
     def __init__(
         self,
@@ -70,6 +75,7 @@ class Unit(Rebuilt):
         amount: Any = None,
         nonnegative: bool = False,
         in_all: Number | None = None,
+        exactly: bool = False,
     ) -> None:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
@@ -77,12 +83,17 @@ class Unit(Rebuilt):
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
         object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
+        object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
+        if exactly and (self.neighbours != "change-one" or not nonnegative):
+            remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
+            raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
 
     def __repr__(self) -> str:
         numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
         amount = "" if self.amount is None else f", amount={self.amount!r}"
         promised = ", nonnegative=True" if self.nonnegative else ""
-        return f"Unit({numbers}{amount}{promised}{'' if self.in_all is None else f', in_all={self.in_all!r}'})"
+        whole = "" if self.in_all is None else f", in_all={self.in_all!r}"
+        return f"Unit({numbers}{amount}{promised}{whole}{', exactly=True' if self.exactly else ''})"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
@@ -98,13 +109,15 @@ class Unit(Rebuilt):
         if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
             raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
         numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
-        return cls(*numbers, nonnegative=facts.get("nonnegative", False), in_all=facts.get("in_all"))
+        promised = {name: facts.get(name, False) for name in ("nonnegative", "exactly")}
+        return cls(*numbers, in_all=facts.get("in_all"), **promised)
 
     def facts(self) -> dict[str, Any]:
         """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
         amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
+        amount |= {"exactly": True} if self.exactly else {}
         return {
             "sensitivity": str(self.sensitivity),
             "cells": self.cells,
@@ -193,7 +206,10 @@ class Unit(Rebuilt):
         """
         if self.needs_sizes:
             what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
-            remedy = "Release the counted table with ut.release_workload, by a strategy; in a ledger pass strategy=."
+            remedy = (
+                "Release the counted table by a strategy: with ut.release_workload, in a ledger with strategy=, on the "
+            )
+            remedy += "command line with utmost plan and --plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
@@ -342,10 +358,10 @@ def _cells(value: Number) -> int:
     return number
 
 
-def _promised(value: bool) -> bool:
+def _promised(value: bool, name: str = "nonnegative") -> bool:
     if value is not True and value is not False:
         remedy = "Pass True where one individual's presence lowers no cell."
-        raise OutOfRange("nonnegative must be true or false", came=value, remedy=remedy)
+        raise OutOfRange(f"{name} must be true or false", came=value, remedy=remedy)
     return value
 
 

@@ -131,6 +131,9 @@ class CountedTable(Shown):
                 came=f"steps of {unit.step}",
                 remedy=remedy,
             )
+        if unit.exactly and not proved.exactly:
+            remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
+            raise OutOfRange("a count does not prove that nobody is left out", came="exactly=True", remedy=remedy)
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach
@@ -224,6 +227,8 @@ class CountedTable(Shown):
         names = (self.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        if unit is None and None in words[:2]:
+            self.unit.check_each_cell("a table of cells")
         sensitivity, cells, neighbours = words
         proved = self.unit
         if unit is None and words != (None, None, None):
