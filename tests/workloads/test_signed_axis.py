@@ -187,8 +187,8 @@ def test_without_a_proof_there_are_no_signed_sums():
             ut.release_workload(table, chosen, epsilon=1)
     unit = Unit(1, 3, "change-one", nonnegative=True)
     replaced = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3, neighbours="change-one")
+    again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
     with pytest.raises(OutOfRange, match="whole rows"):
-        again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
         ut.release_workload(replaced, again, epsilon=1)
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
         with pytest.raises(OutOfRange):
