@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
     from utmost.publish.workloads.public_facts import Between, between
     from utmost.publish.workloads.shared_level import SharedLevel, share_level
+    from utmost.publish.workloads.signed_axis import SignedAxis
     from utmost.publish.workloads.time_axes import periods
     from utmost.publish.workloads.unequal_trees import (
         TreeError,
@@ -46,6 +47,7 @@ __all__ = [
     "Part",
     "ProductRows",
     "SharedLevel",
+    "SignedAxis",
     "Strategy",
     "TogetherKind",
     "TreeError",
