@@ -352,6 +352,15 @@ def test_what_cannot_be_is_refused_by_type():
         CountedTable(SMALL, FewCells((2, 3), np.array([[0], [1]]), np.array([4])), ONE)
 
 
+def test_a_total_that_a_replacement_leaves_is_measured_for_nothing():
+    """Under change-one with nothing negative it has a share beside the rest, whatever the domain."""
+    unit = Unit(1, 1, "change-one", nonnegative=True)
+    for wanted in ({"sex age": 1, "": 1}, {"sex age": 1}):
+        chosen = strategy(Workload(CENSUS, wanted), unit, epsilon=1, rows=True)
+        assert chosen.charge == 1
+        assert chosen.shares[CENSUS.family("")] == 1
+
+
 def test_a_difference_has_a_name_that_is_read_back():
     shares = {"sex- age": "1/2", ("vote-",): "1/4", "age vote": "1/4"}
     chosen = Strategy(SMALL, ONE, shares)

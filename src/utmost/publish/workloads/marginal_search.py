@@ -128,7 +128,7 @@ def _searched(
     best = best if error(best) < error(plain) * (1 - _EQUAL) else plain
     best = np.where(best > _NOTHING, best, 0)
     best = best / best.sum()
-    used = best > 0
+    used = (best > 0) | (free > 0)  # a total that is free needs no part
     return error(best), tuple(family for family, some in zip(listed, used, strict=True) if some), best[used]
 
 

@@ -37,7 +37,7 @@ from utmost.publish.workloads.workload import Part, Workload
 Space = tuple[tuple[int, int], ...]
 """Of the axes that a space does not average out, in order: the axis, and the place of its level among the even ones."""
 
-_MOST_SPACES = 1 << 20
+_MOST_SPACES = 1 << 18
 _MOST_LAID_SPACES = 1 << 20
 
 
@@ -111,7 +111,7 @@ class MarginalSpaces:
 
         Raises:
             Unsupported: for a level whose groups differ in size, tents, and classes of listed rows.
-            OutOfRange: for more than 2^20 pairs of a family and a space.
+            OutOfRange: for more than 2^18 pairs of a family and a space.
 
         >>> spaces = MarginalSpaces.of(Domain(a=range(3), b=range(4), c=range(5)), [(0, 0, 1), (1, 0, 0)])
         >>> {space: places for space, places in spaces.covers.items() if len(places) > 1}
