@@ -50,7 +50,7 @@ class Unit(Rebuilt):
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most
     '5000'
     >>> Unit(1, 2, "change-one", nonnegative=True)
-    Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='change-one', nonnegative=True)
+    Unit(1, cells=2, neighbours='change-one', nonnegative=True)
     >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
     Fraction(5, 1)
     """
@@ -79,10 +79,13 @@ class Unit(Rebuilt):
         object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
 
     def __repr__(self) -> str:
-        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
-        amount = "" if self.amount is None else f", amount={self.amount!r}"
-        promised = ", nonnegative=True" if self.nonnegative else ""
-        return f"Unit({numbers}{amount}{promised}{'' if self.in_all is None else f', in_all={self.in_all!r}'})"
+        """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
+        more = [f"cells={self.cells}"]
+        more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
+        more += [] if self.amount is None else [f"amount={self.amount!r}"]
+        more += ["nonnegative=True"] if self.nonnegative else []
+        more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
+        return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
@@ -309,6 +312,11 @@ def read_unit(
         "add-remove" if neighbours is None else neighbours,
         amount,
     )
+
+
+def _typed(number: Fraction) -> str:
+    """A number as it can be typed: 3, or '3/2'."""
+    return str(number) if number.denominator == 1 else repr(str(number))
 
 
 def _sensitivity(value: Number) -> Fraction:
