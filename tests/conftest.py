@@ -3,9 +3,11 @@
 import atexit
 import contextlib
 import gc
+import hashlib
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -107,8 +109,28 @@ def kept_folder(config):
                 folder.mkdir()
                 told.write_text(sys.prefix, encoding="utf-8")
             return str(folder), lambda: None
+    with contextlib.suppress(OSError, AttributeError):
+        return str(own_folder()), lambda: None
     folder = tempfile.mkdtemp(prefix="utmost-bytecode-")
     return folder, lambda: shutil.rmtree(folder, ignore_errors=True)
+
+
+def own_folder():
+    """Where pytest keeps nothing: a folder of this user's and this environment's among the temporary ones.
+
+    To rewrite the asserts of all tests takes as long as a tenth of the tests; it is done once, as with pytest's cache.
+
+    Raises:
+        OSError: where it is another's, or others may write into it.
+        AttributeError: on a system without owners.
+    """
+    name = hashlib.sha256(f"{sys.prefix} {sys.version} {pytest.__version__}".encode()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"utmost-bytecode-{os.getuid()}-{name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(folder)
+    return folder
 
 
 @pytest.hookimpl(wrapper=True)

@@ -180,3 +180,26 @@ def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch)
     assert "no less than it has spent" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
     assert run("share", *plans, "--epsilon", 1, "--publish", "counted.json")[0] != 0
     assert run("share", *plans, "--epsilon", 1, "--ledger", "releases.db")[0] != 0
+
+
+def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, shared, monkeypatch):
+    """Cut off between the draw and the store: the next call gives all of what was drawn, and draws nothing."""
+    with ut.Ledger.open(place, create=True) as ledger, monkeypatch.context() as patch:
+
+        def cut_off(page):
+            if page.appended:
+                raise KeyboardInterrupt
+
+        patch.setattr(Page, "write_down", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.publish_shared(tables, shared, dataset="sales")
+    with ut.Ledger.open(place) as ledger:
+        assert ledger.releases == ()
+        with monkeypatch.context() as patch:
+            patch.setattr(shared_measures, "publish_new", None)
+            releases = ledger.publish_shared(tables, shared, dataset="sales")
+        assert len(ledger.releases) == 3
+        assert ledger.verify().events == 4
+        assert {name: ledger.view(name, epsilon=release.spent).statement for name, release in releases.items()} == {
+            name: release.statement for name, release in releases.items()
+        }

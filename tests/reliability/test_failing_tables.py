@@ -84,10 +84,11 @@ NEEDED = {"names", "column", "with_columns", "without", "schema", "select", "map
 def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monkeypatch):
     """Published, then relaxed: each call of each function fails once; asked again, there is one event, one level, and
     the values that a ledger without a failure gives under the same key."""
-    say = SAY | ({"id_column": "ward"} if is_engine_frame(KINDS[kind](tmp_path)) else {})
+    table = KINDS[kind](tmp_path)
+    say = SAY | ({"id_column": "ward"} if is_engine_frame(table) else {})
     secret = bytes(range(32))
     expected = None
-    for owner, name in steps_of(KINDS[kind](tmp_path)):
+    for owner, name in steps_of(table):
         first, is_reached = 1, True
         while is_reached:
             is_reached = False
@@ -98,17 +99,17 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                     with monkeypatch.context() as patched:
                         calls = counted(patched, owner, name, first)
                         try:
-                            call("t", KINDS[kind](tmp_path), **asked)
+                            call("t", table, **asked)
                         except (Broken, UtmostError):
                             is_reached = True
                         else:
                             assert calls[0] < first, f"{name} swallowed a failure"
                     assert spent_by(ledger) in (before, level(at))
-                    made = cells(call("t", KINDS[kind](tmp_path), **asked))
+                    made = cells(call("t", table, **asked))
                     assert spent_by(ledger) == level(at)
                 assert [event.kind for event in ledger.history()] == ["opened", "published", "answered"]
                 assert ledger.verify()
-                if is_engine_frame(KINDS[kind](tmp_path)):  # drawn from key and identifier: the same in every ledger
+                if is_engine_frame(table):  # drawn from key and identifier: the same in every ledger
                     expected = expected or made
                     assert made == expected
             first += 1

@@ -1,5 +1,6 @@
 """A bound on all that one person changes: the rule by hand, the unit by brute force, every door, a release."""
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
@@ -13,6 +14,7 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
+from utmost.publish.ledger.state import bound_facts
 from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
@@ -180,8 +182,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
     plan = strategy(Workload(table.domain, {finest: 1, "shop": 1, "": 1}), table.unit, epsilon=1)
     release = ut.release_workload(table, plan, epsilon=1)
     assert check_workload(release.facts()).unit == table.unit
-    in_all = f"all together by at most {table.unit.text(table.unit.in_all)}" if table.unit.in_all else "at most"
-    assert in_all in release.statement["guarantee"]
+    assert f"all together by at most {table.unit.text(table.unit.in_all)}" in release.statement["guarantee"]
     assert COUNTED_FORM.of(COUNTED_FORM.document(table), "it").unit == table.unit
     assert PLAN_FORM.of(PLAN_FORM.document(plan), "it").unit == table.unit
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
@@ -189,6 +190,15 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
         looser = ledger.relax("sales", table, epsilon=2)
         assert looser.unit == table.unit
         assert check_workload(looser.facts()).unit == table.unit
+        events = ledger._book.store.transact(
+            lambda rows: [json.loads(body) for _, body, _ in rows.events()], write=False
+        )
+        forms = {event["kind"]: event["format"] for event in events}
+        # An earlier version, which would take the unit for a larger one, does not open it; and the seals bind it.
+        assert (forms["opened"], forms["published"]) == (6, 7)
+        facts = next(event["facts"] for event in events if event["kind"] == "published")
+        promise = {**facts["promise"], "in_all": str(Fraction(facts["promise"]["in_all"]) + 1)}
+        assert bound_facts({**facts, "promise": promise}) != bound_facts(facts)
     with ut.Ledger.open(tmp_path / "ledger.db") as again:
         assert again.view("sales", epsilon=2).statement["families"] == looser.statement["families"]
 

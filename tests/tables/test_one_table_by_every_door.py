@@ -5,6 +5,7 @@ import json
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 import utmost as ut
@@ -83,6 +84,12 @@ def doors(tmp_path_factory):
         "Polars": polars.DataFrame(arrow),
         "Polars, lazy": polars.DataFrame(arrow).lazy(),
         "DuckDB": con.sql("SELECT * FROM events"),
+        "rows": rows,
+        "rows without what is missing": [
+            {name: cell for name, cell in row.items() if cell is not None} for row in rows
+        ],
+        "fields of NumPy": np.array([*map(tuple, map(dict.values, rows))], dtype=[(name, object) for name in EVENTS]),
+        "columns of NumPy": {name: np.array(cells, dtype=object) for name, cells in EVENTS.items()},
         "backwards": {name: cells[::-1] for name, cells in EVENTS.items()},
         **{path.name: path for path in sorted(folder.iterdir())},
     }

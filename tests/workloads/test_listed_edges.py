@@ -1,5 +1,6 @@
 """Bins between listed edges, as of age groups: labels, open ends, groups, and the same cells through every door."""
 
+import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -10,10 +11,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import utmost as ut
 from utmost import Domain, Unit, count_table, read_workload, release_workload
 from utmost.errors import NotANumber, OutOfRange
 from utmost.publish.tables.axis_places import places_on
-from utmost.publish.workloads import Workload, bins, strategy
+from utmost.publish.workloads import Strategy, Workload, bins, strategy
 
 AGES = [0, 5, 15, 25, 65, None]
 BROAD = {"broad": [0, 15, 65, None]}
@@ -36,7 +38,7 @@ def test_labels_are_those_of_whole_numbers_or_of_reals():
         {"low": []}, {"low": [1]}, {"low": [1, 1]}, {"low": [2, 1]}, {"low": [None, None]}, {"low": [0, None, 2]},
         {"low": [0, 1], "high": 2}, {"low": [0, 1], "width": 2}, {"low": [0, "0.5"], "whole": True},
         {"low": AGES, "groups": {"g": [0, 7, None]}}, {"low": AGES, "groups": {"g": [0, 15]}},
-        {"low": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}}, {"low": 3, "groups": {"g": [0, 3]}},
+        {"low": AGES, "groups": {"a": [0, 15, None], "b": [0, 25, None]}}, {"low": 3, "groups": {"g": [0, 4]}},
         {"low": 3, "whole": True}, {"low": AGES, "groups": BROAD, "other": "65+"}, {"low": [0, math.inf]},
     ],
 )  # fmt: skip
@@ -132,3 +134,32 @@ def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_p
     again = read_workload(tmp_path / "release.json")
     assert again.total({"age group": "65+"}) == released.total({"age group": "65+"})
     assert list(again["age group sex"])[:2] == ["age group", "sex"]
+
+
+def test_groups_by_what_they_hold_keep_order_slices_means_and_ranges():
+    """Names of one's own at several levels; the file is the axis again, and it is asked as any axis of bins."""
+    groups = {"band": {"5-9": range(5, 10), "0-4": range(5)}, "all": {"under 10": ["0-4", "5-9"]}}
+    age = bins(0, 10, groups=groups, missing="none")
+    assert age.labels[1:] == (("0-4", "5-9", "none"), ("under 10", "none"))
+    domain = Domain(age=age)
+    assert Domain.of_facts(json.loads(json.dumps(domain.facts()))).same_as(domain)
+    assert Domain.of_facts({"age": {"bins": [0, 10], "groups": groups, "missing": "none"}}).same_as(domain)
+    counts = np.array([10, 0, 0, 0, 40, 40, 0, 0, 0, 10, 7])
+    with pytest.warns(ut.errors.LittleProtection):
+        release = ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age": 1}), epsilon=60)
+    assert release["band"]["estimate"].tolist() == [50, 50, 7]
+    assert release.total({"age": slice(4, 6)}).value == 80
+    assert release.total({"band": "5-9"}).value == 50
+    assert (release.median("age").estimate, release.quantile("band", "3/4").estimate) == (4, "5-9")
+    points = [2, 7, 0]
+    assert release.mean("band", values=points, where={"all": "under 10"}).estimate == pytest.approx(4.5)
+    assert release.cumulative("band")["estimate"].tolist() == [50, 100]
+    stages = {"stage": {"young": ["0 to 4"], "0 to 4": ["5 to 14", "15+"]}}
+    domain = Domain(age=bins([0, 5, 15, None], groups=stages, below="unborn"))
+    with pytest.raises(OutOfRange, match="every label of the level below once"):
+        bins(0, 4, groups={"b": {"x": [0, 1], "y": [1, 2, 3]}})
+    assert domain.axes[0].labels[1] == ("unborn", "young", "0 to 4")
+    assert Domain.of_facts(json.loads(json.dumps(domain.facts()))).same_as(domain)
+    for wrong in ({"x": [0, 2], "y": [1, 3]}, {"x": [0, 1]}, {"x": ["no"]}, {}, {"x": []}):
+        with pytest.raises(OutOfRange):
+            bins(0, 4, groups={"b": wrong})

@@ -99,3 +99,16 @@ def test_wide_cells_have_a_staircase_with_its_step():
     expected = {"range": 0.390, "staircase": 0.439, "joint": 0.5, "rotated": 0.5, "independent": 0.608}
     assert {kind: round(size, 3) for kind, size in sizes.items()} == expected
     assert "range" not in {way.kind for way in ways_together(level(3), Unit(20, 2))}
+
+
+@pytest.mark.parametrize(("epsilon", "s"), [("1e-45", 10**100), ("1e-40", 10**9), ("1e-6", 1), (50, 1), (700, 1)])
+def test_levels_at_both_ends_have_a_least_noise(epsilon, s):
+    """Down to where sums have no error bars, and up to where precisions leave the floats."""
+    ways = ways_together(level(epsilon), Unit(s, 3, nonnegative=True))
+    assert ways[0].kind == "range"
+    assert all(way.mean_size >= 0 for way in ways)
+
+
+def test_groups_are_chosen_at_the_levels_that_they_have():
+    """At epsilon 3 four cells are one group: a single cell beside three would have a quarter of the level."""
+    assert grouped_rows(4, 3.0)[0] == (4,)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
+    from utmost.design.local.attributes import AttributePlan, best_attributes
     from utmost.design.local.bits import BitResponse, Coupling, between, largest_bit_ratio, relax, respond, tighten
     from utmost.design.local.block_families import BlockFamily, balanced_family
     from utmost.design.local.block_selection import BlockSelection, short_report
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     )
     from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
     from utmost.design.local.permanent import PermanentResponses
+    from utmost.design.local.permanent_categories import PermanentReports
     from utmost.design.local.population import Population, iterative_bayesian_update
     from utmost.design.local.subset_selection import SubsetSelection, best_report
     from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
@@ -27,6 +29,7 @@ else:
     __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
+    "AttributePlan",
     "BitResponse",
     "BlockFamily",
     "BlockSelection",
@@ -37,6 +40,7 @@ __all__ = [
     "Coupling",
     "Decoding",
     "Found",
+    "PermanentReports",
     "PermanentResponses",
     "Population",
     "SubsetSelection",
@@ -44,6 +48,7 @@ __all__ = [
     "ThresholdedLaplace",
     "ThresholdedPair",
     "balanced_family",
+    "best_attributes",
     "best_report",
     "between",
     "decode",

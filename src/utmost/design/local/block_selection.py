@@ -23,7 +23,6 @@ Numbers = NDArray[np.int64]
 """Reports, shape (clients,): each the number of a block."""
 
 _WORD_BITS = 16
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,18 +86,15 @@ class BlockSelection(CategoryReport):
             raise OutOfRange(f"reports must be a list of integers in 0..{count - 1}", came="another", where="reports")
         return sent.astype(np.int64)
 
-    def holders(self, reports: Numbers) -> NDArray[np.int64]:
-        """In how many reports each category stands, shape (k,)."""
-        k, seen = self.categories, np.zeros(self.categories, np.int64)
-        numbers, times = np.unique(reports, return_counts=True)
-        step = max(1, _CHUNK // self.size)
-        for start in range(0, len(numbers), step):
-            base, unit, shift = self._parts(numbers[start : start + step])
-            members = (unit[:, None] * self._bases()[base] + shift[:, None]) % k
-            counted = np.repeat(times[start : start + step], self.size)
-            # Sums of counts in doubles are exact below 2^53.
-            seen += np.bincount(members.ravel(), counted, k).astype(np.int64)
-        return seen
+    def weights(self, reports: Numbers) -> tuple[NDArray[np.int64], list[Fraction]]:
+        """One chance for all blocks of a base."""
+        share = self.categories * len(self.family.multipliers)
+        return reports // share, [weight / share for weight in self.family.weights]
+
+    def members(self, reports: Numbers) -> NDArray[np.int64]:
+        """The categories of each block, shape (clients, size)."""
+        base, unit, shift = self._parts(reports)
+        return np.asarray((unit[:, None] * self._bases()[base] + shift[:, None]) % self.categories)
 
     def holds(self, reports: Numbers, values: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each report holds the category beside it."""

@@ -25,7 +25,8 @@ Source: [kairouz2016] (vertices suffice), [wang2016] and [ye2018] (the subsets),
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -34,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.channels import Channel
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Level, nearest, round_down, round_up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.sampling.random_bits import Randomness
@@ -44,6 +45,7 @@ _BITS = 192
 _MOST_BITS = 1 << 13
 _LARGEST_MATRIX = 1 << 20
 _GUARD = 64
+_CELLS = 1 << 20
 
 Formula = Callable[[Any], Any]
 """A rational function of alpha, in Fractions or in Intervals."""
@@ -104,8 +106,20 @@ class CategoryReport(ABC, Shown):
         """
 
     @abstractmethod
+    def weights(self, reports: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Fraction]]:
+        """For each report the place, in a list, of the chance that it is drawn blindly."""
+
+    @abstractmethod
+    def members(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The categories of each report, shape (clients, size)."""
+
     def holders(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
         """In how many reports each category stands, shape (k,)."""
+        seen, step = np.zeros(self.categories, np.int64), max(1, _CELLS // self.size)
+        for start in range(0, len(reports), step):
+            members = self.members(reports[start : start + step])
+            seen += np.bincount(members.ravel(), minlength=self.categories)
+        return seen
 
     @abstractmethod
     def holds(self, reports: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -181,11 +195,11 @@ class CategoryReport(ABC, Shown):
         if k > _LARGEST_MATRIX or k << self.bits > 2 * _LARGEST_MATRIX:
             raise Unsupported("a channel of reports must have at most 2^20 entries", came=f"more, of {k} categories")
         weighted = list(self.sets())
-        own, other = (self._likelihood(self.level.alpha, is_own) for is_own in (True, False))
+        own, other = (self.likelihood(self.level.alpha, is_own) for is_own in (True, False))
         rows = [[weight * (own if x in some else other) for weight, some in weighted] for x in range(k)]
         return Channel(rows, outcomes=[str(some) for _, some in weighted])
 
-    def _likelihood(self, alpha: Any, is_own: bool) -> Any:
+    def likelihood(self, alpha: Any, is_own: bool) -> Any:
         """How much likelier a set with the own category, or without it, is than blindly."""
         k, d = self.categories, self.size
         return k / (d + (k - d) * alpha) * (1 if is_own else alpha)
@@ -295,3 +309,25 @@ def within_unit(interval: Interval) -> Interval:
     """The interval cut to 0..1, where a chance lies."""
     unit = 1 << interval.bits
     return Interval(min(max(interval.low, 0), unit), min(max(interval.high, 0), unit), interval.bits)
+
+
+def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) -> list[Any]:
+    """Functions of the alphas of different levels, ready to be drawn: Fractions, or numbers known to any precision."""
+    if all(at.is_rational for at in levels):
+        return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]
+    return [partial(_narrow, formula, levels) for formula in formulas]
+
+
+def _narrow(formula: Callable[..., Any], levels: Sequence[Level], bits: int) -> Interval:
+    """The value to so many bits: levels that are close take more bits on the way."""
+    inner = bits + _GUARD + max(map(_lost_bits, levels))
+    while True:
+        with suppress(OutOfRange):  # a divisor that is not yet known to differ from 0
+            value: Interval = within_unit(formula(*(_alpha(at, inner) for at in levels)))
+            if (value.high - value.low) << bits <= 4 << value.bits:
+                return value.at(bits)
+        inner *= 2
+
+
+def _alpha(at: Level, bits: int) -> Interval:
+    return Interval.of(at.alpha_fraction(), bits) if at.is_rational else at.alpha_interval(bits)

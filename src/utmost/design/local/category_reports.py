@@ -54,7 +54,7 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
     >>> report_categories([3, 3, 0], best_report(5, alpha="1/2")).shape
     (3, 2)
     """
-    return _in_parts(how.drawn, how.categories, secure(randomness), _values(values, how))
+    return in_parts(how.drawn, how.categories, secure(randomness), read_values(values, how))
 
 
 @checked
@@ -67,7 +67,7 @@ def tighten_categories(
         OutOfRange: where the one cannot be made of the other, and for what are no such reports.
     """
     pair = CategoryCoupling(strict, loose)
-    return _in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
+    return in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
 
 
 @checked
@@ -94,11 +94,11 @@ def relax_categories(
     >>> relax_categories([3, 3, 0], first, strict, loose).shape
     (3, 2)
     """
-    pair, true = CategoryCoupling(strict, loose), _values(values, strict)
+    pair, true = CategoryCoupling(strict, loose), read_values(values, strict)
     read_reports = strict.read(reports)
     if len(read_reports) != len(true):
         raise OutOfRange("there must be one report for each client", came=f"{len(read_reports)} and {len(true)}")
-    return _in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
+    return in_parts(pair.relaxed, strict.categories, secure(randomness), true, read_reports)
 
 
 @checked_parts
@@ -330,7 +330,12 @@ class CategoryCounts(Shown):
         return np.asarray(np.sqrt(true * own + (self.clients - true) * other), dtype=np.float64)
 
 
-def _values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
+def read_values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
+    """The categories of clients.
+
+    Raises:
+        OutOfRange: for what is no list of integers in 0..k-1.
+    """
     categories = plain_array(values, "list of categories")
     whole = categories.ndim == 1 and (categories.dtype.kind in "iu" or categories.size == 0)
     if not whole or (categories.size and not 0 <= categories.min() <= categories.max() < how.categories):
@@ -340,7 +345,7 @@ def _values(values: Any, how: CategoryReport) -> NDArray[np.int64]:
     return categories.astype(np.int64)
 
 
-def _in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
+def in_parts(draw: Any, categories: int, randomness: Randomness, *columns: Any) -> Reports:
     """What is drawn for some clients at a time, so that memory stays bounded."""
     step, count = max(1, _CELLS // categories), len(columns[0])
     starts = range(0, max(count, 1), step)

@@ -81,9 +81,13 @@ class SubsetSelection(CategoryReport):
             raise OutOfRange(required, came="another", where="reports")
         return sets
 
-    def holders(self, reports: Sets) -> NDArray[np.int64]:
-        """In how many reports each category stands, shape (k,)."""
-        return np.bincount(reports.ravel(), minlength=self.categories)
+    def weights(self, reports: Sets) -> tuple[NDArray[np.int64], list[Fraction]]:
+        """One chance for all sets."""
+        return np.zeros(len(reports), np.int64), [Fraction(1, comb(self.categories, self.size))]
+
+    def members(self, reports: Sets) -> Sets:
+        """The reports themselves."""
+        return reports
 
     def holds(self, reports: Sets, values: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each report holds the category beside it."""

@@ -28,6 +28,9 @@ _LEAST_STEP = Fraction(1, 1 << 40)
 _LEAST_INVERTED = 8e-16
 """No inversion tells a smaller chance, for its rounding."""
 _HALVINGS = 24
+_FEW_GROUPS, _MOST_RADII = 64, 4096
+_radii: dict[tuple[Any, ...], int | float] = {}
+"""Radii by the terms of a sum, of whichever object; what is missed comes last."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -208,6 +211,17 @@ class Combination(Shown):
     def radius_missed(self, miss: Number) -> int | float:
         """The least r that is certified to have P(|S| > r) <= miss, a rational: 10^-40 is one, 1 - 10^-40 no float."""
         miss = _chance(miss)
+        if len(self.counts) > _FEW_GROUPS:
+            return self._least_radius(miss)
+        terms = self.coefficients, self.levels, self.counts, miss  # the bars of a table are asked for again and again
+        radius = _radii.get(terms)
+        if radius is None:
+            if len(_radii) >= _MOST_RADII:
+                _radii.clear()
+            radius = _radii[terms] = self._least_radius(miss)
+        return radius
+
+    def _least_radius(self, miss: Fraction) -> int | float:
         if self._single is not None:
             return _number(self.coefficients[0] * self._single.radius(1 - miss), self.coefficients)
         step = self._step

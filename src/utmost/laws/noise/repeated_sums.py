@@ -14,6 +14,7 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.geometric import Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.powers import IntervalPowers
 
 # Probabilities are rounded down to multiples of 2^-_BITS; sums of more copies than _MOST_COPIES have Chernoff's bound.
 _BITS, _MOST_COPIES = 96, 10_000
@@ -120,15 +121,25 @@ class RepeatedSum(Shown):
     def _one(self, most: int) -> list[int]:
         """The probabilities of the bins of one copy, from -most to most, rounded down."""
         half = self._bin // 2
-        tails = [self._tail(k * self._bin - half) for k in range(1, most + 2)]
+        tails = self._tails([k * self._bin - half for k in range(1, most + 2)])
         halves = [(1 << _BITS) - 2 * tails[0][1]]
         halves += [max(0, low - high) for (low, _), (_, high) in pairwise(tails)]
         return halves[:0:-1] + halves
 
-    def _tail(self, first: int) -> tuple[int, int]:
-        """2^96 P(X >= first), rounded down and rounded up."""
-        around = self.law.cdf_interval(-first, _BITS + 16)
-        return math.floor(around.lower * (1 << _BITS)), math.ceil(around.upper * (1 << _BITS))
+    def _tails(self, firsts: list[int]) -> list[tuple[int, int]]:
+        """2^96 P(X >= first) of each, rounded down and rounded up: one power for a period, and a line within it."""
+        shape = self.law.profile
+        bits = _BITS + 32 + shape.period.bit_length()
+        powers = IntervalPowers(shape.level, bits)
+        normaliser, fall, top = shape.normaliser(powers), powers.complement, shape.period << bits
+        heights: dict[int, Any] = {}
+        tails = []
+        for first in firsts:
+            k, j = shape.place(first)
+            height = heights.get(k) or heights.setdefault(k, powers.power(k) / normaliser)
+            low, high = height.low * (top - j * fall.high), height.high * (top - j * fall.low)
+            tails.append((low >> 2 * bits - _BITS, -(-high >> 2 * bits - _BITS)))
+        return tails
 
     def _by_chernoff(self, miss: Fraction) -> int:
         """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X)."""

@@ -126,10 +126,11 @@ def count_table(
     many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
 
     Args:
-        events: one row an event: a dict of columns, a frame of any library that narwhals reads (pandas, Polars, Arrow;
-            those of an engine, lazy ones of Polars, DuckDB and Spark, are counted where they are, and only the sums of
-            cells come here), or the pathlib.Path of a CSV or Parquet file, or of a directory of Parquet files, which
-            is read batch by batch; folders such as ``year=2020`` are columns, too.
+        events: one row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
+            library that narwhals reads (pandas, Polars, Arrow; those of an engine, lazy ones of Polars, DuckDB and
+            Spark, are counted where they are, and only the sums of cells come here), or the pathlib.Path of a CSV or
+            Parquet file, or of a directory of Parquet files, which is read batch by batch; folders such as
+            ``year=2020`` are columns, too.
         person: the column that says whose event it is: text or integers, in every row.
         each_row: instead, that each row is another person, as in a survey or a register: then one person changes one
             atom, and nothing proves it but your word that nobody has two rows.

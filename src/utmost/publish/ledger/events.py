@@ -49,7 +49,9 @@ def check_name(name: object, what: str) -> str:
     )
 
 
-FORMAT = 6
+FORMAT = 7
+_PLAIN = 6
+"""In what most events are written: the last format is for what an earlier version would take for something else."""
 
 KINDS = ("opened", "published", "answered", "offered", "drawn", "budgeted", "quarantined", "resumed")
 """A ledger is made; a release is published; it is answered at one level more; a mechanism is bound to a name; persons
@@ -96,7 +98,19 @@ def _sixth(facts: Facts) -> Facts:
     return facts if "root" not in facts or "level" not in facts else {"label_key": None, **facts}
 
 
-UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {1: _second, 2: _third, 3: _fourth, 4: _fifth, 5: _sixth}
+def _seventh(facts: Facts) -> Facts:
+    """Format 7 is about what bounds an individual in all, which stands in a promise where it is so."""
+    return facts
+
+
+UPGRADES: Mapping[int, Callable[[Facts], Facts]] = {
+    1: _second,
+    2: _third,
+    3: _fourth,
+    4: _fifth,
+    5: _sixth,
+    6: _seventh,
+}
 """From a format to the next: the facts of an event as the next format would have written them."""
 
 
@@ -123,7 +137,8 @@ def event_bytes(event: Event) -> bytes:
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
     b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
-    body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
+    form = FORMAT if "in_all" in event.facts.get("promise", {}) else _PLAIN
+    body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 

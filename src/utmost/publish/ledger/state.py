@@ -362,8 +362,8 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     """
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
-    # Facts of formats 3 to 5, bound where a release has them, so that the seals of older releases hold.
-    later = {name: facts["promise"].get(name) for name in ("strategy", "points", "amount", "noise")}
+    # Facts of formats 3 to 7, bound where a release has them, so that the seals of older releases hold.
+    later = {name: facts["promise"].get(name) for name in ("strategy", "points", "amount", "noise", "in_all")}
     later |= {name: facts.get(name) for name in ("part", "items", "labels")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()

@@ -62,8 +62,8 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
     """The columns wanted of a table of events.
 
     Args:
-        events: a dict of columns, a frame of any library that narwhals reads, a CSV table, or the path of a file or of
-            a directory of Parquet files.
+        events: a dict of columns, a list of dicts, one a row, an array of NumPy with named fields, a frame of any
+            library that narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files.
         wanted: the names of the columns; where there is none any column, which says how many rows there are.
         values: those that hold amounts.
 
@@ -77,6 +77,10 @@ def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = ()) 
         events = files.read(events)
     if isinstance(events, CsvTable):
         return _from_csv(events, wanted, values)
+    if isinstance(events, list):
+        events = _columns_of_rows(events)
+    if isinstance(events, np.ndarray) and events.dtype.names is not None:
+        events = {name: events[name] for name in events.dtype.names}
     if isinstance(events, Mapping):
         return _from_columns(events, wanted)
     return _from_frame(events, wanted)
@@ -105,6 +109,20 @@ def _from_columns(events: Mapping[str, Any], wanted: Sequence[str]) -> Events:
     if rows >= _MANY and find_spec("pyarrow") is not None:  # for fewer rows it is not worth loading
         chosen = {name: _packed(column) for name, column in chosen.items()}
     return Events("columns:", rows, lambda: _slices(chosen, rows))
+
+
+def _columns_of_rows(rows: list[Any]) -> dict[str, list[Any]]:
+    """A list of dicts as columns, in the order in which their names come; what a row does not name is missing there.
+
+    Raises:
+        BadTable: for a row that is none, and for no rows, which name no columns.
+    """
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        came = "no rows, so no columns" if not rows else "a row of another type"
+        remedy = 'Pass {"user": [...]}, which names its columns without rows, too.'
+        raise BadTable("a list of rows must hold a mapping from names to values for each", came=came, remedy=remedy)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _packed(column: Any) -> Any:
@@ -163,7 +181,11 @@ def _from_frame(events: Any, wanted: Sequence[str]) -> Events:
         engine_frame(events)  # refuses it: frames of the engines that are known are counted where they are
     if not isinstance(frame, nw.DataFrame):
         remedy = 'Pass {"user": [...]}, a pandas, Polars, Arrow or DuckDB table, or the pathlib.Path of a file.'
-        raise BadTable("events must be a dict of columns or a dataframe", came=type(events).__name__, remedy=remedy)
+        raise BadTable(
+            "events must be a dict of columns, a list of dicts or a dataframe",
+            came=type(events).__name__,
+            remedy=remedy,
+        )
     check_there(wanted, frame.columns)
     frame = frame.select(*(wanted or any_column(frame.columns)))
     columns = {name: _arrow_or_list(frame.get_column(name), nw) for name in frame.columns}

@@ -35,6 +35,7 @@ NORMS: dict[TogetherKind, Norm] = {"staircase": "max", "range": "range"}
 
 # Of the level, a pair gets 7 parts where a single cell gets 4: sqrt(3) to 1 is the least in the mean, and 7/4 is near.
 _PAIR, _SINGLE = 7, 4
+_LEAST = 1e-47  # sums of noises of stricter levels have no error bars
 
 
 CellsLaw = IntegerLaw | RotatedPair | JointCells | SignedCells | NormStaircase
@@ -135,7 +136,8 @@ def ways_together(
     ways = [_independent(spent, unit, cost, relaxable=relaxable)]
     if unit.cells >= 2:
         ways.append(_rotated(spent, unit))
-        if unit.nonnegative and unit.cells >= 3:  # of two cells the pair is what signed rows find
+        has_bars = spent.epsilon_float / float(unit.sensitivity) > _LEAST
+        if unit.nonnegative and unit.cells >= 3 and has_bars:  # of two cells the pair is what signed rows find
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
             ways += _in_one_draw(spent, unit, cost)

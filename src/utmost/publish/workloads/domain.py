@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import inf, prod
 from typing import Any
 
@@ -389,14 +389,30 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
         return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
     if axis.whole is not None:
         stop = len(axis.edges) - 1
-        groups = {
-            name: [_edge(axis.edges[start]) for start in (*(start for start in starts.tolist() if start < stop), stop)]
-            for name, starts in zip(axis.levels[1:], axis.starts[1:], strict=True)
-        }
+        groups = {name: _group_facts(axis, level, stop) for level, name in enumerate(axis.levels[1:], 1)}
         listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
         return {**listed, **({"groups": groups} if groups else {})}
     runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.levels[1].rpartition("/")[2])}
     return {"bins": [_edge(finite[0]), _edge(finite[-1])], "width": _edge(finite[1] - finite[0]), **runs}
+
+
+def _group_facts(axis: Axis, level: int, stop: int) -> Any:
+    """The edges of a level's groups; what they hold of the level below where their labels are not those of edges."""
+    assert axis.edges is not None, "only bins have edges"
+    starts = [start for start in axis.starts[level].tolist() if start < stop]
+    pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label
+    shown = axis.labels[level][: len(starts)]
+    is_plain = (
+        label == label_of(axis.edges[low], axis.edges[high]) or (high - low == 1 and label == axis.labels[0][low])
+        for label, (low, high) in zip(shown, pairs, strict=True)
+    )
+    if all(is_plain):
+        return [_edge(axis.edges[start]) for start in (*starts, stop)]
+    below, of_below = axis.labels[level - 1], axis.starts[level - 1].tolist()
+    return {
+        str(label): [name for name, start in zip(below, of_below, strict=True) if low <= start < high]
+        for label, (low, high) in zip(shown, pairs, strict=True)
+    }
 
 
 def _end_facts(axis: Axis) -> dict[str, Label]:
@@ -462,7 +478,7 @@ _WORDS: dict[str, set[str]] = {
     "values": set(),
     "tree": {"names"},
     "listed": {"names"},
-    "bins": {"width", "fanout", "below", "above"},
+    "bins": {"width", "fanout", "groups", "below", "above"},
     "edges": {"whole", "groups", "below", "above"},
     "periods": {"every", "zone", "groups", "below", "above"},
 }

@@ -1,16 +1,23 @@
 """Ordered axes: bins of one width, and bins between listed edges, as of age groups."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
+from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, exact_integer
-from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label, beside
+from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label, beside, label_text
 from utmost.publish.workloads.clock import Clock
 
 Edges = Sequence[Number | None]
+Grouped = Mapping[Any, Iterable[Any]]
+"""Groups by their labels: of each the labels of what it holds."""
+
+Groups = Mapping[str, Edges | Grouped]
+Ends = Mapping[str, Label | None]
+"""The labels "below", "above", "other" and "missing", None where there is no such group."""
 
 
 @checked
@@ -20,7 +27,7 @@ def bins(
     *,
     width: Number = 1,
     fanout: int = 2,
-    groups: Mapping[str, Edges] | None = None,
+    groups: Groups | None = None,
     whole: bool | None = None,
     below: Label | None = None,
     above: Label | None = None,
@@ -38,8 +45,9 @@ def bins(
             ascending; None for the first or the last, and the bin there has no end.
         width: of one bin, > 0; it divides high - low.
         fanout: by how much the runs grow from level to level, >= 2.
-        groups: of listed bins, coarser levels by name, the finest first: of each its edges, which are edges of the one
-            before, from the first to the last.
+        groups: coarser levels by name, the finest first, in place of runs: of each its edges, which are edges of the
+            one before, from the first to the last; or its groups by their labels, each with the labels of neighbours on
+            the level before that it holds: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         whole: of listed bins, whether the labels are those of whole numbers, "0 to 4" and "65+"; else they are
             "[0, 5)" and "[65, inf)". If left out, they are where all edges are whole. A value between two whole numbers
             counts with the lower one, as completed years do.
@@ -59,14 +67,16 @@ def bins(
     (('0 to 4', '5 to 14', '15 to 24', '25 to 64', '65+'), ('0 to 14', '15 to 64', '65+'))
     >>> bins(15, 25, width=5, below="under 15", above="25 or more", missing="not stated").labels[0]
     ('under 15', '[15, 20)', '[20, 25)', '25 or more', 'not stated')
+    >>> bins(0, 10, groups={"band": {"0-4": range(5), "5-9": range(5, 10)}}).labels[1]
+    ('0-4', '5-9')
     """
     ends = {"below": below, "above": above, "other": other, "missing": missing}
     if isinstance(low, Sequence) and not isinstance(low, str):
         if high is not None or (width, fanout) != (1, 2):
             raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
         return _listed(low, groups or {}, whole, ends)
-    if groups is not None or whole is not None:
-        raise OutOfRange("groups= and whole= are of bins whose edges are listed", remedy="Pass a list of edges.")
+    if whole is not None:
+        raise OutOfRange("whole= is of bins whose edges are listed", remedy="Pass a list of edges.")
     bottom, top = (exact(0), exact(low, "low")) if high is None else (exact(low, "low"), exact(high, "high"))
     step = exact(width, "width")
     count = (top - bottom) / step if step > 0 else Fraction(0)
@@ -79,6 +89,10 @@ def bins(
     if exact_integer(fanout, "fanout") < 2:
         raise OutOfRange("fanout must be at least 2", came=fanout)
     edges = tuple(bottom + step * place for place in range(int(count) + 1))
+    if groups is not None:
+        if fanout != 2:
+            raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
+        return _listed(edges, groups, None, ends)
     runs = [1]
     while other is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
         runs.append(runs[-1] * fanout)
@@ -93,9 +107,7 @@ Levels = Sequence[tuple[str, Sequence[Edge], LabelOf]]
 """Of each level, the finest first: its name, its edges, and how a group between two of them is called."""
 
 
-def ordered_axis(
-    levels: Levels, ends: Mapping[str, Label | None], *, whole: bool | None = None, clock: Clock | None = None
-) -> Axis:
+def ordered_axis(levels: Levels, ends: Ends, *, whole: bool | None = None, clock: Clock | None = None) -> Axis:
     """An axis in the order of its edges.
 
     Args:
@@ -117,34 +129,73 @@ def ordered_axis(
     return Axis(tuple(name for name, _, _ in levels), shown, runs, finest, ends["other"], whole, ends["missing"], clock)
 
 
-def _with_ends(edges: Sequence[Edge], ends: Mapping[str, Label | None]) -> tuple[Edge, ...]:
+def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
     low = (-inf,) if ends["below"] is not None and edges[0] != -inf else ()
     return (*low, *edges, *((inf,) if ends["above"] is not None and edges[-1] != inf else ()))
 
 
-def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Mapping[str, Label | None]) -> Label | None:
+def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Label | None:
     """The label of a bin without an end; None for others, and where groups take in more than that bin."""
     if low == -inf and high == finest[1]:
         return ends["below"]
     return ends["above"] if high == inf and low == finest[-2] else None
 
 
-def _listed(edges: Edges, groups: Mapping[str, Edges], whole: bool | None, ends: Mapping[str, Label | None]) -> Axis:
+def _listed(edges: Edges, groups: Groups, whole: bool | None, ends: Ends) -> Axis:
     """Bins between listed edges, and their groups."""
     finest = _edges(edges, "bins")
     finite = [edge for edge in finest if isinstance(edge, Fraction)]
     is_whole = all(edge.denominator == 1 for edge in finite) if whole is None else whole
     if is_whole and any(edge.denominator != 1 for edge in finite):
         raise OutOfRange("bins of whole numbers must have whole edges", came="others", where="whole")
-    levels = [("", finest)]
+    label_of = whole_label if is_whole else open_label
+    levels: list[tuple[str, Sequence[Edge], LabelOf]] = [("", finest, label_of)]
     for name, coarse in groups.items():
+        if isinstance(coarse, Mapping):
+            levels.append((name, *_grouped(coarse, _labels(levels[-1], finest, ends), levels[-1][1], name)))
+            continue
         among, before = _edges(coarse, name), levels[-1][1]
         if not set(among) <= set(before) or (among[0], among[-1]) != (finest[0], finest[-1]):
             required = "the edges of groups must be edges of the level below, from the first to the last"
             raise OutOfRange(required, came="others", where=repr(name))
-        levels.append((name, among))
-    label_of = whole_label if is_whole else open_label
-    return ordered_axis([(name, among, label_of) for name, among in levels], ends, whole=is_whole)
+        levels.append((name, among, label_of))
+    return ordered_axis(levels, ends, whole=is_whole)
+
+
+def _labels(level: tuple[str, Sequence[Edge], LabelOf], finest: Sequence[Edge], ends: Ends) -> list[Label]:
+    """The labels of a level's groups, as the axis will show them."""
+    _, edges, label_of = level
+    return [_end_label(low, high, finest, ends) or label_of(low, high) for low, high in pairwise(edges)]
+
+
+def _grouped(
+    groups: Grouped, below: Sequence[Label], edges: Sequence[Edge], name: str
+) -> tuple[Sequence[Edge], LabelOf]:
+    """The edges of groups that are said by what they hold, in the order of the axis, and their labels by these.
+
+    Args:
+        below, edges: the labels and the edges of the level below.
+
+    Raises:
+        OutOfRange: for what the level below has not, or has in two groups or in none, and for groups with gaps.
+    """
+    place_of = {label_text(label): place for place, label in enumerate(below)}
+    runs = list[tuple[int, int, str]]()
+    for label, members in groups.items():
+        places = [place_of.get(label_text(member)) for member in members]
+        there = sorted(place for place in places if place is not None)
+        if not there or len(there) < len(places) or there != list(range(there[0], there[0] + len(there))):
+            required = "each group must hold labels of the level below that are neighbours"
+            remedy = f"They are {', '.join(map(str, [*place_of][:12]))}{', ...' * (len(place_of) > 12)}."
+            raise OutOfRange(required, came=repr(label), where=repr(name), remedy=remedy)
+        runs.append((there[0], there[-1] + 1, str(label_text(label))))
+    runs.sort()
+    starts, stops = [first for first, _, _ in runs], [last for _, last, _ in runs]
+    if starts != [0, *stops[:-1]] or stops[-1:] != [len(place_of)]:
+        required = "the groups must hold every label of the level below once"
+        raise OutOfRange(required, came="one in two groups, or in none", where=repr(name))
+    named = {edges[first]: label for first, _, label in runs}
+    return [*(edges[first] for first in starts), edges[-1]], lambda low, _: named[low]
 
 
 def _edges(listed: Edges, where: str) -> tuple[Edge, ...]:

@@ -27,6 +27,7 @@ from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.forms import ProductForm
 
+_MOST_CLASSED = 64  # lists that are kept, each as long as an axis at most
 _DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
 _LOUDEST, _SILENT = Level(None, Fraction(1, 1 << 1000)), Level(None, Fraction(100))  # where weights stop to differ
 
@@ -87,11 +88,15 @@ class Reconstruction:
     weights: Mapping[Family, int]
     _chains: tuple[tuple[int, ...], ...] = field(init=False, repr=False)
     _totals: Mapping[Family, int] = field(init=False, repr=False)
+    _sizes: dict[tuple[int, int], tuple[int, int]] = field(init=False, repr=False)
+    _classed: dict[Any, list[tuple[Any, int]]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.weights or any(type(weight) is not int or weight <= 0 for weight in self.weights.values()):
             raise OutOfRange("each measured family must have a positive integer for its weight", came="others")
         object.__setattr__(self, "weights", dict(self.weights))
+        object.__setattr__(self, "_sizes", {})
+        object.__setattr__(self, "_classed", {})
         object.__setattr__(self, "_chains", tuple(self._chain(a) for a in range(len(self.domain.axes))))
         totals = dict.fromkeys(product(*self._chains), 0)
         for family, weight in self.weights.items():
@@ -309,7 +314,19 @@ class Reconstruction:
             yield tuple(level for level, _ in picked), math.prod(sign for _, sign in picked)
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """Of one axis, the groups of a measured level in classes that no form and no averaging tells apart."""
+        """Of one axis, the groups of a measured level in classes that no form and no averaging tells apart.
+
+        The cuts of a quantile differ along one axis alone; what they share is kept.
+        """
+        factors = axis, level, *(tuple(form.factors[axis].tolist()) for form in forms)
+        known = self._classed.get(factors)
+        if known is None:
+            if len(self._classed) >= _MOST_CLASSED:
+                self._classed.clear()
+            known = self._classed[factors] = self._classes_anew(forms, axis, level)
+        return known
+
+    def _classes_anew(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
         rows = []
         for form in forms:
             for coarse in self._chains[axis]:
@@ -352,11 +369,22 @@ class Reconstruction:
 
     def _canonical(self, axis: int, level: int) -> int:
         """The finest level with the same groups."""
-        values = self.domain.axes[axis]
-        return next(fine for fine in range(level + 1) if values.groups(fine) == values.groups(level))
+        return self._level(axis, level)[0]
 
     def _block(self, axis: int, level: int) -> int:
-        return even_block(self.domain.axes[axis], level)
+        """How many values each group of the level holds, where they are of one size."""
+        block = self._level(axis, level)[1]
+        return block or even_block(self.domain.axes[axis], level)  # which refuses
+
+    def _level(self, axis: int, level: int) -> tuple[int, int]:
+        """Both, worked out once: estimates and bars ask for them thousands of times."""
+        known = self._sizes.get((axis, level))
+        if known is None:
+            values = self.domain.axes[axis]
+            canonical = next(fine for fine in range(level + 1) if values.groups(fine) == values.groups(level))
+            sizes = np.diff(values.group_starts(level), append=values.size)
+            known = self._sizes[axis, level] = canonical, int(sizes[0]) if (sizes == sizes[0]).all() else 0
+        return known
 
 
 def even_block(axis: Axis, level: int) -> int:

@@ -32,7 +32,7 @@ _STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are multiples of such parts, 
 _EQUAL, _PLAIN = 1e-9, 1e-4  # fewer rows, and plainer shares, are taken where they cost no more than that
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the logarithms of shares
-_SILENT = 700.0  # beyond, squares of sinh leave the floats
+_SILENT = 40.0  # rows are sought as of such a level for all above it, where precisions are beyond floats
 _TRACE = 1 / 400  # a row with less of the level is tried without
 
 
@@ -59,6 +59,7 @@ def signed_rows(
     """
     if not 1 <= cells <= MOST_CELLS:
         raise OutOfRange(f"signed rows are searched for 1 to {MOST_CELLS} cells", came=cells)
+    epsilon = min(epsilon, _SILENT)
     pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
     with one_blas_thread():
         polished = [_polished(pool, chosen, epsilon) for chosen in _ranked(pool, square=square)]
@@ -81,7 +82,10 @@ def grouped_rows(
     (3, 5)
     """
     sizes = range(1, min(cells, MOST_CELLS) + 1)
-    roots = {size: (size * _error_of(*signed_rows(size, epsilon, square=square), epsilon)) ** (1 / 3) for size in sizes}
+    roots = {}
+    for size in sizes:
+        part = epsilon * size / cells  # near the level that it will have
+        roots[size] = (size * _error_of(*signed_rows(size, part, square=square), part)) ** (1 / 3)
     best: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     for count in range(1, cells + 1):
         ends = [(*best[count - size], size) for size in sizes if size <= count]
@@ -215,7 +219,7 @@ def _descended(rows: NDArray[np.int64], loads: Floats, epsilon: float, gram: Flo
 def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: float, gram: Floats) -> Floats:
     """The weighted variances at shares that are made to spend the level, in units of 2/epsilon^2."""
     levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
-    precisions = 2 * np.sinh(np.minimum(levels, _SILENT) / 2) ** 2 * (2 / epsilon**2)
+    precisions = 2 * np.sinh(np.minimum(levels, 700.0) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)
     inverses = np.linalg.inv(np.einsum("bi,ij,ik->bjk", precisions, A, A))
     return np.asarray((inverses * gram).sum(axis=(1, 2)))

@@ -1,0 +1,153 @@
+r"""Permanent reports of categories: drawn once for each level, in any order of levels, at the price of the loosest.
+
+Reports at levels 1 < 2 < 3 are one Markov chain, each made of the looser next one: it keeps the set with the chance
+c = (p - d/k)/(p' - d/k), where p' is the looser one's p, and is drawn blindly else. So the chances of keeping multiply.
+Between two that are there, S_1 and S_3, the middle one is by Bayes' rule, with a = c_23 and b = c_12, w the weight of
+a set that is drawn blindly:
+
+- where S_1 and S_3 differ: S_3 with weight a (1 - b), S_1 with (1 - a) b, and blind with (1 - a)(1 - b);
+- where they are one set S: S with weight a b + w_S (a (1 - b) + (1 - a) b), and blind with w_S (1 - a)(1 - b).
+"""
+
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import Bits, draw_bits
+from utmost.design.local.categories import CategoryReport, chances_of
+from utmost.design.local.category_reports import CategoryCoupling, Reports, in_parts, read_values
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.sampling.process_memory import ProcessMemory
+from utmost.laws.sampling.random_bits import Randomness, secure
+
+# More states than these are drawn in turns: a state is a byte.
+_MOST_STATES = 200
+
+
+class PermanentReports(ProcessMemory):
+    """The categories of one client or of many, and their reports by the same sets at every level that is asked for.
+
+    A report is drawn once for each level; asked again, the same one is given. Those at several levels, asked in any
+    order, are one Markov chain, so that all of them together lose what the loosest loses.
+
+    Args:
+        values: (clients,) integers in 0..k-1; they are copied.
+        how: the sets or blocks; its own level is not drawn until it is asked for.
+        randomness: the operating system's if left out.
+
+    Raises:
+        OutOfRange: for what is no list of categories.
+
+    >>> from utmost.design.local import short_report
+    >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))
+    >>> first, looser, between = answers.at(1), answers.at(2), answers.at("3/2")
+    >>> bool((answers.at(1) == first).all()), answers.spent
+    (True, Level(epsilon=2))
+    """
+
+    __slots__ = ("_how", "_known", "_randomness", "_values")
+
+    @checked
+    def __init__(self, values: Any, how: CategoryReport, *, randomness: Randomness | None = None) -> None:
+        self._open(values, how, secure(randomness))
+
+    def _open(self, values: Any, how: CategoryReport, randomness: Randomness) -> None:
+        self._how, self._values = how, read_values(values, how)
+        self._known: dict[Level, Reports] = {}
+        self._randomness = randomness
+
+    def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Reports:
+        """The reports at a level; new ones are drawn given all that were.
+
+        Raises:
+            NotALevel: for what is no level.
+            Unsupported: for a new level asked for in another process than the one that made the reports.
+        """
+        how = self._how.at(level(epsilon, alpha))
+        with self._alone():
+            if how.level not in self._known:
+                self._check_owner()
+                reports = self._drawn(how)
+                reports.setflags(write=False)
+                self._known[how.level] = reports
+            return self._known[how.level]
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level asked for, strictest first."""
+        return tuple(sorted(self._known))
+
+    @property
+    def spent(self) -> Level | None:
+        """What one client has lost by all reports together; None before the first."""
+        return max(self._known) if self._known else None
+
+    def _drawn(self, how: CategoryReport) -> Reports:
+        strict = max((at for at in self._known if at < how.level), default=None)
+        loose = min((at for at in self._known if how.level < at), default=None)
+        columns = [self._known[at] for at in (strict, loose) if at is not None]
+        if strict is not None and loose is not None:
+            draw: Any = _Between(self._how.at(strict), how, self._how.at(loose)).drawn
+        elif loose is not None:
+            draw = CategoryCoupling(how, self._how.at(loose)).tightened
+        elif strict is not None:
+            draw, columns = CategoryCoupling(self._how.at(strict), how).relaxed, [self._values, *columns]
+        else:
+            draw, columns = how.drawn, [self._values]
+        return in_parts(draw, how.categories, self._randomness, *columns)
+
+    def __repr__(self) -> str:
+        return f"PermanentReports(clients={len(self._values)}, spent={self.spent})"
+
+
+class _Between:
+    """The report between a stricter and a looser one of the same sets, given both."""
+
+    def __init__(self, strict: CategoryReport, how: CategoryReport, loose: CategoryReport) -> None:
+        self._strict, self._how, self._loose = strict, how, loose
+
+    def drawn(self, strict: Reports, loose: Reports, randomness: Randomness) -> Reports:
+        """The middle reports: one of the two, or drawn blindly."""
+        is_same = np.asarray((strict == loose).reshape(len(strict), -1).all(axis=1))
+        groups, weights = self._how.weights(loose)
+        informed = np.zeros(len(strict), np.bool_)
+        for first in range(0, len(weights), _MOST_STATES):
+            some = slice(first, first + _MOST_STATES)
+            rows = np.flatnonzero((groups >= first) & (groups < first + _MOST_STATES))
+            states = np.where(is_same[rows], groups[rows] - first + 1, 0).astype(np.uint8)
+            formulas = [self._informed_apart, *(partial(self._informed_at_one, weight=w) for w in weights[some])]
+            informed[rows] = self._bits(states, formulas, randomness)
+        is_loose = self._bits(np.zeros(len(strict), np.uint8), [self._loose_of_two], randomness)
+        between = self._how.stricter(loose, self._loose, informed & is_loose, randomness)
+        is_strict = informed & ~is_loose
+        between[is_strict] = strict[is_strict]
+        return between
+
+    def _keeps(self, *alphas: Any) -> tuple[Any, Any]:
+        """a and b: the chances that the middle one keeps the looser, and the stricter the middle one."""
+        share = Fraction(self._how.size, self._how.categories)
+        reports = (self._strict, self._how, self._loose)
+        strict, middle, loose = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))
+        return middle / loose, strict / middle
+
+    def _informed_apart(self, *alphas: Any) -> Any:
+        """The chance of not being drawn blindly, where the two differ."""
+        a, b = self._keeps(*alphas)
+        return 1 - (1 - a) * (1 - b) / (1 - a * b)
+
+    def _informed_at_one(self, *alphas: Any, weight: Fraction) -> Any:
+        """The same where they do not."""
+        a, b = self._keeps(*alphas)
+        return (a * b + (a * (1 - b) + (1 - a) * b) * weight) / (a * b + (1 - a * b) * weight)
+
+    def _loose_of_two(self, *alphas: Any) -> Any:
+        """The chance of the looser one, where it is one of the two."""
+        a, b = self._keeps(*alphas)
+        return a * (1 - b) / (a * (1 - b) + (1 - a) * b)
+
+    def _bits(self, states: NDArray[np.uint8], formulas: Any, randomness: Randomness) -> Bits:
+        levels = [how.level for how in (self._strict, self._how, self._loose)]
+        return draw_bits(states, chances_of(formulas, levels), randomness)

@@ -1,0 +1,105 @@
+"""Every noise in every memory before judges of others: StatDP's hypothesis test and DP-Auditorium's histogram tester.
+
+Both are read from checkouts, since no package index has them: UTMOST_JUDGES names a folder in which `statdp` and
+`dp_auditorium` lie, as their repositories (cmla-psu/statdp, google/differential-privacy) have them, with `pip install
+etils tqdm`. `-s` prints what each found. A judge that finds nothing says little, so StatDP must refute the same draws
+at half of their level.
+"""
+
+import importlib
+import os
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ledger.doubled_noise import DoubledNoise
+from ledger.test_conformance import MEMORIES, NOISES, REFUSED
+from utmost.laws.exact import level
+from utmost.publish.ledger import noise_kinds
+
+FOLDER = os.environ.get("UTMOST_JUDGES")
+CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))
+STRICT, LOOSE = "1/2", "1"
+EDGE = 5
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(FOLDER is None, reason="UTMOST_JUDGES names no folder of checkouts"),
+]
+CASES = [(n, m) for n in NOISES for m in MEMORIES if (n, m) not in REFUSED and NOISES[n].lattice is not None]
+CASES.remove(("by item", "service"))  # its answer has an item a row: the same draws as from the book, at a page each
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch):
+    monkeypatch.setitem(noise_kinds.KINDS, "doubled", DoubledNoise)
+
+
+@pytest.fixture(scope="module")
+def judges():
+    """The two tests, and nothing else of their packages, which ask for TensorFlow and Vizier."""
+    sys.path.insert(0, FOLDER)
+    for name in ("dp_auditorium", "dp_auditorium.testers", "dp_auditorium.configs"):
+        package = types.ModuleType(name)
+        package.__path__ = [str(Path(FOLDER, *name.split(".")))]
+        sys.modules[name] = package
+    configs = importlib.import_module("dp_auditorium.configs.property_tester_config")
+    properties = importlib.import_module("dp_auditorium.configs.privacy_property")
+    tester = importlib.import_module("dp_auditorium.testers.histogram_tester").HistogramTester
+    hypothesis = importlib.import_module("statdp.hypotest").test_statistics
+    yield hypothesis, lambda size, epsilon: tester(
+        configs.HistogramPropertyTesterConfig(
+            test_discrete_mechanism=True, histogram_size=size, min_value=0, max_value=size,
+            approximate_dp=properties.ApproximateDp(epsilon=epsilon, delta=0.0),
+        )
+    )  # fmt: skip
+    sys.path.remove(FOLDER)
+
+
+def responses(kind, memory, folder):
+    """Steps of noise at a level and, asked for later, at a looser one: a row for each cell."""
+    folder.mkdir()
+    table = kind.table(CELLS)
+    release = MEMORIES[memory](folder, kind.promise(CELLS), table, STRICT)
+    answers = [release.at(asked_level, table=table) for asked_level in (STRICT, LOOSE)]
+    return np.stack([np.asarray(kind.steps(answer, table)) for answer in answers], axis=1)
+
+
+def pairs(steps, shift):
+    """Each pair of responses as one number, cut at the edges, where whatever lies beyond is one event."""
+    inside = np.clip(steps + shift, -EDGE, EDGE) + EDGE
+    return inside @ np.array([2 * EDGE + 1, 1])
+
+
+@pytest.mark.parametrize(("noise", "memory"), CASES)
+def test_no_judge_refutes_the_level(judges, tmp_path, noise, memory, capsys):
+    """Both responses together keep the looser level for a move by one step, and half of it they do not."""
+    hypothesis, auditorium = judges
+    kind = NOISES[noise]
+    here, there = (pairs(responses(kind, memory, tmp_path / str(shift)), shift) for shift in (0, 1))
+    epsilon = float(kind.lattice.of(level(LOOSE)).epsilon)
+    size = (2 * EDGE + 1) ** 2
+    half = len(here) // 2
+
+    def p_value(claim):
+        """StatDP: the event that looks worst in half of the draws is judged in the other half."""
+        counts = [
+            [np.bincount(part, minlength=size) for part in (events[:half], events[half:])] for events in (here, there)
+        ]
+        (first, judged), (other, others) = counts
+        score = np.where(first + other > 0.002 * half, first - np.exp(claim) * other, -np.inf)
+        event = score > 0
+        cx, cy = int(judged[event].sum()), int(others[event].sum())
+        return float(hypothesis(cx, cy, claim, half)) if event.any() else 1.0
+
+    p_values = {claim: p_value(claim * epsilon) for claim in (1, 0.5)}
+    deltas = {claim: auditorium(size, claim * epsilon).estimate_lower_bound(here, there, 1e-6) for claim in (1, 0.1)}
+    with capsys.disabled():
+        print(f"\n{noise:>12} {memory:>8}: p {p_values[1]:.2g}, at .5 {p_values[0.5]:.1g}", end="; ")
+        print(f"delta at least {deltas[1]:.3f}, at .1 {deltas[0.1]:.3f}")
+    assert p_values[1] > 1e-6
+    assert p_values[0.5] < 1e-6
+    assert deltas[1] <= 0
