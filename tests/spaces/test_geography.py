@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.design.spaces import TableMetric, places
-from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, great_circle_steps
+from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.space_names import space_named
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
@@ -394,3 +394,57 @@ def test_geojson_that_is_none_is_refused(tmp_path):
     (tmp_path / "list.geojson").write_text("[1]")
     with pytest.raises(BadTable, match="no FeatureCollection"):
         places(tmp_path / "list.geojson")
+
+
+def test_geodesics_are_never_above_the_distance_and_close_below_it():
+    """Against Vincenty's series on the ellipsoid: never longer, and short by no more than the chord, or 1.013 %."""
+    rng = np.random.default_rng(9)
+    for length, most in ((10_000, 3e-7), (100_000, 1.1e-5), (300_000, 9.5e-5), (3_000_000, 0.0102)):
+        for _ in range(8):
+            north, east = (Fraction(int(v), 1000) for v in rng.integers(-80_000, 80_000, 2))
+            turn, scale = rng.uniform(0, 2 * np.pi), length / 6.37e6
+            other = north + Fraction(round(np.degrees(scale * np.cos(turn)) * 1000), 1000)
+            if not -85 < other < 85:
+                continue
+            across = np.degrees(scale * np.sin(turn)) / np.cos(np.radians(float(north)))
+            position = other, east + Fraction(round(across * 1000), 1000)
+            true = vincenty(*map(float, (north, east, *position)))
+            steps = int(geodesic_steps([(north, east), position], Fraction(1, 1000))[0, 1]) / 1000
+            circle = int(great_circle_steps([(north, east), position], Fraction(1, 1000))[0, 1]) / 1000
+            assert circle <= steps <= true + 1e-3
+            assert steps >= true * (1 - most * max(1, (true / length) ** 2)) - 2e-3
+
+
+def vincenty(north, east, other_north, other_east):
+    """The length of a geodesic on WGS84 by Vincenty's iteration, to a tenth of a millimetre."""
+    a, f = 6378137.0, 1 / 298.257223563
+    b = a * (1 - f)
+    u1, u2 = (np.arctan((1 - f) * np.tan(np.radians(phi))) for phi in (north, other_north))
+    wide = turn = np.radians(other_east - east)
+    for _ in range(200):
+        sine = np.hypot(np.cos(u2) * np.sin(turn), np.cos(u1) * np.sin(u2) - np.sin(u1) * np.cos(u2) * np.cos(turn))
+        cosine = np.sin(u1) * np.sin(u2) + np.cos(u1) * np.cos(u2) * np.cos(turn)
+        sigma = np.arctan2(sine, cosine)
+        alpha = np.cos(u1) * np.cos(u2) * np.sin(turn) / sine
+        square = 1 - alpha**2
+        middle = cosine - 2 * np.sin(u1) * np.sin(u2) / square if square else 0.0
+        c = f / 16 * square * (4 + f * (4 - 3 * square))
+        turn = wide + (1 - c) * f * alpha * (sigma + c * sine * (middle + c * cosine * (2 * middle**2 - 1)))
+    u = square * (a**2 - b**2) / b**2
+    big = 1 + u / 16384 * (4096 + u * (-768 + u * (320 - 175 * u)))
+    small = u / 1024 * (256 + u * (-128 + u * (74 - 47 * u)))
+    inner = cosine * (2 * middle**2 - 1) - small / 6 * middle * (4 * sine**2 - 3) * (4 * middle**2 - 3)
+    return b * big * (sigma - small * sine * (middle + small / 4 * inner))
+
+
+def test_places_by_geodesics_are_places_with_longer_distances():
+    towns = {"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)}
+    near, far = places(towns), places(towns, metric="geodesic")
+    assert (far.distances >= near.distances).all()
+    assert (far.distances[0] > near.distances[0])[1:].all()
+    assert far.nearest(60.0, 10.0) == "Oslo"
+    assert "geodesic" in repr(far)
+    poles = places({"north": (90, 0), "south": (-90, 0), "equator": (0, 7)}, metric="geodesic")
+    assert poles.distances[0].tolist()[2] <= 10_001_966
+    with pytest.raises(NotAMetric):
+        places({"a": (90, 0), "b": (90, 30)}, metric="geodesic")

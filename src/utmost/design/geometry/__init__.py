@@ -6,6 +6,11 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.design.geometry.decomposition import Decomposition, decompose, is_kernel, is_vertex_mechanism
+    from utmost.design.geometry.deficiency import (
+        RefinementDistance,
+        additive_capacity_at,
+        refinement_distance,
+    )
     from utmost.design.geometry.impossibility import (
         LiftedLoss,
         Unserved,
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
         trivial_action,
         unserved_consumer,
     )
+    from utmost.design.geometry.kantorovich import KantorovichDistance, kantorovich_distance
     from utmost.design.geometry.kernel_estimates import KernelEstimate, estimate_kernels
     from utmost.design.geometry.kernel_search import Kernels, count_kernels, kernel_blocks, kernel_sizes, kernels
     from utmost.design.geometry.kernel_supports import KernelBlock, Position
@@ -47,6 +53,7 @@ __all__ = [
     "Decomposition",
     "EarthMove",
     "ExistenceVerdict",
+    "KantorovichDistance",
     "KernelBlock",
     "KernelEstimate",
     "Kernels",
@@ -59,12 +66,14 @@ __all__ = [
     "PowerField",
     "PowerNumber",
     "PrivacyOrderVerdict",
+    "RefinementDistance",
     "RefinementVerdict",
     "UniversalityVerdict",
     "Unserved",
     "UtilitySet",
     "Verdict",
     "Vertices",
+    "additive_capacity_at",
     "automorphisms",
     "blurred_pair",
     "count_kernels",
@@ -78,11 +87,13 @@ __all__ = [
     "is_kernel",
     "is_remap_between",
     "is_vertex_mechanism",
+    "kantorovich_distance",
     "kernel_blocks",
     "kernel_sizes",
     "kernels",
     "least_nib_loss",
     "prefers",
+    "refinement_distance",
     "refines",
     "trivial_action",
     "universal_mechanism",

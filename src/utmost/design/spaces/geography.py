@@ -20,7 +20,7 @@ from utmost.design.spaces.place_tables import (
 )
 from utmost.design.spaces.road_networks import is_network, network_steps
 from utmost.design.spaces.space import Space, TableMetric, distance_table
-from utmost.design.spaces.surveyed_distances import Position, closure, great_circle_steps, plane_steps
+from utmost.design.spaces.surveyed_distances import Position, closure, geodesic_steps, great_circle_steps, plane_steps
 from utmost.errors import BadTable, NotAMetric, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Number, checked, fractions, frozen
 from utmost.laws.exact.arrays import Rebuilt
@@ -28,7 +28,7 @@ from utmost.laws.exact.shown import Shown
 
 _EARTH = 6_371_008.8  # the mean radius, in metres
 
-Way = Literal["great-circle", "metres", "roads", "cells"]
+Way = Literal["great-circle", "geodesic", "metres", "roads", "cells"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -270,6 +270,7 @@ def places(
             a list of H3 cells; a graph of networkx or osmnx.
         name, latitude, longitude: the columns. With metric="metres" the last two are northing and easting.
         metric: "great-circle": along the earth, at most the distance on the ellipsoid WGS84 and at least 98.9 % of it.
+            "geodesic": the same, and nearer to it: short by a ten-millionth at 10 km and a ten-thousandth at 300 km.
             "metres": in the plane of the coordinates. "roads": the shortest paths of a graph. "cells": of H3. If left
             out: "metres" for a projected reference system, "roads" for a graph, "cells" for cells, else "great-circle".
         unit: what distances are counted in: "m" if left out ("cells" for cells); for roads, what ``weight`` is in.
@@ -308,7 +309,9 @@ def places(
         surveyed = surveyed if among is None else _part(surveyed, among)
         way = way or _way_of(surveyed)
         steps = _surveyed_steps(surveyed, way, step, counted)
-    degrees = way == "great-circle" if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
+    degrees = (
+        way in ("great-circle", "geodesic") if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
+    )
     positions = None if surveyed.positions is None else tuple(surveyed.positions)
     return _space(surveyed, steps, step, Geography(counted, way, positions, degrees, surveyed.table, surveyed.crs))
 
@@ -347,13 +350,13 @@ def _surveyed_steps(surveyed: Survey, way: Way, step: Fraction, unit: str) -> An
             raise OutOfRange("cells are counted one by one", came=f"{step} {unit}", where="places")
         return np.asarray(cell_steps(surveyed.labels), dtype=np.int64)
     metres = step * distance_in(f"1 {unit}", "m")
-    if way == "great-circle":
+    if way in ("great-circle", "geodesic"):
         if surveyed.in_degrees is False:
             remedy = "Bring them to degrees first: to_crs(4326)."
             raise OutOfRange("great circles need latitudes and longitudes", came="a projected system", remedy=remedy)
         check_on_earth(surveyed.labels, positions)
         _check_apart(surveyed.labels, list(map(_canonical, positions)))
-        return great_circle_steps(positions, metres)
+        return (geodesic_steps if way == "geodesic" else great_circle_steps)(positions, metres)
     if surveyed.in_degrees:
         raise OutOfRange("distances in the plane need a projected system", came="degrees", where="places")
     _check_apart(surveyed.labels, positions)

@@ -12,7 +12,10 @@ radius of curvature: with M, N the radii along and across the meridian, both are
     ds^2 = M^2 dphi^2 + N^2 cos^2(phi) dlambda^2 >= (b^2/a)^2 (dphi^2 + cos^2(phi) dlambda^2),
 
 and no geodesic between two latitudes and longitudes is shorter than the great circle here, nor longer by more than
-1.013 %.
+1.013 %. No way on the ellipsoid is shorter than the chord through it either, and a geodesic of length s is longer than
+that by a share of s^2/(24 r^2) or less in the first order, r the smallest radius: of 10 km by a ten-millionth, of 300
+km by a ten-thousandth. The larger of the two bounds is within 1.013 % everywhere, and much nearer on the map of a city
+or a country.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,6 +30,9 @@ from utmost.laws.exact.intervals import working_precision
 
 SMALLEST_RADIUS = 6_335_439
 """The smallest radius of curvature of the ellipsoid WGS84, in whole metres, rounded down from 6 335 439.327."""
+
+_EQUATOR, _INVERSE_FLATTENING = 6_378_137, 298_257_223_563
+"""Of WGS84: the largest radius in metres, and 10^9 times the inverse of the flattening."""
 
 Position = tuple[Fraction, Fraction]
 """Latitude and longitude in degrees, or northing and easting."""
@@ -56,6 +62,43 @@ def great_circle_steps(positions: Sequence[Position], step: Fraction) -> NDArray
         vectors = [_on_sphere(*position) for position in positions]
         scale = arb(fmpq(2 * SMALLEST_RADIUS * step.denominator, step.numerator))
         return _symmetric(len(positions), lambda x, y: _floor(_half_angle(vectors[x], vectors[y]) * scale))
+
+
+def geodesic_steps(positions: Sequence[Position], step: Fraction) -> NDArray[np.int64]:
+    """Distances along the ellipsoid WGS84 in whole steps, rounded down: the larger of great circle and chord.
+
+    Args:
+        positions: (n) latitude and longitude in degrees, exact.
+        step: in metres.
+
+    Returns:
+        (n, n), before closure.
+
+    Cost: one certified arc tangent and one root for each pair.
+
+    >>> paris_and_london = [(Fraction("48.8566"), Fraction("2.3522")), (Fraction("51.5074"), Fraction("-0.1278"))]
+    >>> int(geodesic_steps(paris_and_london, Fraction(1))[0, 1])      # 343 923 m along the ellipsoid
+    343881
+    """
+    with working_precision(_BITS):
+        points = [_on_ellipsoid(*position) for position in positions]
+        scale = arb(fmpq(step.denominator, step.numerator))
+        chords = _symmetric(len(points), lambda x, y: _floor(_chord(points[x], points[y]) * scale))
+    return np.maximum(chords, great_circle_steps(positions, step))
+
+
+def _on_ellipsoid(latitude: Fraction, longitude: Fraction) -> Vector:
+    """Where the position is in space, in metres from the middle of the earth."""
+    north, east = (arb(fmpq(d.numerator, 180 * d.denominator)) for d in (latitude, longitude))
+    up, around = north.sin_pi(), north.cos_pi()
+    flat = arb(fmpq(1000000000, _INVERSE_FLATTENING))
+    squared = flat * (2 - flat)
+    across = arb(_EQUATOR) / (1 - squared * up * up).sqrt()
+    return across * around * east.cos_pi(), across * around * east.sin_pi(), across * (1 - squared) * up
+
+
+def _chord(u: Vector, v: Vector) -> arb:
+    return sum(((a - b) * (a - b) for a, b in zip(u, v, strict=True)), arb(0)).nonnegative_part().sqrt()
 
 
 def _on_sphere(latitude: Fraction, longitude: Fraction) -> Vector:

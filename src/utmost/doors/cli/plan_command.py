@@ -48,6 +48,9 @@ PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts t
 PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
 PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
 Nonnegative = Annotated[bool, flag("For a domain: one person lowers no atom. A count proves it under change-one.")]
+Exactly = Annotated[
+    bool, flag("For a domain: everybody is in exactly so many atoms, none in fewer, so that the total is public.")
+]
 Together = Annotated[
     str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
 ]
@@ -85,6 +88,7 @@ def plan(
     step: PlanStep = None,
     neighbours: PlanNeighbours = None,
     nonnegative: Nonnegative = False,
+    exactly: Exactly = False,
     together: Together = None,
     noise: Noise = None,
     tents: Tents = None,
@@ -98,7 +102,8 @@ def plan(
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
     bounds = {"--at-most": at_most, "--per-atom": per_atom, "--in-all": in_all, "--values": values, "--step": step}
-    domain, unit, along = _asked(source, bounds, neighbours, together, nonnegative=nonnegative)
+    promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
+    domain, unit, along = _asked(source, bounds, neighbours, together, promised)
     workload, at, sure = (
         read_wanted(domain, want or [], per_answer=per_answer),
         level.read(),
@@ -122,7 +127,7 @@ def plan(
 
 
 def _asked(
-    source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, *, nonnegative: bool
+    source: Path, bounds: dict[str, Any], neighbours: str | None, together: str | None, promised: dict[str, bool]
 ) -> tuple[Domain, Unit, str | None]:
     """Domain, unit and the axis of whole rows: of a counted file what it proved, else what is said."""
     if source.suffix.lower() != ".json":
@@ -131,7 +136,8 @@ def _asked(
     document = read_json(source, "a plan is made for a counted table or a domain, which must")
     if isinstance(document, dict) and document.get("kind") == COUNTED_FORM.kind:
         counted = COUNTED_FORM.of(document, str(source))
-        stated = {**bounds, "--neighbours": neighbours, "--together": together, "--nonnegative": nonnegative or None}
+        stated = {**bounds, "--neighbours": neighbours, "--together": together}
+        stated |= {f"--{name}": known or None for name, known in promised.items()}
         for name, value in stated.items():
             if value is not None:
                 remedy = "Leave it out; or count again with another one."
@@ -152,7 +158,7 @@ def _asked(
     wide = most if amount is None else amount.steps(most, "per_atom")
     relation = neighbours or "add-remove"
     whole = in_all if in_all is None or amount is None else amount.steps(in_all, "in_all")
-    unit = Unit(wide, min(at_most, domain.size), relation, amount, nonnegative=nonnegative, in_all=whole)
+    unit = Unit(wide, min(at_most, domain.size), relation, amount, in_all=whole, **promised)
     return domain, unit, together
 
 
@@ -222,7 +228,7 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
     except Unsupported:
         return None
     overlapping = chosen.rows is not None or any(map(is_tents, chosen.shares))
-    if len(families) > _FEW or chosen.together is not None or overlapping:
+    if len(families) > _FEW or chosen.together is not None or overlapping or chosen.unit.exactly:
         return None
     certificate = certified_shares(workload, chosen.unit, at, families, most_boxes=_MOST_BOXES)
     return max(1.0, chosen.value / certificate.bound) if certificate.is_certified else None

@@ -41,6 +41,10 @@ class Unit(Rebuilt):
             and a strategy for sums of cells may spend more under "change-one". False where nobody promises it.
         in_all: the most by which all cells together are changed, at least the sensitivity; None, and where it says no
             more than the others do, for cells times sensitivity. A strategy has more of the level for each cell then.
+        exactly: a promise that **every** individual is counted with all of this, in ``cells`` cells the sensitivity
+            each (or ``in_all``), and nobody with less: in exactly one cell, say. Then replacing a record leaves the
+            total as it is, and it is public; who is not counted at all would be seen in it. Of "change-one" and
+            ``nonnegative`` alone. False where nobody promises it.
 
     Raises:
         OutOfRange, NotANumber: for numbers outside these ranges, and for a relation that has no name here.
@@ -61,6 +65,7 @@ class Unit(Rebuilt):
     amount: Amount | None
     nonnegative: bool
     in_all: Fraction | None
+    exactly: bool
 
     def __init__(
         self,
@@ -70,6 +75,7 @@ class Unit(Rebuilt):
         amount: Any = None,
         nonnegative: bool = False,
         in_all: Number | None = None,
+        exactly: bool = False,
     ) -> None:
         object.__setattr__(self, "sensitivity", _sensitivity(sensitivity))
         object.__setattr__(self, "cells", _cells(cells))
@@ -77,8 +83,13 @@ class Unit(Rebuilt):
         object.__setattr__(self, "amount", None if amount is None else Amount.of(amount))
         object.__setattr__(self, "nonnegative", _promised(nonnegative))
         object.__setattr__(self, "in_all", _in_all(in_all, self.sensitivity, self.cells))
+        object.__setattr__(self, "exactly", _promised(exactly, "exactly"))
+        if exactly and (self.neighbours != "change-one" or not nonnegative):
+            remedy = 'Pass neighbours="change-one" and nonnegative=True, too; or leave exactly= out.'
+            raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
 
     def __repr__(self) -> str:
+<<<<<<< HEAD
         """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
         more = [f"cells={self.cells}"]
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
@@ -86,6 +97,13 @@ class Unit(Rebuilt):
         more += ["nonnegative=True"] if self.nonnegative else []
         more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
         return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
+=======
+        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
+        amount = "" if self.amount is None else f", amount={self.amount!r}"
+        promised = ", nonnegative=True" if self.nonnegative else ""
+        whole = "" if self.in_all is None else f", in_all={self.in_all!r}"
+        return f"Unit({numbers}{amount}{promised}{whole}{', exactly=True' if self.exactly else ''})"
+>>>>>>> main
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
@@ -101,13 +119,15 @@ class Unit(Rebuilt):
         if not isinstance(facts, Mapping) or not set(facts) >= _STATED:
             raise wrong_kind("facts", f"a mapping with {', '.join(sorted(_STATED))}", facts)
         numbers = facts["sensitivity"], facts["cells"], facts["neighbours"], facts.get("amount")
-        return cls(*numbers, nonnegative=facts.get("nonnegative", False), in_all=facts.get("in_all"))
+        promised = {name: facts.get(name, False) for name in ("nonnegative", "exactly")}
+        return cls(*numbers, in_all=facts.get("in_all"), **promised)
 
     def facts(self) -> dict[str, Any]:
         """The unit as JSON values; the amount of sums alone, and a promise that nobody makes is left out."""
         amount: dict[str, Any] = {} if self.amount is None else {"amount": self.amount.facts()}
         amount |= {"nonnegative": True} if self.nonnegative else {}
         amount |= {} if self.in_all is None else {"in_all": str(self.in_all)}
+        amount |= {"exactly": True} if self.exactly else {}
         return {
             "sensitivity": str(self.sensitivity),
             "cells": self.cells,
@@ -350,10 +370,10 @@ def _cells(value: Number) -> int:
     return number
 
 
-def _promised(value: bool) -> bool:
+def _promised(value: bool, name: str = "nonnegative") -> bool:
     if value is not True and value is not False:
         remedy = "Pass True where one individual's presence lowers no cell."
-        raise OutOfRange("nonnegative must be true or false", came=value, remedy=remedy)
+        raise OutOfRange(f"{name} must be true or false", came=value, remedy=remedy)
     return value
 
 

@@ -131,6 +131,9 @@ class CountedTable(Shown):
                 came=f"steps of {unit.step}",
                 remedy=remedy,
             )
+        if unit.exactly and not proved.exactly:
+            remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
+            raise OutOfRange("a count does not prove that nobody is left out", came="exactly=True", remedy=remedy)
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach

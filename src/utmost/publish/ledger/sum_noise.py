@@ -147,7 +147,11 @@ class SumNoise(CellNoise):
         """The noise that an event keeps."""
         strategy = Strategy.of_facts(json.loads(facts["strategy"]), Unit.of_facts(facts))
         cells = CellNoise.of_facts(facts)
-        if cells.grid is not None or cells.half_step or replace(strategy.unit, nonnegative=False) != cells.unit:
+        if (
+            cells.grid is not None
+            or cells.half_step
+            or replace(strategy.unit, nonnegative=False, exactly=False) != cells.unit
+        ):
             raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
         return replace(sum_noise(strategy), largest=cells.largest)
 

@@ -19,6 +19,7 @@ from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Family, Strategy
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import reconstruction_of
+from utmost.publish.workloads.unit_charge import is_total
 
 CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
 
@@ -94,5 +95,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
-    warn_of_level(spent, max(laws.values(), key=lambda law: law.level))
+    public = strategy.unit.exactly  # then that of everybody's total says nothing
+    noises = [law for family, law in laws.items() if not (public and is_total(strategy.domain, family))]
+    warn_of_level(spent, max(noises or laws.values(), key=lambda law: law.level))
     return counted, strategy, spent, laws, weights

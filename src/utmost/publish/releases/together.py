@@ -268,7 +268,7 @@ def plan_of_way(
     """
     sure = read_confidence(confidence)
     radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in _radii(law, n, sure, halves)]
-    plain = replace(unit, nonnegative=way.kind in RAISED)
+    plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
     return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(radii), cost)
 
 

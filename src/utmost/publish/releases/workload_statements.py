@@ -222,6 +222,11 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
 def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
     """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
     lowers = say("It takes for granted that no individual lowers the number of any atom. ") * strategy.unit.nonnegative
+    if strategy.unit.exactly:
+        lowers += say(
+            "It takes for granted that every individual changes exactly so many atoms by all of that, and that nobody "
+            "is left out: the total is public. "
+        )
     if strategy.together is None:
         return lowers
     whole = WholeRows.of(strategy.domain, strategy.together)

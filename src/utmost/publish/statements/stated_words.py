@@ -38,6 +38,7 @@ CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
 
 
+_EVERYBODY = "; nobody is left out or in fewer, so that the total is public"
 _NO_CHANGE = "none: every true value in the released columns got its noise as it was"
 _NEGATIVE = "none: noisy values are published as they are, so counts may be negative and sums need not agree"
 
@@ -228,6 +229,7 @@ def _common(said: Mapping[str, Any], total: Level, own: Level, cell: str, releas
         protects = Unit.of_facts(said)
         many = f"{protects.many(cell)},{'' if protects.cells == 1 else ' each'} by at most {protects.most}"
         changes = f"changes at most {many}{', and lowers none' if protects.nonnegative else ''}"
+        changes += _EVERYBODY * protects.exactly
         line, neighbours = promise_line(own, said["neighbours"]), said["neighbours"]
         unit = f"one individual, who {changes}"
         alike = {

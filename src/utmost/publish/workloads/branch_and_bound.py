@@ -138,6 +138,9 @@ def certified_shares(
     gap = float(exact(tolerance, "tolerance"))
     if not gap > 0:
         raise OutOfRange("the tolerance must be positive", came=tolerance, remedy='Pass tolerance="1/50".')
+    if unit.exactly:
+        remedy = "Leave exactly= out; what is certified then holds for less than is promised."
+        raise Unsupported("shares are certified where totals are not public", came="exactly=True", remedy=remedy)
     chosen = candidate_families(workload) if families is None else named_candidates(workload, families)
     room = _only_room(unit, workload.domain.size)
     if families is None and room.free:

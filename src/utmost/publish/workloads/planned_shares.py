@@ -34,6 +34,7 @@ from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import level_of_atoms
 
 _LEAST = 1e-100
+_LOUDEST = 600.0  # levels above it have no variance that floats tell
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
@@ -66,7 +67,7 @@ def planned_shares(
         plan = _Plan(unit, level, None, aim, False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
     plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents)
-    plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size)]
+    plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, aim))
 
 
@@ -171,6 +172,8 @@ def part_variances(
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
     if rows is not None:
         return product_variances(workload, rows, shares, float(level_of_atoms(unit, level).epsilon_float))
+    loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_atoms(unit, level).epsilon_float))))
+    shares = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
     whole = float(level_of_atoms(unit, level).scaled(largest).epsilon_float)
     shares = {family: share / largest for family, share in shares.items()}

@@ -10,6 +10,7 @@ units of the sensitivity, with k cells, n atoms, m = min(k, n) and b = min(m, n 
     add-remove                         m (R + e_0)
     change-one                        2m (R + e_0)
     change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
+    change-one, everybody in m atoms  2b R
 
 Where all atoms together are changed by at most P, m is P/s if that is less, and a part of an atom is left over.
 
@@ -62,6 +63,8 @@ class Room:
         shares = [self.scale * (part + (free if place == first else 0)) for place, part in enumerate(parts.values())]
         return {family: share for family, share in zip(parts, shares, strict=True) if share}
 
+
+_PUBLIC, _LOUDEST = 256, 600.0  # the level of a public total, in parts of share 1, and at most
 
 PLAIN = Room(Fraction(1))
 """Shares add up to 1: never too much, whatever one individual changes."""
@@ -145,8 +148,13 @@ def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fra
     return [sum(side.values(), Fraction(0)) for side in sides]
 
 
-def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
+def rooms(unit: Unit, atoms: int, level: float = 1.0) -> tuple[Room, ...]:
     """Under which rules shares keep the level exactly; one, or two that are worth comparing.
+
+    Where the total is public it costs nothing, and has so many times the level (of share 1) as floats can tell.
+
+    Raises:
+        OutOfRange: where every individual is in every atom, so that all is public.
 
     >>> [(str(room.scale), str(room.free)) for room in rooms(Unit(1, 1, "change-one", nonnegative=True), 100)]
     [('1', '1')]
@@ -156,6 +164,12 @@ def rooms(unit: Unit, atoms: int) -> tuple[Room, ...]:
     present, left = _reached(unit, atoms)
     if not _leaves_totals(unit):
         return (Room(unit.reach / unit.sensitivity / present),)
+    if unit.exactly:
+        if not left:
+            remedy = "Publish the number of individuals; or leave exactly= out."
+            raise OutOfRange("where everybody is in every atom nothing is confidential", came=atoms, remedy=remedy)
+        times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
+        return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)
     apart = Room(Fraction(unit.charged) / (present + left))
     if not left:
         return (apart,)
@@ -245,6 +259,8 @@ def _reached(unit: Unit, atoms: int) -> tuple[Fraction, Fraction]:
 def _factors(unit: Unit, atoms: int) -> tuple[tuple[Fraction, Fraction], ...]:
     """By how much the rest and the total are multiplied in each closed form, of which the largest is the charge."""
     present, left = _reached(unit, atoms)
+    if unit.exactly:
+        return ((2 * left, Fraction(0)),)
     if _leaves_totals(unit):
         return (present, present), (present + left, present - left)
     times = present * unit.charged * unit.sensitivity / unit.reach

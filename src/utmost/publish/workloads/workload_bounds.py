@@ -57,6 +57,9 @@ _LINEAR = "answers by linear unbiased estimates, of which least squares are the 
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 
 
+_PUBLIC_TOTAL = "everybody is counted in as many atoms, and bounds for that are not known here"
+
+
 @checked
 @long_work("Searching for bounds")
 def bounds_of(
@@ -98,6 +101,10 @@ def bounds_of(
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
     unbiased = integer = over_families = None
+    if unit.exactly:
+        missing = dict.fromkeys(("any unbiased", "any integer strategy", "these families"), _PUBLIC_TOTAL)
+        means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
+        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, missing, means)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
         best = directions or _directions(workload, unit)

@@ -224,6 +224,10 @@ def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction
         total = Fraction(0)
         for size, answers in part.sizes(workload.domain).items():
             atoms = min(size, unit.cells)
+            if unit.exactly:  # who enters one of these atoms leaves another that is none of them
+                atoms = min(atoms, workload.domain.size - size)
+            if not atoms:
+                continue
             if atoms not in known:
                 most = min(unit.sensitivity * atoms, unit.reach if whole else unit.sensitivity * unit.whole_cells)
                 known[atoms] = answer_below(level, most, whole)

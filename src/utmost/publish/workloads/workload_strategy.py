@@ -173,7 +173,7 @@ class Strategy(Shown):
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
         shares = [[list(self.domain.level_names(family)), str(share)] for family, share in self.shares.items()]
-        promised = {"nonnegative": True} if self.unit.nonnegative else {}
+        promised = {name: True for name in ("nonnegative", "exactly") if getattr(self.unit, name)}
         together = {} if self.together is None else {"together": self.together}
         rows = {} if self.rows is None else {"rows": self.rows.facts()}
         return {"domain": self.domain.facts(), "shares": shares, **promised, **together, **rows}
@@ -192,8 +192,8 @@ class Strategy(Shown):
         if not isinstance(facts, Mapping) or not {"domain", "shares"} <= set(facts):
             raise wrong_kind("facts", 'a mapping with "domain" and "shares"', facts)
         domain = Domain.of_facts(facts["domain"])
-        if "nonnegative" in facts:
-            unit = replace(unit, nonnegative=facts["nonnegative"])
+        promised = {name: facts[name] for name in ("nonnegative", "exactly") if name in facts}
+        unit = replace(unit, **promised)
         shares = {measured_family(domain, names): share for names, share in facts["shares"]}
         rows = rows_of_facts(domain, facts)
         return cls(domain, unit, shares, together=facts.get("together"), rows=rows)

@@ -1,0 +1,193 @@
+r"""How far a channel is from a refinement of another at a prior: the most that anybody gains by having it instead.
+
+For gains g and a prior p let V_g[p, C] be the posterior vulnerability. The distance is the largest difference of
+V_g[p, B] and V_g[p, A] over a class of gains, 0 exactly where B is A post-processed, on the secrets that the prior
+allows. Two classes have a dual in which nothing but remaps are left:
+
+- *gains in [0, 1]*: it is the least mean total variation between B and a remap of A,
+
+  .. math:: \min_R \sum_x p_x \tfrac12 \lVert B_x - (AR)_x \rVert_1,
+
+  since V_g[p, A] is the largest over remaps R of sum p_x (AR)_{xy} g(y, x), and the two sides may be exchanged: Le
+  Cam's deficiency at the prior;
+- *gains of at most 1 whose vulnerabilities are never negative*, a larger class: the adversary may keep silent for 0,
+  and g is as negative as it likes where B has nothing that AR has. So R may leave outcomes out, AR <= B on the secrets
+  with mass, and the distance is one minus the largest sum of p_x (AR)_{xy}.
+
+The additive capacity of B at the prior is the distance of a channel that says nothing. In the larger class that is
+1 - sum_y min_x B[x, y] over the secrets with mass, whatever the prior is otherwise.
+
+Source: [lecam1964] (deficiency), [alvim2014] (the capacities); the larger class is that of libqif's `add_metric`.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from utmost.design.channels import Channel
+from utmost.design.leakage.channel_capacity import as_channel
+from utmost.design.leakage.measures import g_vulnerability
+from utmost.errors import NotAChannel, OutOfRange, Unsupported
+from utmost.laws.exact import Array, as_array, checked, frozen, objects
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs import LinearProgram, LinearSolution, solve_exactly
+
+Gains = Literal["unit", "never negative"]
+"""Gains between 0 and 1; or gains of at most 1 whose vulnerabilities are at least 0 for every prior."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RefinementDistance(Shown):
+    """The most that anybody gains by one channel in place of another, at a prior, and what proves it.
+
+    Attributes:
+        value: the distance, a Fraction.
+        better, worse: A and B; the gain is of B over A.
+        prior: (n,).
+        gains: the class.
+        gain: (n, k): of the class, and V[prior, worse] - V[prior, better] is the value by it.
+        remap: (m, k): by it, no gain of the class has more. Rows sum to 1, or to 1 at most where outcomes are left out.
+    """
+
+    value: Fraction
+    better: Channel
+    worse: Channel
+    prior: Array
+    gains: Gains
+    gain: Array
+    remap: Array
+
+    _shown = ("value", "gains")
+
+    def verify(self) -> bool:
+        """Whether gain and remap prove the value, in rationals and without a solver."""
+        if self.remap.shape != (self.better.shape[1], self.worse.shape[1]):
+            return False
+        measure = g_vulnerability(self.gain)
+        attained = measure.posterior(self.worse, self.prior) - measure.posterior(self.better, self.prior)
+        mass = self.prior > 0
+        reached = self.better.matrix.dot(self.remap)[mass]
+        goal, weights = self.worse.matrix[mass], self.prior[mass]
+        if (self.remap < 0).any() or attained != self.value:
+            return False
+        sums = self.remap.sum(axis=1)
+        if self.gains == "unit":
+            bound = (weights * np.maximum(goal - reached, 0).sum(axis=1)).sum()
+            return bool((self.gain >= 0).all() and (self.gain <= 1).all() and (sums == 1).all() and bound == self.value)
+        silent = (self.gain == 0).all(axis=0).any()
+        fits = (reached <= goal).all() and (sums <= 1).all()
+        return bool(
+            silent and (self.gain <= 1).all() and fits and 1 - (weights * reached.sum(axis=1)).sum() == self.value
+        )
+
+
+@checked
+def refinement_distance(
+    *, better: Channel | object, worse: Channel | object, prior: object, gains: Gains = "unit"
+) -> RefinementDistance:
+    """The largest V_g[prior, worse] - V_g[prior, better] over a class of gains g, exactly.
+
+    Args:
+        better: (n, m) rationals.
+        worse: (n, k) rationals.
+        prior: (n,) rationals.
+        gains: "unit" for gains between 0 and 1; "never negative" for gains of at most 1 of which no vulnerability is
+            below 0, the class of libqif's ``add_metric``.
+
+    Raises:
+        NotAChannel: for another number of secrets. OutOfRange: for another class, or a prior of another length.
+        Unsupported: for floats.
+
+    Cost: a linear program of (m + n) k variables, solved in rationals.
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> loose, strict = geometric_channel(3, alpha="1/4"), geometric_channel(3, alpha="1/2")
+    >>> uniform = ["1/3"] * 3
+    >>> found = refinement_distance(better=strict, worse=loose, prior=uniform)
+    >>> str(found.value), found.verify(), refinement_distance(better=loose, worse=strict, prior=uniform).value
+    ('8/45', True, Fraction(0, 1))
+    """
+    if gains not in get_args(Gains):
+        raise OutOfRange(f"gains must be one of {', '.join(get_args(Gains))}", came=gains, where="gains")
+    first, second = as_channel(better), as_channel(worse)
+    belief = as_array(prior, "prior", ndim=1)
+    if first.shape[0] != second.shape[0] or len(belief) != first.shape[0]:
+        raise NotAChannel("both channels and the prior must have one number of secrets", came="several")
+    if not (first.is_exact and second.is_exact and belief.dtype == object):
+        remedy = "Write fractions: of rounded numbers no refinement is exact."
+        raise Unsupported("a distance is computed in rationals", came="floats", remedy=remedy)
+    if (belief < 0).any() or belief.sum() != 1:
+        raise OutOfRange("the prior must be nonnegative and sum to 1", came="another", where="prior")
+    mass = belief > 0
+    parts = first.matrix[mass], second.matrix[mass], belief[mass]
+    value, duals, remap = (_unit if gains == "unit" else _never_negative)(*parts)
+    n, k = second.shape
+    gain = np.full((n, k + (gains != "unit")), Fraction(0), dtype=object)
+    gain[mass, :k] = duals
+    return RefinementDistance(value, first, second, frozen(belief), gains, frozen(gain), frozen(remap))
+
+
+@checked
+def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gains = "unit") -> RefinementDistance:
+    """The largest additive leakage of a channel at a prior, over a class of gains, exactly.
+
+    It is the distance from a channel that says nothing, so what is returned is that, with the gain that attains it.
+    (A third class, actions each of whose gains are within 1 of each other, has the closed form
+    sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least that of "unit".)
+
+    Args:
+        channel: (n, m) rationals.
+        prior: (n,) rationals.
+        gains: as for `refinement_distance`.
+
+    Raises:
+        NotAChannel, OutOfRange, Unsupported: as `refinement_distance`.
+
+    Source: [alvim2014].
+
+    >>> from utmost.design.channels import geometric_channel
+    >>> both = [additive_capacity_at(geometric_channel(3, alpha="1/2"), ["1/2", "1/4", "1/4"], gains=g).value
+    ...     for g in ("unit", "never negative")]
+    >>> list(map(str, both))
+    ['5/24', '1/2']
+    """
+    worse = as_channel(channel)
+    nothing = Channel(objects([Fraction(1)] * worse.shape[0]).reshape(-1, 1))
+    return refinement_distance(better=nothing, worse=worse, prior=prior, gains=gains)
+
+
+def _unit(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
+    """min sum p_x T_xy with T + A R >= B, R a channel: the duals of these rows over p_x are the gains."""
+    (n, m), k = A.shape, B.shape[1]
+    triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
+    triplets += [(r, m * k + r, Fraction(1)) for r in range(n * k)]
+    triplets += [(n * k + z, z * k + y, Fraction(1)) for z in range(m) for y in range(k)]
+    cost = [Fraction(0)] * (m * k) + [p[x] for x in range(n) for _ in range(k)]
+    ones = [Fraction(1)] * m
+    solution = _solved(cost, triplets, [*B.ravel().tolist(), *ones], [*[inf] * (n * k), *ones])
+    gain = solution.duals[: n * k].reshape(n, k) / p[:, None]
+    return solution.value, gain, solution.primal[: m * k].reshape(m, k)
+
+
+def _never_negative(A: Array, B: Array, p: Array) -> tuple[Fraction, Array, Array]:
+    """min -sum p_x (A R)_xy with A R <= B and rows of R at most 1: 1 + the duals over p_x are the gains."""
+    (n, m), k = A.shape, B.shape[1]
+    triplets = [(x * k + y, z * k + y, A[x, z]) for x in range(n) for y in range(k) for z in range(m) if A[x, z]]
+    triplets += [(n * k + z, z * k + y, Fraction(1)) for z in range(m) for y in range(k)]
+    weights = p.dot(A)
+    cost = [-weights[z] for z in range(m) for _ in range(k)]
+    upper = [*B.ravel().tolist(), *[Fraction(1)] * m]
+    solution = _solved(cost, triplets, [-inf] * len(upper), upper)
+    gain = 1 + solution.duals[: n * k].reshape(n, k) / p[:, None]
+    return 1 + solution.value, gain, solution.primal.reshape(m, k)
+
+
+def _solved(
+    cost: list[Fraction], triplets: list[tuple[int, int, Fraction]], lower: list[Any], upper: list[Any]
+) -> LinearSolution:
+    rows, columns, values = zip(*triplets, strict=True)
+    bounds = objects(lower), objects(upper)
+    return solve_exactly(LinearProgram.of_triplets(objects(cost), rows, columns, objects(values), *bounds))

@@ -1,0 +1,118 @@
+r"""How far two distributions over a space are apart: the least mean distance by which one is moved onto the other.
+
+The earth goes along essential edges, since every distance is the length of a way along them; so the program has a
+variable for each direction of an edge, and its dual is a potential f with f(x) - f(y) <= d(x, y), by which no plan is
+cheaper than sum_x (p_x - q_x) f(x).
+
+Source: [kantorovich1942]; of hypers, [alvim2014].
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.spaces import Space
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Array, Surd, as_array, as_rationals, checked, frozen, objects
+from utmost.laws.exact.shown import Shown
+from utmost.laws.programs import LinearProgram, solve_exactly
+
+_BITS = 96
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KantorovichDistance(Shown):
+    """The least cost of moving one distribution onto another, between two bounds that are one where d is rational.
+
+    Attributes:
+        lower, upper: Fractions; equal where all distances are rational, else 2^-90 apart or so.
+        first, second: (n,), the distributions p and q.
+        space: with the distances.
+        flow: (m, 3) rows x, y, mass: what is moved from x to y along essential edges.
+        potential: (n,) Fractions f: f(x) - f(y) <= d(x, y), and sum (p - q) f is the lower bound.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    first: Array
+    second: Array
+    space: Space
+    flow: Array
+    potential: Array
+
+    _shown = ("lower", "upper")
+
+    @property
+    def value(self) -> Fraction | float:
+        """The distance: a Fraction where it is known to be one, else the float in the middle."""
+        return self.lower if self.lower == self.upper else float((self.lower + self.upper) / 2)
+
+    def verify(self) -> bool:
+        """Whether flow and potential prove both bounds, in rationals and without a solver."""
+        change, cost = [Fraction(0)] * self.space.size, Fraction(0)
+        for x, y, mass in self.flow.tolist():
+            if mass < 0:
+                return False
+            change[x], change[y] = change[x] - mass, change[y] + mass
+            cost += mass * _bounds(self.space.metric.length(x, y))[1]
+        f = self.potential
+        is_potential = all(
+            abs(f[x] - f[y]) <= _bounds(self.space.metric.length(int(x), int(y)))[0] for x, y in self.space.edges
+        )
+        moved = all(p + d == q for p, d, q in zip(self.first, change, self.second, strict=True))
+        return bool(is_potential and moved and cost <= self.upper and (self.first - self.second).dot(f) >= self.lower)
+
+
+@checked
+def kantorovich_distance(space: Space, first: object, second: object) -> KantorovichDistance:
+    """The Kantorovich (earth mover's, first Wasserstein) distance of two distributions over a space.
+
+    Args:
+        space: n secrets with their distances.
+        first, second: (n,) distributions; floats are taken as the rationals that they are, and must have one sum.
+
+    Raises:
+        OutOfRange: for what are no distributions of one mass over the secrets.
+
+    Cost: a linear program of n rows and two variables for each essential edge, solved in rationals.
+
+    >>> from utmost.design.spaces import counts, grid
+    >>> kantorovich_distance(counts(3), ["1/2", "1/2", 0, 0], [0, "1/4", 0, "3/4"]).value
+    Fraction(2, 1)
+    >>> found = kantorovich_distance(grid(2, 2), [1, 0, 0, 0], [0, 0, 0, 1])
+    >>> round(found.value, 9), found.verify()
+    (1.414213562, True)
+    """
+    p, q = (as_rationals(as_array(part, "distribution", ndim=1)) for part in (first, second))
+    n = space.size
+    if len(p) != n or len(q) != n or min(*p, *q) < 0 or p.sum() != q.sum():
+        raise OutOfRange(f"both must be {n} nonnegative masses of one sum", came="others", where="distribution")
+    edges = space.edges
+    arcs = np.concatenate([edges, edges[:, ::-1]])
+    bounds = [_bounds(space.metric.length(int(x), int(y))) for x, y in edges.tolist()] * 2
+    solution = solve_exactly(_program(arcs, [low for low, _ in bounds], p - q))
+    used = np.flatnonzero(solution.primal > 0)
+    flow = objects(
+        part for arc in used.tolist() for part in (int(arcs[arc, 0]), int(arcs[arc, 1]), solution.primal[arc])
+    ).reshape(-1, 3)
+    upper = sum((mass * bounds[arc][1] for arc, mass in zip(used, solution.primal[used], strict=True)), Fraction(0))
+    return KantorovichDistance(solution.value, upper, p, q, space, frozen(flow), frozen(solution.duals))
+
+
+def _program(arcs: NDArray[Any], lengths: list[Fraction], surplus: Array) -> LinearProgram:
+    """min sum of length times flow, where what leaves each secret less what comes is its surplus."""
+    count = len(arcs)
+    rows, columns = arcs.T.ravel(), np.tile(np.arange(count), 2)
+    values = objects([Fraction(1)] * count + [Fraction(-1)] * count)
+    return LinearProgram.of_triplets(objects(lengths), rows, columns, values, lower=surplus, upper=surplus)
+
+
+def _bounds(length: Fraction | Surd) -> tuple[Fraction, Fraction]:
+    """Rationals around a distance."""
+    if isinstance(length, Surd):
+        around = length.interval(_BITS)
+        return around.lower, around.upper
+    return length, length
