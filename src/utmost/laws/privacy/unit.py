@@ -89,21 +89,14 @@ class Unit(Rebuilt):
             raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
 
     def __repr__(self) -> str:
-<<<<<<< HEAD
         """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
         more = [f"cells={self.cells}"]
         more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
         more += [] if self.amount is None else [f"amount={self.amount!r}"]
         more += ["nonnegative=True"] if self.nonnegative else []
         more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
+        more += ["exactly=True"] if self.exactly else []
         return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
-=======
-        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
-        amount = "" if self.amount is None else f", amount={self.amount!r}"
-        promised = ", nonnegative=True" if self.nonnegative else ""
-        whole = "" if self.in_all is None else f", in_all={self.in_all!r}"
-        return f"Unit({numbers}{amount}{promised}{whole}{', exactly=True' if self.exactly else ''})"
->>>>>>> main
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
