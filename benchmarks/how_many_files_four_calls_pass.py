@@ -77,7 +77,7 @@ def response_relaxed(folder: Path) -> Callable[[str], object]:
     table = {"town": ["Ash", "Elm", "Oak"], "cases": [12, 7, 31]}
     opening = only_known(ut.Ledger.open, create=True, key=b"k" * 32, witness=folder / "witness")
     ledger = ut.Ledger.open(folder / "releases.db", **opening)
-    columns = only_known(ut.Ledger.publish, public="town")
+    columns = {"public": "town"}
     ledger.publish("cases", table, columns="cases", alpha="4/5", sensitivity=1, cells=1, dataset="towns", **columns)
     relaxed = {"1/3": "2/3"}  # the first call at the stricter level
     return lambda alpha: ledger.relax("cases", table, alpha=relaxed.get(alpha, alpha))

@@ -88,7 +88,7 @@ def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
     assert "± 3, at 95 % confidence" in shown
     assert report["digest"] in shown
     assert "guarantee" not in json.loads(run("promise", "--promise", path, "--json")[1])
-    assert "level for each 200" in run("promise", *POINTS)[1]
+    assert "moved by 200 of distance" in run("promise", *POINTS)[1]
 
 
 @pytest.mark.parametrize(

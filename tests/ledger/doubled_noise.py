@@ -49,9 +49,6 @@ class DoubledNoise(Noise):
     def facts(self):
         return {**Noise.facts(self), "noise": {"kind": "doubled"}}
 
-    def words(self):
-        return {**Noise.words(self), "noise": self.facts()}
-
     @classmethod
     def of_facts(cls, facts):
         return cls(Unit.of_facts(facts), None)

@@ -233,6 +233,7 @@ def test_what_needs_each_cell_by_itself_is_refused():
     assert table.unit.in_all == 7
     for call in (
         lambda: ut.release_table(table, epsilon=1),
+        lambda: ut.release_table(table, epsilon=1, neighbours="add-remove"),
         lambda: ut.release(table, ut.Promise("count", public="shop", unit=table.unit), epsilon=1),
     ):
         with pytest.raises(Unsupported, match="bounded in all need geometric noise"):
@@ -290,6 +291,10 @@ def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
     assert PLAN_FORM.read(tmp_path / "plan.json").unit == table.unit
     run("release sales.csv --person user --plan plan.json --epsilon 1 --out release.json")
     run("verify release.json")
+    words = "release sales.csv --person user --in-all 7 --domain domain.json --epsilon 1 --out table.csv"
+    refused = CliRunner().invoke(app, words.split())
+    assert refused.exit_code != 0
+    assert "utmost plan" in str(refused.exception)
     run("count sales.csv --person user --domain domain.json --contributions in-all=5,10 --out cells.json")
 
 

@@ -235,7 +235,7 @@ def _tell(
         rows["together"] = f"these are the atoms of {lines}, all or none"
     if out is not None:
         rows["written"] = str(out)
-        if unit.is_shared:
+        if unit.needs_sizes:
             rows["release it"] = "by a plan, from a .json file: utmost plan ... --want, utmost release ... --plan"
         elif out.suffix.lower() == ".json":
             rows["release it"] = f"utmost release {out} --epsilon ..., or utmost plan {out} --want ... first"

@@ -9,7 +9,6 @@ from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options, table_options
-from utmost.doors.cli.promise_options import points_of, strategy_of
 from utmost.doors.cli.release_options import ReleaseMemory
 from utmost.doors.cli.screen import facts, screen, shown_facts, watched
 from utmost.doors.cli.workload_screens import check_document, give_workload, with_confidence
@@ -22,8 +21,8 @@ from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
-from utmost.publish.releases import WorkloadRelease, rehearse_places, rehearse_table
-from utmost.publish.releases.noised_workloads import checked_workload
+from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.releases import rehearse_table
 from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer
@@ -199,11 +198,11 @@ class Question:
 
     def _give(self, ledger: Ledger, table: Any, signer: Signer | None, *, again: bool) -> None:
         out, as_json, sure = self.answer.file, self.answer.as_json, read_confidence(self.answer.confidence)
-        if isinstance(table, WorkloadRelease):
-            more, sums = self._together(ledger), with_confidence(table, sure)
-            return give_workload(sums, out, signer, as_json=as_json, more=more, headline="Answered.")
         versions = [release for release in ledger.releases if release.name == self.name]
         release = next(other for other in reversed(versions) if self.version in (None, other.version))
+        if release.noise.needs_counted:
+            more, sums = self._together(ledger), with_confidence(table, sure)
+            return give_workload(sums, out, signer, as_json=as_json, more=more, headline="Answered.")
         publication = answer_publication(table, release, self.at, sure, ledger.spent(release.name))
         table, report = publication.table, publication.said
         if out is None:
@@ -268,17 +267,13 @@ def publish_in_ledger(
 
 
 def _rehearse(table: Any, promise: Promise, memory: ReleaseMemory, question: Question) -> None:
-    words: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
-    words |= {"rows": promise.rows, "id_column": promise.id_columns, "epsilon": question.at}
-    points, strategy = points_of(promise), strategy_of(promise)
-    if points is not None:
-        rehearse_places(table, **words, per=points.per, grid=points.declared)
-    elif strategy is None:
-        of_noise = promise.noise.words()
-        words |= {"unit": promise.unit, "numbers": of_noise["numbers"], "grid": of_noise["grid"]}
-        rehearse_table(table, **words, relaxable=is_engine_frame(table))
+    if is_engine_frame(table):
+        words = promise.noise.words()
+        about: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
+        about |= {"rows": promise.rows, "id_column": promise.id_columns, "epsilon": question.at, "relaxable": True}
+        rehearse_table(table, **about, unit=promise.unit, numbers=words["numbers"], grid=words["grid"])
     else:
-        checked_workload(table, strategy, question.at)
+        rehearse(table, promise, epsilon=question.at)
     if memory.create and not memory.place.is_there:
         after = {"dataset": memory.dataset or question.name, "limit": None, "remaining": None}
         return _show_spending(question, after | {"spent": level_text(question.at)}, new=True)

@@ -71,8 +71,8 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """A ledger that may be named, and under which name it keeps what is drawn."""
+class MemoryOfMany:
+    """A ledger that may be named, and whose budget is charged there."""
 
     title: ClassVar[str] = "In a ledger"
 
@@ -82,17 +82,10 @@ class Memory:
     create: Annotated[bool, flag("With --ledger: make the ledger where there is none, with its key and witness.")] = (
         False
     )
-    name: Annotated[str | None, option("NAME", "With --ledger: under which name it is kept.")] = None
     dataset: Annotated[str | None, option("NAME", "With --ledger: the dataset whose budget is charged.")] = None
     independent: Annotated[
         bool, flag("With --ledger: these are other people's data than any other dataset's in it.")
     ] = False
-    version: Annotated[
-        int | None,
-        option(
-            "N", "With --ledger: 2, 3, ... for data that have changed, or asked anew; it adds up.", "--data-version"
-        ),
-    ] = None
     key_file: options.KeyFile = None
     witness: options.WitnessFile = None
 
@@ -100,6 +93,19 @@ class Memory:
     def place(self) -> Place:
         """Where the ledger is; only where one is named."""
         return Place(str(self.ledger), self.key_file, self.witness)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory(MemoryOfMany):
+    """A ledger that may be named, and under which name it keeps what is drawn."""
+
+    name: Annotated[str | None, option("NAME", "With --ledger: under which name it is kept.")] = None
+    version: Annotated[
+        int | None,
+        option(
+            "N", "With --ledger: 2, 3, ... for data that have changed, or asked anew; it adds up.", "--data-version"
+        ),
+    ] = None
 
 
 def is_server(text: str) -> bool:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from utmost.doors.cli.promise_options import points_of
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
 from utmost.laws.exact.long_work import long_work
@@ -14,12 +13,11 @@ from utmost.publish.tables import files
 
 def publish_places(table: Path, promise: Promise, told: ReleaseOptions) -> None:
     """Release the points of a table once and for all, and show them."""
-    answer, points = told.answer, points_of(promise)
-    assert points is not None, "the promise is of points"
+    answer, noise = told.answer, promise.noise.words()
     answer.check_free(table)
     signer = answer.signer
     words: dict[str, Any] = {"columns": promise.columns, "public": promise.public, "drop": promise.drop}
-    words |= {"rows": promise.rows, "id_column": promise.id_columns, "per": points.per, "grid": points.declared}
+    words |= {"rows": promise.rows, "id_column": promise.id_columns, "per": noise["per"], "grid": noise["grid"]}
     with long_work(f"Checking and noising {table.name}"):
         publish_points = rehearse_places if told.dry_run else release_places
         level, source = told.level.read(), files.read(table)

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
-from utmost.doors.cli.promise_options import Promised, Protected, points_of, strategy_of
-from utmost.doors.cli.screen import facts, number, percent, screen
+from utmost.doors.cli.promise_options import Promised, Protected
+from utmost.doors.cli.screen import facts, percent, screen
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Promise
-from utmost.publish.releases.table_statements import assumed_line
+from utmost.publish.releases.release_facts import short_bar
 from utmost.publish.statements.counted_files import measured_table
 from utmost.publish.statements.promise_files import PROMISE_FORM
 
@@ -53,20 +53,17 @@ def promise(
 
 
 def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
-    strategy, points = strategy_of(stated), points_of(stated)
-    changed = assumed_line(stated.unit, "released cell" if strategy is None else "atom")
-    moved = "" if points is None else f"one row is one point, with the level for each {points.per} of its distance"
     rows = {
-        "released": ", ".join(stated.columns) if strategy is None else f"{strategy.measured} sums of a plan",
+        "released": f"{', '.join(stated.columns)}: {stated.noise.subject}",
         "public": ", ".join(stated.public) or "no other column",
         "left out": ", ".join(stated.drop),
         "rows": {"declared": "listed beforehand", "observed": "found in the data"}[stated.rows],
-        "one individual": f"{changed} ({stated.unit.neighbours})" if points is None else moved,
+        "protects": f"{stated.noise.whom} ({stated.noise.relation})",
         "digest": stated.digest,
     }
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
-        rows["error bar"] = f"± {number(report['radius'])}, at {percent(report['confidence'])} confidence"
+        rows["error bar"] = f"± {short_bar(report['radius'])}, at {percent(report['confidence'])} confidence"
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."

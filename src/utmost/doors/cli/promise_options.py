@@ -11,7 +11,6 @@ from utmost.errors import OutOfRange
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
     from utmost.publish.ledger import Promise
-    from utmost.publish.ledger.point_noise import PointNoise
     from utmost.publish.ledger.promise import TableWords, Words
     from utmost.publish.workloads import Strategy
 
@@ -173,7 +172,12 @@ class Promised:
     @property
     def is_of_points(self) -> bool:
         """Whether the columns are coordinates of points."""
-        return self.plane != options.Plane() if self.stated is None else points_of(self.stated) is not None
+        return self.plane != options.Plane() if self.stated is None else self.stated.noise.words()["per"] is not None
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether a file promises a noise that no options say, which is drawn in a memory alone."""
+        return self.stated is not None and not self.stated.noise.is_worded
 
     @property
     def is_planned(self) -> bool:
@@ -191,7 +195,10 @@ class Promised:
         from utmost.publish.statements.plan_files import PLAN_FORM
 
         if self.stated is not None:
-            return strategy_of(self.stated)
+            from utmost.publish.ledger.sum_noise import read_strategy
+
+            written = self.stated.noise.words()["strategy"]
+            return None if written is None else read_strategy(written)
         return None if self.noise.plan is None else PLAN_FORM.read(self.noise.plan)
 
     def of_table(self) -> "TableWords":
@@ -245,17 +252,3 @@ class Promised:
             return {**words, **lasting}
         del words["sensitivity"], words["cells"], words["neighbours"], words["numbers"]
         return {**words, **lasting, "per": self.plane.per or "1"}
-
-
-def points_of(promise: "Promise") -> "PointNoise | None":
-    """The noise of points, which is released by itself, too; None of other promises."""
-    from utmost.publish.ledger.point_noise import PointNoise
-
-    return promise.noise if isinstance(promise.noise, PointNoise) else None
-
-
-def strategy_of(promise: "Promise") -> "Strategy | None":
-    """What a promise measures by a strategy, which is released by itself, too; None of other promises."""
-    from utmost.publish.ledger.sum_noise import SumNoise
-
-    return promise.noise.strategy if isinstance(promise.noise, SumNoise) else None

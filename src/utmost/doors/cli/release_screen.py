@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from utmost.doors.cli.screen import number, screen, shown_facts, watched
+from utmost.doors.cli.screen import DRY, number, screen, shown_facts, watched
 from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases import TableRelease
@@ -96,11 +96,8 @@ def give(release: TableRelease, answer: TableAnswer, signer: Signer | None) -> N
         return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
     facts = stated_release(release.said(None))
     if table is None:
-        return screen().print(shown_facts(_DRY, facts, is_whole=True))
+        return screen().print(shown_facts(DRY, facts, is_whole=True))
     if out is not None:
         return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
     give_table(table, answer.form)
     return screen(stderr=True).print(Text(), shown_facts("Released.", facts), sep="\n")
-
-
-_DRY = "Nothing was drawn. This is what a release would promise."

@@ -33,7 +33,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table)
     told.promised.check()
-    if told.promised.is_of_points:
+    if told.promised.is_remembered:
+        remembered(source, told)
+    elif told.promised.is_of_points:
         planar(source, told)
     elif told.once.together:
         together(source, told)
@@ -43,6 +45,18 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         refuse("needs --plan", Once(tables=told.once.tables))
         refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
+
+
+def remembered(table: Path, told: ReleaseOptions) -> None:
+    """A promise of a noise without words of its own: published in a ledger, or once, in the memory of the process."""
+    from utmost.doors.cli.promised_once import publish_once
+
+    _check_key(told)
+    refuse("does not go with such a promise", told.once, told.people)
+    if told.memory.ledger is not None:
+        return keep(table, told, None)
+    refuse("needs --ledger", told.memory)
+    publish_once(table, told)
 
 
 def planar(table: Path, told: ReleaseOptions) -> None:

@@ -22,6 +22,7 @@ from utmost.laws.exact.long_work import Told, is_watched, long_work
 if TYPE_CHECKING:
     from utmost.publish.releases.release_facts import Facts
 
+DRY = "Nothing was drawn. This is what a release would promise."
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters
 
 
@@ -46,7 +47,7 @@ def promised(headline: str, promise: str, rows: Mapping[str, str]) -> Group:
 
 def shown_facts(
     headline: str,
-    said: "Facts",
+    release: "Facts",
     out: Path | None = None,
     *,
     is_whole: bool = False,
@@ -61,8 +62,8 @@ def shown_facts(
         more: facts of this screen alone.
     """
     files = written if out is None else f"{out} and {out}.json"
-    rows = {fact.label: fact.value for fact in said.first} | dict(more or {}) | ({"written": files} if files else {})
-    return promised(headline, said.guarantee if is_whole else said.line, rows)
+    rows = {fact.label: fact.value for fact in release.first} | dict(more or {}) | ({"written": files} if files else {})
+    return promised(headline, release.guarantee if is_whole else release.line, rows)
 
 
 def facts(rows: Mapping[str, str]) -> Table:

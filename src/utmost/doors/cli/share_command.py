@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from utmost.doors.cli import file_options, options
-from utmost.doors.cli.ledger_place import Memory
+from utmost.doors.cli.ledger_place import MemoryOfMany
 from utmost.doors.cli.option_kinds import argument, option
 from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.errors import OutOfRange
@@ -48,7 +48,7 @@ def share(
     up_to: UpTo = None,
     publish: Publish = None,
     relax: Relax = None,
-    memory: Memory,
+    memory: MemoryOfMany,
     yes: options.Yes = False,
     answer: options.Answer,
 ) -> None:
@@ -61,9 +61,9 @@ def share(
     counted = _counted_files(plans, publish or relax)
     if (publish is None) == (relax is None) and (publish is not None or memory.ledger is not None):
         raise OutOfRange("a ledger publishes, or relaxes", came="both" if publish else "neither", where="--ledger")
-    if counted and (memory.ledger is None or memory.name is not None or memory.version is not None):
+    if counted and memory.ledger is None:
         remedy = "Pass --ledger and --dataset; each measure has the name of its plan."
-        raise OutOfRange("measures are published together in a ledger", came="other options", remedy=remedy)
+        raise OutOfRange("measures are published together in a ledger", came="none", remedy=remedy)
     files = {path.stem: path for path in plans}
     if len(files) < len(plans):
         raise OutOfRange("plans must have names that differ", came="two alike")

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from utmost.doors.cli.screen import grid, number, percent, screen, shown_facts
+from utmost.doors.cli.screen import DRY, grid, number, percent, screen, shown_facts
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.exact import Level
@@ -179,7 +179,7 @@ def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadR
 
 def _show_promise(release: WorkloadRelease, *, as_json: bool) -> None:
     if not as_json:
-        return screen().print(_said(release, "Nothing was drawn. This is what a release would promise."))
+        return screen().print(_said(release, DRY))
     strategy, confidence = release.strategy, float(release.confidence)
     shares = {strategy.domain.family_name(family): str(share) for family, share in strategy.shares.items()}
     report = {"dry_run": True, "epsilon": level_text(release.level), "shares": shares, "confidence": confidence}

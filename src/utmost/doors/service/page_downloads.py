@@ -63,7 +63,7 @@ def table_file(
 def release_file(service: Served, viewer: Viewer, name: Name, at: Name, version: Version = None) -> Response:
     """The whole release of sums: statement and noisy values, from which every other sum is answered."""
     seen = _stored_view(service, viewer, name, at, version)
-    if not isinstance(seen.table, WorkloadRelease):
+    if not seen.release.noise.needs_counted:
         raise HTTPException(404, "Only sums are one document.")
     return _download(json.dumps(seen.table.facts()).encode(), "json", "release.json")
 
@@ -85,7 +85,7 @@ def statement_file(
 
 
 def _statement(seen: View, family: str, digest: dict[str, str]) -> dict[str, Any]:
-    if isinstance(seen.table, WorkloadRelease):
+    if seen.release.noise.needs_counted:
         return workload_table_statement(seen.table, _family(seen.table, family), digest)
     return statement_of(seen, digest)
 
@@ -101,7 +101,7 @@ def _family(release: WorkloadRelease, family: str) -> str:
 
 def _content(seen: View, ending: str, family: str) -> bytes:
     """The released values in a format: the same bytes each time, for the statement has their digest."""
-    is_sums = isinstance(seen.table, WorkloadRelease)
+    is_sums = seen.release.noise.needs_counted
     cells = table_formats.as_columns(seen.table[_family(seen.table, family)]) if is_sums else columns(seen.table)
     if ending == "csv":
         return csv_of(cells)

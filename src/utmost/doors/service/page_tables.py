@@ -78,11 +78,11 @@ def check_file(content: bytes, statement: Mapping[str, Any]) -> Facts:
 
     Raises:
         BadTable: where the statement does not follow from itself, or is about another file.
-        Unsupported: for one that holds a whole release, which may take long to compute again; and for no table.
+        Unsupported: for a kind that may take long to compute again, and for no table.
     """
     table, digest = csv_columns(content), statement.get("table")
     reader = READERS.get(str(statement.get("kind")))
-    if "release" in statement or reader is None or reader.check_table is None:
+    if reader is None or reader.check_table is None or not reader.is_quick:
         remedy = "Check it where it lies: utmost verify FILE."
         raise Unsupported("a statement that is checked here is of one table", came="another", remedy=remedy)
     whole = {"of": "file", "sha256": sha256(content).hexdigest()}

@@ -35,7 +35,6 @@ from utmost.doors.service.waiting import DECISION, ORDER, TABLE
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Published
-from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.statement_readers import stated_release
@@ -307,7 +306,7 @@ def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
 
 def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str, Any]:
     """The values of a view, a chart of them, and what is promised; what a rule withholds is None."""
-    if isinstance(seen.table, WorkloadRelease):
+    if seen.release.noise.needs_counted:
         nothing: dict[str, Any] = {
             "columns": {},
             "radius": seen.radius,
@@ -366,7 +365,7 @@ def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list
 
 def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] | None:
     """The error bar at each level around those that are there: what relaxing would buy."""
-    if not levels:
+    if not levels or not release.noise.is_relaxed:
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]

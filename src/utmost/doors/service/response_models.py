@@ -328,7 +328,7 @@ def table_found(table: Any) -> TableFound | StrategyFound:
 def view_found(view: View) -> TableViewed | StrategyViewed:
     """A release at a level, with its statement."""
     about = _version(view.release) | {"epsilon": view.level, "radius": view.radius}
-    if isinstance(view.table, WorkloadRelease):
+    if view.release.noise.needs_counted:
         return StrategyViewed(**about, release=view.table.facts())
     about["columns"] = columns(view.table)
     return TableViewed(**about, statement=statement_of(view, cells_digest(view.table)))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.doors.service.axis_limits import check_listed
-from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, checked_parts
 from utmost.laws.exact.shown import Shown
 from utmost.publish.ledger.promise import Promise
@@ -36,17 +35,17 @@ class Terms(Shown):
         """Terms from JSON, as `facts` writes it, or from keyword arguments of `Ledger.publish`.
 
         Raises:
-            OutOfRange: for an argument that is none, and for points, which no service publishes.
+            OutOfRange: for an argument that is none, and for a noise that no service publishes.
 
         >>> Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1}).facts()["cells"]
         '1'
         """
         words = {name: value for name, value in members.items() if value is not None}
         call = {name: words.pop(name) for name in ("dataset", "independent") if name in words}
-        if "per" in words:  # at a level of 1e30 the path of a point takes minutes, which no role may spend
-            raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
         check_listed(_facts_in(words.get("strategy")))
-        return cls(Promise.of_facts(words), **call)
+        promise = Promise.of_facts(words)
+        promise.noise.check_served()
+        return cls(promise, **call)
 
     def facts(self) -> dict[str, Any]:
         """The terms as JSON: what an approval is for."""

@@ -209,7 +209,10 @@ class Unit(Rebuilt):
         """
         if self.needs_sizes:
             what = "sums and counts that are noised together" if self.is_shared else "cells that are bounded in all"
-            remedy = "Release the counted table with ut.release_workload, by a strategy; in a ledger pass strategy=."
+            remedy = (
+                "Release the counted table by a strategy: with ut.release_workload, in a ledger with strategy=, on the "
+            )
+            remedy += "command line with utmost plan and --plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:

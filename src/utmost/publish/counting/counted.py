@@ -227,6 +227,8 @@ class CountedTable(Shown):
         names = (self.column,) if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         if len(names) != 1:
             raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+        if unit is None and None in words[:2]:
+            self.unit.check_each_cell("a table of cells")
         sensitivity, cells, neighbours = words
         proved = self.unit
         if unit is None and words != (None, None, None):

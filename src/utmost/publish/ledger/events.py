@@ -137,7 +137,7 @@ def event_bytes(event: Event) -> bytes:
     >>> event_bytes(Event(1, "2026-01-01T00:00:00Z", "budgeted", {"dataset": "d", "limit": "1"}))
     b'{"facts":{"dataset":"d","limit":"1"},"format":6,"kind":"budgeted","time":"2026-01-01T00:00:00Z"}'
     """
-    form = FORMAT if "in_all" in event.facts.get("promise", {}) else _PLAIN
+    form = FORMAT if {"in_all", "noise"} & {*event.facts.get("promise", ())} else _PLAIN
     body = {"format": form, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 

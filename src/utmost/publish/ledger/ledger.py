@@ -50,9 +50,8 @@ from utmost.publish.ledger.verification import resumed
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.releases.plan import warn_of_rows
 from utmost.publish.releases.table_statements import cells_digest
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import Publication, check_destination_free, saved
+from utmost.publish.tables.saving import check_destination_free, saved
 
 T = TypeVar("T")
 
@@ -338,12 +337,11 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
         is_document = stored.noise.needs_counted and family is None and format is None
         check_destination_free(path, **how, is_document=is_document)
-        answer = self._answer(name, at, stored.version, sure)
-        return (
-            answer.save(path, family=family, **how)
-            if isinstance(answer, WorkloadRelease)
-            else saved(answer, path, **how)
-        )
+        answer = self._answer(stored, at, sure)
+        if stored.noise.needs_counted:
+            how["family"] = family
+        written: dict[str, Any] = answer.save(path, **how) if stored.noise.needs_counted else saved(answer, path, **how)
+        return written
 
     def statement(
         self,
@@ -364,16 +362,19 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         """
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
-        answer = self._answer(name, at, stored.version, read_confidence(confidence))
-        return answer.statement if isinstance(answer, WorkloadRelease) else answer.said(cells_digest(answer.table))
+        answer = self._answer(stored, at, read_confidence(confidence))
+        statement: dict[str, Any] = (
+            answer.statement if stored.noise.needs_counted else answer.said(cells_digest(answer.table))
+        )
+        return statement
 
-    def _answer(self, name: str, at: Level, version: int, confidence: Fraction) -> WorkloadRelease | Publication:
-        """A view at a level with its error bars, and what is said of it."""
-        table = self.view(name, epsilon=at, version=version)
-        if isinstance(table, WorkloadRelease):
+    def _answer(self, release: Published, at: Level, confidence: Fraction) -> Any:
+        """A view at a level with its error bars, and what is said of it: a document of its own, or a publication."""
+        table = self.view(release.name, epsilon=at, version=release.version)
+        if release.noise.needs_counted:
             return replace(table, confidence=confidence)
-        release = self._book.read(lambda page: page.state.release(name, version))
-        return answer_publication(table, release, at, confidence, self.spent(name))
+        release = self._book.read(lambda page: page.state.release(release.name, release.version))
+        return answer_publication(table, release, at, confidence, self.spent(release.name))
 
     def __getitem__(self, key: str | tuple[str, int]) -> Release:
         """The release of a name, the newest version; or of a name and a version.

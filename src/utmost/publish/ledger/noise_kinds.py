@@ -8,12 +8,12 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.key_noise import KeyNoise
-from utmost.publish.ledger.named_cell_noise import NamedCellNoise
+from utmost.publish.ledger.noise_of_keys import KeyNoise
+from utmost.publish.ledger.noise_of_universe import NamedCellNoise
+from utmost.publish.ledger.noise_together import TogetherNoise
 from utmost.publish.ledger.point_noise import PointNoise, point_noise
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
-from utmost.publish.ledger.together_noise import TogetherNoise
 
 KINDS: dict[str, type[Noise]] = {
     "cells": CellNoise,

@@ -57,6 +57,11 @@ class PointNoise(Noise):
         """A point moved by a distance."""
         return f"a point moved by {self.per}"
 
+    @property
+    def whom(self) -> str:
+        """One row is one point."""
+        return f"one row's point, moved by {self.per} of distance"
+
     def law(self, level: Level) -> PlanarLaw:
         """Noise and grid at a level.
 
@@ -68,6 +73,10 @@ class PointNoise(Noise):
     def radius(self, level: Level, confidence: Number) -> int | float:
         """The least Euclidean distance within which an answer lies of the true point, with this confidence."""
         return self.law(level).radius(read_confidence(confidence))
+
+    def check_served(self) -> None:
+        """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
+        raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
 
     def check_tightened(self, level: Level, where: str) -> None:
         """Refused: stored responses lead to no other level."""

@@ -2,14 +2,20 @@
 
 from typing import Any, Unpack
 
+from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number, level
+from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.promise import Promise, Words
+from utmost.publish.ledger.promise import Promise, Words, promise_of
+from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.requests import check_bars_free, read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
+from utmost.publish.releases.plan import warn_of_rows
+from utmost.publish.tables.engines import is_engine_frame
 
 NAME = "release"
 """Under which a process remembers its one release."""
@@ -53,3 +59,41 @@ def release(
     memory = Ledger(book, bits)
     memory.publish(NAME, table, promise, epsilon=at, **words)
     return Release(memory, NAME, 1, table)
+
+
+def rehearse(
+    table: Any,
+    promise: Promise | None = None,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    confidence: Number = "0.95",
+    **words: Unpack[Words],
+) -> dict[str, Any]:
+    """Everything that `release` and `Ledger.publish` do up to the first draw: the statement that there would be.
+
+    Args:
+        table, promise, epsilon, alpha, words: as for `release`.
+        confidence: of the error bars.
+
+    Raises:
+        As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
+
+    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["radius"]
+    3
+    """
+    at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)
+    about: dict[str, Any] = {"dataset": None, "version": None, "request": None, "independent": False}
+    request, native = PublishRequest.read(NAME, at, stated, **about), stated.rows_of(table)
+    if is_engine_frame(native):
+        raise Unsupported("a frame is rehearsed by rehearse_table", came=type(native).__name__, where="table")
+    stated.noise.check()
+    request, source = read_request(request, native, lambda _: stated)
+    promised = request.promise
+    source.check_sizes(promised.noise)
+    check_bars_free(promised.noise, promised.columns, promised.public)
+    promised.noise.check_level(at)
+    promised.noise.warn(at)
+    rows = 0 if promised.noise.names_rows else source.rows
+    warn_of_rows(promised.rows)
+    return promised.noise.statement(at, sure, promised.columns, promised.public, rows, rows_from=promised.rows)

@@ -352,7 +352,8 @@ def _completed(table: CountedTable, words: Words) -> Words:
         raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
     proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours", "amount")}
     if words.get("unit") is None:
-        table.unit.check_each_cell("columns")
+        if words.get("sensitivity") is None or words.get("cells") is None:
+            table.unit.check_each_cell("columns")
         parts = {name: words.get(name) for name in proved}
         wide = words.get("sensitivity")
         if wide is not None:

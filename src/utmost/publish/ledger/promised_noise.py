@@ -90,6 +90,7 @@ class Noise(ABC):
         is_worded: whether a promise says it in words of its own, and not as facts.
         needs_counted: whether a table must be a counted one, and the release of it is one document.
         names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+        is_relaxed: whether there are answers at several levels.
         is_charted: whether the error bar is one of each column.
     """
 
@@ -100,6 +101,7 @@ class Noise(ABC):
     is_worded: ClassVar[bool] = False
     needs_counted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = False
+    is_relaxed: ClassVar[bool] = True
     is_charted: ClassVar[bool] = True
 
     @property
@@ -159,6 +161,13 @@ class Noise(ABC):
 
         Raises:
             Unsupported, OutOfRange: where it does not.
+        """
+
+    def check_served(self) -> None:  # noqa: B027, nor here
+        """Check that a service can answer for it at every level: no request may take minutes.
+
+        Raises:
+            OutOfRange: where one might.
         """
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -347,10 +356,11 @@ class Noise(ABC):
         """The noise that `facts` wrote."""
 
     def words(self) -> dict[str, Any]:
-        """The noise in the words of a promise, numbers as text; a word is None where it says nothing."""
+        """The noise in the words of a promise, numbers as text, None where one says nothing; or its facts."""
         nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
-        largest = None if self.largest is None else str(self.largest)
-        return {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
+        largest = None if self.largest is None or not self.is_worded else str(self.largest)
+        words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
+        return words if self.is_worded else words | {"noise": self.facts()}
 
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""

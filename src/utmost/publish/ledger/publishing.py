@@ -188,6 +188,10 @@ def check_dataset(state: State, request: PublishRequest, version: int) -> None:
             remedy=f"It is {dataset!r}.",
         )
     check_relation(state, request.dataset, request.promise.noise.relation, request.name)
+    if request.promise.noise.delta is not None and any(state.of_dataset(request.dataset)):
+        required = "a dataset holds one release with a delta, since no ledger adds deltas up"
+        remedy = "Pass another name, and dataset= of its own; the chances of both add up."
+        raise OutOfRange(required, came="another beside it", where=repr(request.name), remedy=remedy)
 
 
 def check_apart(page: Page, request: PublishRequest, digests: Callable[[], Iterable[tuple[bytes, ...]]]) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice
 from math import prod
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from utmost.publish.ledger.promised_noise import CONFIDENCE, Answering, Drawing,
 from utmost.publish.ledger.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.ledger.vault import BLOCK
 from utmost.publish.releases.lattice import Lattice
+from utmost.publish.releases.table_statements import assumed_line
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.measured_families import load_of
@@ -48,6 +50,11 @@ class SumNoise(CellNoise):
     def subject(self) -> str:
         """Many questions."""
         return "many questions at once"
+
+    @property
+    def whom(self) -> str:
+        """Whom the strategy protects."""
+        return f"one individual, who {assumed_line(self.unit, 'atom')}"
 
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
@@ -132,6 +139,12 @@ class SumNoise(CellNoise):
             measured[family] = flat[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
         return WorkloadRelease(self.strategy, level, CONFIDENCE, measured, kind, part)
+
+    def statement(self, at: Level, confidence: Fraction, *columns: Any, **about: Any) -> dict[str, Any]:
+        """What is said of sums, whatever they are."""
+        zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
+        statement: dict[str, Any] = WorkloadRelease(self.strategy, at, confidence, zeros).statement
+        return statement
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
     from utmost.publish.releases.item_release import ItemRelease
     from utmost.publish.releases.keys import KeySelection, NamedKeys, SelectedKeys, select_keys
+    from utmost.publish.releases.lattice import Lattice
     from utmost.publish.releases.level_steps import bridge, relax, tighten
     from utmost.publish.releases.naming import NamingLaw
     from utmost.publish.releases.noised_workloads import release_workload
@@ -46,12 +47,14 @@ if TYPE_CHECKING:
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.releases.workload_answers import Answer
     from utmost.publish.releases.workload_release import WorkloadRelease
+    from utmost.publish.tables.cell_values import Cells
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
     "Answer",
     "CellBars",
+    "Cells",
     "CleanRelease",
     "Coalitions",
     "CommitmentKey",
@@ -60,6 +63,7 @@ __all__ = [
     "ItemCommitment",
     "ItemRelease",
     "KeySelection",
+    "Lattice",
     "NamedCells",
     "NamedKeys",
     "NamingLaw",

@@ -115,10 +115,10 @@ class TableRelease(SavedTable):
 
     def said(self, digest: Mapping[str, str] | None) -> dict[str, Any]:
         """The statement, with the digest of the table as it is published."""
-        said: dict[str, Any] = self.plan.statement(
+        statement: dict[str, Any] = self.plan.statement(
             self.columns, self.public, self.rows, rows_from=self.rows_from, digest=digest
         )
-        return said
+        return statement
 
 
 @long_work("Noising")

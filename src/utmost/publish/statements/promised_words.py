@@ -19,6 +19,7 @@ from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
 from utmost.publish.statements.statement_check import (
     ON_TRUST,
+    ON_TRUST_OF_DRAWS,
     check_table,
     digest_of,
     does_not_follow,
@@ -66,16 +67,20 @@ def promised_in_words(statement: Mapping[str, Any]) -> Facts:
         for place, (name, _) in enumerate(bars[stated])
     )
     released = ", ".join(statement["released"])
-    rows = f"{released} ({statement['rows']} named)" if noise.names_rows else released_rows(statement)
+    if noise.names_rows:
+        rows = f"{released} ({statement['rows']} named)" if statement["rows"] else released
+    else:
+        rows = released_rows(statement)
+    line = promise_line(at, noise.unit.neighbours)
     public = {
-        "public": f"nothing: which rows there are ({statement['rows']} here) is what is released",
+        "public": "nothing: which rows there are is what is released",
         "unprotected": "none" if noise.delta is None else f"with a chance of at most {noise.delta} more is told",
     }
     return Facts(
         statement=statement,
         level=total,
         own_level=at,
-        line=promise_line(at, noise.unit.neighbours),
+        line=line if noise.delta is None else f"{line[:-1]}, but for a chance of {noise.delta}.",
         variant="Pure DP" if noise.delta is None else "Approximate DP",
         per=None,
         released=rows,
@@ -87,7 +92,7 @@ def promised_in_words(statement: Mapping[str, Any]) -> Facts:
         before="none",
         after=makes or "none",
         composition=adds or "the level adds to those of every other release of the same individuals",
-        on_trust=ON_TRUST,
+        on_trust=(f"whom it protects: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         delta=noise.delta,
         domain=f"Tables of {noise.subject}.",
     )

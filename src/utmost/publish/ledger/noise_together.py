@@ -170,8 +170,8 @@ class TogetherNoise(CellNoise):
         return {**CellNoise.facts(self), "noise": facts}
 
     def words(self) -> dict[str, Any]:
-        """The facts: it has no words of its own."""
-        return {**Noise.words(self), "noise": self.facts()}
+        """Its facts."""
+        return Noise.words(self)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":

@@ -31,6 +31,11 @@ from utmost.publish.releases.table import listed_names
 from utmost.publish.tables.adapters import adapter_of, table_of
 from utmost.publish.tables.columns import integer_column
 
+MOST_SERVED = 10_000
+"""So many keys, and false names, a service reckons with."""
+
+_LEAST_SERVED = Fraction(1, 10**30)
+
 Named = tuple[Sequence[Any], Sequence[int]]
 """Keys, and the noisy count of each."""
 
@@ -46,6 +51,7 @@ class NamingNoise(Noise):
     needs_counted: ClassVar[bool] = False
     is_charted: ClassVar[bool] = False
     names_rows: ClassVar[bool] = True
+    is_relaxed: ClassVar[bool] = False
 
     columns: tuple[str, ...]
 
@@ -64,6 +70,12 @@ class NamingNoise(Noise):
     def whom(self) -> str:
         """Who holds keys."""
         return f"one individual, who holds at most {self.unit.many('key')}, each counted once"
+
+    def check_served(self) -> None:
+        """Check that no individual may hold so many keys that a level takes long to work out."""
+        if self.unit.cells > MOST_SERVED:
+            required = f"a service names keys of whom at most {MOST_SERVED} are one individual's"
+            raise OutOfRange(required, came=self.unit.cells, where="terms")
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there may be no key."""
@@ -148,10 +160,6 @@ class NamingNoise(Noise):
         """A table of the keys that were named, of the kind that was published."""
         return table_of(kind, self.written(level, response))
 
-    def words(self) -> dict[str, Any]:
-        """The facts: it has no words of its own."""
-        return {**Noise.words(self), "noise": self.facts()}
-
 
 @dataclass(frozen=True, slots=True)
 class NamedOnce:
@@ -200,6 +208,12 @@ class KeyNoise(NamingNoise):
         """One individual more or less, but for a chance: such levels add up with those of the same chance alone."""
         return f"{self.unit.neighbours}, but for a chance of {self.delta}"
 
+    def check_served(self) -> None:
+        """Check that delta is none that takes long to work out."""
+        NamingNoise.check_served(self)
+        if self.delta < _LEAST_SERVED:
+            raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
+
     def law(self, level: Level) -> NamingLaw:
         """Of one key."""
         return naming_law(level, self.delta, self.unit.cells)
@@ -228,7 +242,8 @@ class KeyNoise(NamingNoise):
         each = f"{level_name(level.scaled(Fraction(1, self.unit.cells)))} and delta = {self.delta / self.unit.cells}"
         return (
             f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each}; with "
-            f"it stands its noisy count, which is above {self.law(level).threshold}"
+            f"it stands its noisy count, which is above {self.law(level).threshold}, so that "
+            "rare keys look more frequent than they are"
         )
 
     @property
@@ -262,6 +277,9 @@ def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1) -> KeyNoi
 
     Raises:
         OutOfRange, NotANumber: for what is no such thing.
+
+    Cost: of a release some 50 microseconds a key, most of it to know the table again.
+    Source: [desfontaines2022]; docs/theory/unknown-keys.md.
 
     >>> from utmost.laws.exact import level
     >>> key_noise(["word", "n"], delta="1e-9").radius(level(1), "0.95")

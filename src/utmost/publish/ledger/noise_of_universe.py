@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.key_noise import Named, NamingNoise, named_columns
+from utmost.publish.ledger.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
 from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.releases.keys import keys_of_one
 from utmost.publish.releases.table_statements import promise_text
@@ -37,6 +37,13 @@ class NamedCellNoise(NamingNoise):
         """Cells of a universe."""
         return "cells of a declared universe"
 
+    def check_served(self) -> None:
+        """Check that few names are wanted."""
+        NamingNoise.check_served(self)
+        if self.false_names > MOST_SERVED:
+            required = f"a service names at most {MOST_SERVED} cells of nobody"
+            raise OutOfRange(required, came=str(self.false_names), where="terms")
+
     def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
         """Check that every key is one of the universe."""
         check_places(counts, self.universe)
@@ -61,7 +68,7 @@ class NamedCellNoise(NamingNoise):
         """The law of each cell."""
         return (
             f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
-            f"its noisy count is above {self.threshold(level)}"
+            f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
         )
 
     @property
@@ -72,9 +79,9 @@ class NamedCellNoise(NamingNoise):
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""
         many = f"{self.unit.many('cell')} of the universe, each by at most 1"
-        said = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
+        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
         wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
-        return f"{said} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
+        return f"{promised} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""

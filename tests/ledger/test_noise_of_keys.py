@@ -1,0 +1,195 @@
+"""Keys and cells of a universe as kinds of noise: their law, what a thief sees, what is refused, what is stated."""
+
+import json
+import shutil
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.doors.service.terms import Terms
+from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger.events import FORMAT, event_bytes
+from utmost.publish.ledger.noise_of_keys import key_noise
+from utmost.publish.ledger.noise_of_universe import named_cell_noise
+from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.releases.naming import naming_law
+from utmost.publish.releases.vast_domains import Texts, Tuples
+from utmost.publish.statements import read_release, stated_release
+
+KEY = bytes(range(32))
+NOISE = key_noise(["word", "n"], delta="1/10")
+WORDS = {"word": ["flu", "measles", "plague"], "n": [800, 650, 0]}
+
+
+def opened(path, **options):
+    return Ledger.open(path / "l.db", create=True, key=KEY, **options)
+
+
+def test_a_key_is_named_with_the_best_chance(tmp_path):
+    """Of four thousand keys of five individuals each as many are named as pi(5) says: within six deviations."""
+    rows, law = 4000, naming_law(level(1), Fraction(1, 10), 1)
+    with opened(tmp_path) as ledger:
+        table = {"word": [f"w{k}" for k in range(rows)], "n": np.full(rows, 3)}
+        named = ledger.publish("w", table, Promise(noise=NOISE), epsilon=1)
+    chance = float(law.chance(3))
+    assert 0.05 < chance < 0.95
+    assert abs(len(named["word"]) - rows * chance) < 6 * (rows * chance * (1 - chance)) ** 0.5
+    assert min(named["n"]) > law.threshold
+
+
+def test_the_radius_is_that_of_the_law_by_enumeration():
+    """P(|turn - T| <= r) summed term by term, with the law in rationals."""
+    for delta, keys in (("1/10", 1), ("1/1000", 3)):
+        noise = key_noise(["word", "n"], delta=delta, keys=keys)
+        law = noise.law(level(1))
+        steps = {t: law.chance(t) - law.chance(t - 1) for t in range(1, law.certain + 1)}
+        assert sum(steps.values()) == 1
+        for sure in (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100)):
+            near = [sum(p for t, p in steps.items() if abs(law.turn - t) <= r) for r in range(law.certain + 1)]
+            assert noise.radius(level(1), sure) == next(r for r, p in enumerate(near) if p >= sure)
+
+
+CELLS = named_cell_noise(["word", "n"], Texts("abcw0123456789", most=5), false_names="1e-9")
+
+
+@pytest.mark.parametrize("noise", [key_noise(["word", "n"], delta="1e-12"), CELLS])
+def test_how_many_keys_there_are_shows_nowhere(tmp_path, noise):
+    """Facts of the event and lengths of its parts are the same for one key and for a thousand, where none is named."""
+    seen = []
+    for many in (1, 1000):
+        folder = tmp_path / str(many)
+        folder.mkdir()
+        with opened(folder, sealed=True) as ledger:
+            table = {"word": [f"w{k}" for k in range(many)], "n": [1] * many}
+            assert len(ledger.publish("w", table, Promise(noise=noise), epsilon=1)["word"]) == 0
+            event = ledger.history()[-1]
+            lengths = [
+                len(ledger._book.read(lambda page, at=at, number=event.number: page.rows.part(number, at)))
+                for at in range(event.facts["parts"])
+            ]
+            secret = {"commitment", "values", "root", "label_key"}
+            seen.append(({name: fact for name, fact in event.facts.items() if name not in secret}, lengths))
+    assert seen[0] == seen[1]
+
+
+def test_a_ledger_that_was_put_back_repeats_itself(tmp_path):
+    """Derived: the same names from a copy made before."""
+    opened(tmp_path, derived=True, witness=False).close()
+    shutil.copy(tmp_path / "l.db", tmp_path / "copy.db")
+    table = {"word": [f"w{k}" for k in range(300)], "n": [3] * 300}
+    lists = []
+    for file in ("l.db", "copy.db"):
+        with Ledger.open(tmp_path / file, key=KEY, witness=False) as ledger:
+            lists.append(ledger.publish("w", table, Promise(noise=NOISE), epsilon=1))
+    assert lists[0] == lists[1]
+    assert 0 < len(lists[0]["word"]) < 300
+
+
+def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(tmp_path):
+    noise = key_noise(["place", "year", "n"], delta="1/10")
+    table = {"place": ["b", "a", "a"], "year": [1, 2, 1], "n": [90, 80, 70]}
+    with opened(tmp_path) as ledger:
+        first = ledger.publish("w", table, Promise(noise=noise), epsilon=1)
+        again = ledger.publish(
+            "w", {name: column[::-1] for name, column in table.items()}, Promise(noise=noise), epsilon=1
+        )
+        assert first == again
+        assert (first["place"], first["year"]) == (["a", "a", "b"], [1, 2, 1])
+        assert ledger.verify().responses == 1
+    with Ledger.open(tmp_path / "l.db", key=KEY) as ledger:
+        assert ledger["w"].table == first
+
+
+def test_deltas_are_added_by_nobody(tmp_path):
+    """A dataset with a delta holds that release alone; cells named with epsilon alone add up with any."""
+    cells = named_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
+    with opened(tmp_path) as ledger:
+        ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
+        with pytest.raises(OutOfRange, match="one relation"):
+            ledger.publish("u", {**WORDS, "n": [800, 650, 1]}, Promise(noise=cells), epsilon=2, dataset="d")
+        with pytest.raises(OutOfRange, match="adds deltas up"):
+            ledger.publish("w", {**WORDS, "n": [80, 6, 1]}, Promise(noise=NOISE), epsilon=2, dataset="d", version=2)
+        with pytest.raises(OutOfRange, match="adds deltas up"):
+            ledger.publish("v", {**WORDS, "n": [80, 650, 1]}, Promise(noise=NOISE), epsilon=2, dataset="d")
+        ledger.publish("u", WORDS, Promise(noise=cells), epsilon=1, dataset="e", independent=True)
+        ledger.publish("t", {**WORDS, "n": [1, 2, 3]}, Promise(noise=cells), epsilon=1, dataset="e")
+        assert float(ledger.spent("u").epsilon) == 1
+        assert [float(one.spent) for one in ledger.status().datasets] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("table", "error"),
+    [
+        ({"word": ["a", "a"], "n": [1, 2]}, BadTable),
+        ({"word": ["a"], "n": [-1]}, OutOfRange),
+        ({"word": ["a"], "n": [1], "x": [2]}, BadTable),
+        ({"word": [None], "n": [1]}, WrongKind),
+        ({"word": [1.5], "n": [1]}, WrongKind),
+        ({"word": ["a"], "n": [1.5]}, BadTable),
+        ({"word": ["a"]}, BadTable),
+    ],
+)
+def test_what_is_no_table_of_keys_is_refused_and_spends_nothing(tmp_path, table, error):
+    with opened(tmp_path) as ledger:
+        with pytest.raises(error):
+            ledger.publish("w", table, Promise(noise=NOISE), epsilon=1)
+        assert ledger.releases == ()
+    with pytest.raises(error):
+        rehearse(table, Promise(noise=NOISE), epsilon=1)
+
+
+def test_no_key_at_all_unicode_and_large_numbers():
+    assert ut.release({"word": [], "n": []}, noise=NOISE, epsilon=1).table == {"word": [], "n": []}
+    made = ut.release({"word": ["ß\u202e\n", "日本"], "n": [10**30, 900]}, noise=NOISE, epsilon=50)
+    assert made.table["word"] == ["ß\u202e\n", "日本"]
+    assert abs(made.table["n"][0] - 10**30) < 100
+
+
+def test_a_key_outside_of_the_universe_is_refused_by_its_place_alone():
+    noise = named_cell_noise(["age", "sex", "n"], Tuples(range(100), ["f", "m"]))
+    assert noise == type(noise).of_facts(noise.facts())
+    with pytest.raises(OutOfRange, match="one of the universe") as refused:
+        ut.release({"age": [200], "sex": ["f"], "n": [9]}, noise=noise, epsilon=1)
+    assert "200" not in str(refused.value)
+    with pytest.raises(Unsupported, match="says its universe"):
+        named_cell_noise(["word", "n"], object())
+
+
+def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
+    made = ut.release(WORDS, noise=NOISE, epsilon=1)
+    made.save(tmp_path / "w.csv")
+    read = read_release(tmp_path / "w.csv")
+    assert read.stated.line.endswith("but for a chance of 1/10.")
+    assert (read.stated.delta, read.stated.variant) == (Fraction(1, 10), "Approximate DP")
+    assert made.table["word"] == ["flu", "measles"]
+    with pytest.raises(BadTable):
+        stated_release({name: fact for name, fact in made.statement.items() if name != "delta"})
+    (tmp_path / "w.csv").write_text("word,n\nflu,801\n")
+    with pytest.raises(BadTable):
+        read_release(tmp_path / "w.csv")
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        key_noise(["word", "n"], delta="1e-31"),
+        key_noise(["word", "n"], delta="1e-3", keys=10_001),
+        named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**6),
+    ],
+)
+def test_a_service_reckons_with_no_promise_that_takes_long(noise):
+    with pytest.raises(OutOfRange, match="a service names"):
+        Terms.read(Promise(noise=noise).facts())
+
+
+def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):
+    """A version without these kinds would not know what was published; other events are written as they were."""
+    with opened(tmp_path) as ledger:
+        ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1)
+        ledger.publish("c", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1)
+        forms = [json.loads(event_bytes(event))["format"] for event in ledger.history()]
+    assert forms == [FORMAT - 1, FORMAT, FORMAT - 1]

@@ -1,0 +1,96 @@
+"""Columns changed together as a kind of noise: its levels are those of the plan, and its facts are checked."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import utmost as ut
+from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
+from utmost.laws.exact import level
+from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger.noise_together import TogetherNoise, together_noise
+from utmost.publish.releases.together import plan_together
+from utmost.publish.releases.turning import ratios_of, sums_of
+from utmost.publish.statements import read_release
+
+NAMES = ["a", "b", "c", "d", "e"]
+UNITS = [ut.Unit(1, 2), ut.Unit(3, 2, "change-one"), ut.Unit(2, 3), ut.Unit(1, 5, "change-one")]
+RAISED = ut.Unit(1, 3, nonnegative=True)
+
+
+@pytest.mark.parametrize("unit", [*UNITS, RAISED, ut.Unit(2, 4, "change-one", nonnegative=True)])
+def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
+    """By another road: the laws of the plan at each level, sum by sum; and the radii are the plan's."""
+    noise = together_noise(NAMES[: unit.cells], unit=unit)
+    for at in (level("1/7"), level(1), level(alpha="1/3"), level(50)):
+        plan = plan_together(noise.columns, at, unit=unit, noise=noise.way.kind, relaxable=True)
+        if noise.way.kind == "rotated":
+            assert [ratio for law in plan.way.laws for ratio in ratios_of(law)] == [
+                lattice.of(at) for lattice in noise.lattices.values()
+            ]
+            assert noise.plan_at(at).radii == plan.radii
+        charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
+        assert all(charge <= 1 for charge in charged)
+        assert noise.radius(at, "0.95") == max(noise.plan_at(at).radii)
+
+
+@pytest.mark.parametrize("unit", [*UNITS, RAISED])
+def test_one_individual_moves_what_is_stored_by_no_more_than_the_level(unit):
+    """Every change of one row's cells, each by at most the sensitivity: the sums' steps cost the level at most."""
+    noise = together_noise(NAMES[: unit.cells], unit=unit)
+    least = 0 if unit.nonnegative else -1
+    steps = [lattice.of(level(1)).power for lattice in noise.lattices.values()]
+    doubled = 2 if unit.neighbours == "change-one" else 1
+    largest = Fraction(0)
+    for change in np.ndindex(*(2 - least,) * unit.cells):
+        cells = {
+            name: np.array([(move + least) * int(unit.sensitivity)])
+            for name, move in zip(noise.columns, change, strict=True)
+        }
+        stored = noise._by_group(cells, sums_of)
+        largest = max(largest, sum(abs(int(stored[n][0])) * step for n, step in zip(noise.columns, steps, strict=True)))
+    assert largest * doubled == 1 or (noise.way.kind == "signed" and largest * doubled <= 1)
+
+
+def test_facts_that_spend_more_are_refused():
+    noise = together_noise(NAMES[:3], unit=RAISED)
+    facts = noise.facts()
+    assert TogetherNoise.of_facts(facts) == noise
+    sums = facts["noise"]["signed_sums"]
+    for other in ([{**sums[0], "shares": ["1"] * 3}], [{**sums[0], "rows": [[1, 1, 1]] * 3}], []):
+        with pytest.raises((UtmostError, LookupError, ValueError)):
+            TogetherNoise.of_facts({**facts, "noise": {**facts["noise"], "signed_sums": other}})
+    with pytest.raises(OutOfRange):
+        Promise.of_facts({"columns": ["a"], "noise": facts})
+
+
+def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
+    table = {"d": ["x", "y"], "a": [7, 10**17], "b": [3, -(10**17)], "c": [1, 2]}
+    promise = Promise(noise=together_noise(["a", "b", "c"], sensitivity=2, largest=10**18), public="d")
+    assert Promise.of_facts(promise.facts()) == promise
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        first = ledger.publish("t", table, promise, epsilon=40)
+        assert ledger.view("t", epsilon=40) == first
+        for name in "abc":
+            assert all(abs(cell - true) < 9 for cell, true in zip(first[name], table[name], strict=True))
+        assert ledger.relax("t", table, epsilon=60)["a"] != table["b"]
+        said = ledger.save("t", tmp_path / "t.csv")
+        assert ledger.verify().responses == 2
+    assert (said["noise"], said["relaxable"]) == ("rotated", True)
+    assert read_release(tmp_path / "t.csv").stated.noises[0].name == "a"
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(OutOfRange, match="once"):
+        together_noise(["a", "a"], sensitivity=1)
+    with pytest.raises(OutOfRange, match="relaxable"):
+        together_noise(["a", "b"], sensitivity=1, noise="joint")
+    with pytest.raises(OutOfRange, match="those of the noise"):
+        Promise(["a", "c"], noise=together_noise(["a", "b"], sensitivity=1))
+    with pytest.raises(Unsupported, match="by item"):
+        together_noise(["a", "b"], sensitivity=1).by_item()
+    with pytest.raises(BadTable):
+        ut.release({"a": [1], "b": [1.5]}, noise=together_noise(["a", "b"], sensitivity=1), epsilon=1)
+    assert replace(together_noise(["a", "b"], sensitivity=1), largest=Fraction(9)).stored_bound(1) == 18
