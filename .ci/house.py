@@ -10,6 +10,7 @@ without a circle, and no file loads another by its name.
 import ast
 import statistics
 import sys
+import tokenize
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -203,6 +204,40 @@ def pidgin(tree: Path) -> dict[str, int]:
     return {path: count for path, count in counts.items() if count}
 
 
+def parameters(tree: Path) -> dict[str, int]:
+    """How many parameters each function outside the command line has, by its file and name."""
+    counts = {}
+    for path in sources(tree):
+        for line in ast.walk(parsed(path)) if "cli" not in path.parts else ():
+            if isinstance(line, ast.FunctionDef):
+                names = [part.arg for part in (*line.args.posonlyargs, *line.args.args, *line.args.kwonlyargs)]
+                counts[f"{path.relative_to(tree)}:{line.name}"] = len(names) - (names[:1] in (["self"], ["cls"]))
+    return counts
+
+
+def listed_names(tree: Path) -> tuple[int, int]:
+    """How many names the rooms list for their readers, and how many the top."""
+    lists = [line.value for init in tree.rglob("__init__.py") for line in parsed(init).body if _is_listing(line)]
+    top = tree / "__init__.pyi"
+    return sum(len(names.elts) for names in lists), len(listed(top)) if top.exists() else 0
+
+
+def _is_listing(line: ast.stmt) -> bool:
+    return (
+        isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__" and isinstance(line.value, ast.List)
+    )
+
+
+def comments(tree: Path) -> float:
+    """The share of lines that have a comment, in a hundred."""
+    found = lines = 0
+    for path in sources(tree):
+        with path.open("rb") as file:
+            found += sum(token.type == tokenize.COMMENT for token in tokenize.tokenize(file.readline))
+        lines += len(path.read_text(encoding="utf-8").splitlines())
+    return 100 * found / lines
+
+
 def broken(tree: Path) -> list[str]:
     """Every rule that does not hold, in words."""
     return [
@@ -234,6 +269,13 @@ def main() -> None:
     words = pidgin(tree)
     most = sorted(words, key=words.__getitem__, reverse=True)[:5]
     sys.stdout.write(f"{'names that name nothing':<24} {sum(words.values())} most in {' '.join(most)}\n")
+    many = sorted(parameters(tree).items(), key=lambda item: -item[1])
+    sys.stdout.write(
+        f"{'parameters over 6, over 10':<24} {sum(n > 6 for _, n in many)}, {sum(n > 10 for _, n in many)}"
+    )
+    sys.stdout.write(f" most in {' '.join(name for name, _ in many[:5])}\n")
+    sys.stdout.write(f"{'names of rooms, of top':<24} {', '.join(map(str, listed_names(tree)))}\n")
+    sys.stdout.write(f"{'comments in 100 lines':<24} {comments(tree):.2f}\n")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.chosen_strategy import strategy
     from utmost.publish.workloads.domain import Domain, Family
     from utmost.publish.workloads.listed_keys import listed
+    from utmost.publish.workloads.marginal_search import marginals
     from utmost.publish.workloads.ordered_axes import bins
     from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
     from utmost.publish.workloads.public_facts import Between, between
@@ -59,6 +60,7 @@ __all__ = [
     "hierarchy",
     "least_tree_shares",
     "listed",
+    "marginals",
     "pair_noise",
     "periods",
     "plain",
