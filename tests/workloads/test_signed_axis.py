@@ -179,12 +179,17 @@ def test_without_a_proof_there_are_no_signed_sums():
     chosen = planned(wanted={"region quarter": 1})
     apart = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3)
     signed = ut.count_table(
-        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_atom=(-2, 2)
+        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_atom=(-1, 1)
     )
     assert not signed.unit.nonnegative
     for table in (apart, signed):
-        with pytest.raises(OutOfRange):
+        with pytest.raises(OutOfRange, match="lowers an atom"):
             ut.release_workload(table, chosen, epsilon=1)
+    unit = Unit(1, 3, "change-one", nonnegative=True)
+    replaced = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3, neighbours="change-one")
+    again = Strategy(DOMAIN, unit, chosen.shares, together="quarter", rows=chosen.rows)
+    with pytest.raises(OutOfRange, match="whole rows"):
+        ut.release_workload(replaced, again, epsilon=1)
     for unit in (Unit(1, 3), Unit(1, 4, nonnegative=True)):
         with pytest.raises(OutOfRange):
             planned(unit=unit)

@@ -23,6 +23,7 @@ from utmost.design.geometry import refines
 from utmost.design.local.bits import Bits, draw_bits
 from utmost.design.local.block_selection import BlockSelection
 from utmost.design.local.categories import CategoryReport, within_unit
+from utmost.design.local.common_members import CommonMembers
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, checked, checked_parts, plain_array
 from utmost.laws.exact.shown import Shown
@@ -66,7 +67,7 @@ def tighten_categories(
     Raises:
         OutOfRange: where the one cannot be made of the other, and for what are no such reports.
     """
-    pair = CategoryCoupling(strict, loose)
+    pair = coupling_of(strict, loose)
     return in_parts(pair.tightened, strict.categories, secure(randomness), loose.read(reports))
 
 
@@ -86,7 +87,7 @@ def relax_categories(
         randomness: the operating system's if left out.
 
     Raises:
-        OutOfRange: where no relaxation without loss exists, and for what are no such reports.
+        OutOfRange: where no relaxation without loss is known, and for what are no such reports.
 
     >>> from utmost.design.local import SubsetSelection
     >>> strict, loose = (SubsetSelection(5, 2, level) for level in (1, 2))
@@ -94,7 +95,7 @@ def relax_categories(
     >>> relax_categories([3, 3, 0], first, strict, loose).shape
     (3, 2)
     """
-    pair, true = CategoryCoupling(strict, loose), read_values(values, strict)
+    pair, true = coupling_of(strict, loose), read_values(values, strict)
     read_reports = strict.read(reports)
     if len(read_reports) != len(true):
         raise OutOfRange("there must be one report for each client", came=f"{len(read_reports)} and {len(true)}")
@@ -110,7 +111,8 @@ class CategoryCoupling:
         strict, loose: reports of the same categories.
 
     Raises:
-        OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other.
+        OutOfRange: where there is none, so that no lossless relaxation exists from the one to the other; and for blocks
+            of two families, whose law is another (`coupling_of`).
 
     >>> from utmost.design.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays
@@ -238,6 +240,21 @@ def is_lossless(strict: CategoryReport, loose: CategoryReport) -> bool:
             remedy="Keep the blocks of the first report: they can be relaxed to every level.",
         )
     return bool(refines(better=loose.channel, worse=strict.channel))
+
+
+def coupling_of(strict: CategoryReport, loose: CategoryReport) -> CategoryCoupling | CommonMembers:
+    """The joint law by which reports follow each other: near sets, the same blocks, or common members.
+
+    Raises:
+        OutOfRange: where none of them is one. Between the two conditions for blocks of two families that is so even
+            where `is_lossless` finds that there is some law.
+    """
+    is_one_family = strict.categories == loose.categories and strict.at(loose.level) == loose
+    if is_one_family or (strict.is_complete and loose.is_complete) or strict.categories != loose.categories:
+        return CategoryCoupling(strict, loose)
+    if not loose.level < strict.level and _is_at_most(strict, loose, _common_law(strict, loose)):
+        return CommonMembers(strict, loose)
+    return CategoryCoupling(strict, loose)
 
 
 def _common_law(strict: CategoryReport, loose: CategoryReport) -> Any:

@@ -53,7 +53,7 @@ def show_categories(report: dict[str, Any]) -> None:
         told = report["relaxed"]
         verdict = {True: "lossless", False: "not lossless, by theorem", None: "not decided of so many blocks"}
         shown["relaxed to its best report"] = (
-            f"epsilon = {told['epsilon']}, of {told['size']}: " + (verdict[told["lossless"]])
+            f"epsilon = {told['epsilon']}, of {told['size']}: {verdict[told['lossless']]}"
         )
         shown["relaxed with the same size"] = f"lossless; off by {number(told['same_size_error'], 4)} sqrt(n)"
         shown["with its best size"] = f"off by {number(told['error'], 4)} sqrt(n)"

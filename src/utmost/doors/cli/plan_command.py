@@ -23,7 +23,8 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
 from utmost.publish.workloads.candidates import candidate_families
-from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads.marginal_search import wants_marginals
+from utmost.publish.workloads.measured_families import is_difference, is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
 from utmost.publish.workloads.unit_charge import added_to_one
@@ -33,7 +34,10 @@ Source = Annotated[
 ]
 Want = Annotated[
     list[str] | None,
-    option("SUMS", 'Sums that are wanted: "department sex", "sex=2" with weight 2, "" for the total, "ranges of age".'),
+    option(
+        "SUMS",
+        'Sums wanted: "department sex", "sex=2" of weight 2, "" in total, "ranges of age", "tables of 2 columns".',
+    ),
 ]
 PerAnswer = Annotated[bool, flag("A weight is that of each answer; else of the mean over its table.")]
 Share = Annotated[
@@ -69,6 +73,7 @@ Rows = Annotated[
 
 _FEW, _MOST_BOXES = 4, 2_000
 _SHOWN = 24  # measured families on a screen
+_MOST_PARTS = 16  # wanted tables that stand side by side on a screen
 _MARGIN = 1e-6  # a ratio of floats that is 1 in truth is not shown as 1.001
 
 
@@ -223,6 +228,8 @@ def _certified(chosen: Strategy, workload: Workload, at: Level) -> float | None:
 
     By branch and bound over up to four families; None for more, and where the groups of a level differ in size.
     """
+    if wants_marginals(workload) or any(map(is_difference, chosen.shares)):
+        return None
     try:
         families = candidate_families(workload)
     except Unsupported:
@@ -274,14 +281,15 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         [name, *(number(deviations[row["sums"]], 4) for row in report["wanted"])]
         for name, deviations in report["weightings"].items()
     ]
+    title = Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold")
+    choices = title, grid(["", *parts], choice)
     screen().print(
         Group(
             Text("What to measure:", style="bold"),
             grid(["family", "sums", f"share of {part}the level"], measured),
             Text("What comes of it:", style="bold"),
             grid(["wanted", "answers", "weight", "standard deviation", f"error bar, {sure}"], wanted),
-            Text("Standard deviations by other weightings (--choose NAME takes one):", style="bold"),
-            grid(["", *parts], choice),
+            *(choices if len(parts) <= _MOST_PARTS else ()),
             Text("How far it can be from the best:", style="bold"),
             grid(["error at most", "the least error of"], _within(report), left=2),
             facts(rows),

@@ -1,6 +1,6 @@
 """What `utmost release` shows and writes of a table: the promise in words, and cells with their error bars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -14,8 +14,9 @@ from utmost.doors.cli.table_options import TableAnswer, give_table
 from utmost.doors.documents.reports import print_json
 from utmost.publish.releases import TableRelease
 from utmost.publish.releases.release_facts import Facts
+from utmost.publish.releases.statement_kinds import TABLE_KIND
+from utmost.publish.statements.stated_words import table_in_words
 from utmost.publish.statements.statement_files import Signer, publish
-from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.tables import files
 
 _SHOWN = 12
@@ -94,10 +95,19 @@ def give(release: TableRelease, answer: TableAnswer, signer: Signer | None) -> N
     if answer.as_json:
         whole = written or release.sidecar
         return print_json(whole if table is None or out else {"statement": whole, "table": files.columns(table)})
-    facts = stated_release(release.said(None))
+    facts = _in_words(release.said(None))
     if table is None:
         return screen().print(shown_facts(DRY, facts, is_whole=True))
     if out is not None:
         return screen().print(_picture(table, facts), shown_facts("Released.", facts, out))
     give_table(table, answer.form)
     return screen(stderr=True).print(Text(), shown_facts("Released.", facts), sep="\n")
+
+
+def _in_words(statement: Mapping[str, Any]) -> Facts:
+    """What a statement says; for that of a plain table no other kind is loaded, which is half of a start."""
+    if statement["kind"] == TABLE_KIND:
+        return table_in_words(statement)
+    from utmost.publish.statements.statement_readers import stated_release
+
+    return stated_release(statement)

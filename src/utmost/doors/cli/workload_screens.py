@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +30,20 @@ from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.statement_files import Signer, signature_path, table_writers
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_absent, write_together
-from utmost.publish.workloads import Strategy
-from utmost.publish.workloads.measured_families import is_tents
+from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
+from utmost.publish.workloads.workload import narrowed
 
 _SHOWN = 40
 """How many rows of tables a screen shows."""
 
+_MOST_BARS = 48
+"""Of so many tables the error bars are worked out before a release: each takes a tenth of a second or two."""
+
 
 def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = None) -> dict[str, int | float]:
-    """Of each wanted table the radius of its error bars; nothing is drawn, since they depend on the noise's law alone.
+    """Of each wanted table the radius of its error bars, of the first 48; nothing is drawn, since they depend on the
+    noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.
     """
@@ -46,13 +52,14 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
 
 def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
     """What a release would promise, with zeros in place of sums."""
-    zeros = {family: np.zeros(strategy.measured_shape(family), dtype=np.int64) for family in strategy.shares}
+    nothing = np.zeros(1, dtype=np.int64)
+    zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
     return WorkloadRelease(strategy, at, confidence, zeros)
 
 
 def _wanted_bars(release: WorkloadRelease) -> dict[str, int | float]:
     bars = {}
-    for name, words in wanted_tables(release.strategy).items():
+    for name, words in islice(wanted_tables(release.strategy).items(), _MOST_BARS):
         whole = [word if isinstance(word, str) else word[0] for word in words]
         bars[name] = next(iter(release.bars(whole).values()))
     return bars
@@ -63,7 +70,7 @@ def wanted_tables(strategy: Strategy) -> dict[str, tuple[Any, ...]]:
     if strategy.workload is None and strategy.rows is not None:
         return {}
     if strategy.workload is None:
-        names = [strategy.domain.level_names(family) for family in strategy.shares if not is_tents(family)]
+        names = [strategy.domain.level_names(family) for family in strategy.shares if min(family, default=0) >= 0]
         return {" ".join(words): words for words in names}
     tables = {}
     for part in strategy.workload.parts:
@@ -196,19 +203,30 @@ def _said(release: WorkloadRelease, headline: str, written: str = "", more: Mapp
 
 def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
     """The wanted tables, the smaller first, as many as a screen has rows for."""
-    tables = {name: files.columns(release[words]) for name, words in wanted_tables(release.strategy).items()}
-    left = _SHOWN
-    for name, columns in sorted(tables.items(), key=lambda table: len(table[1]["estimate"])):
-        left -= len(columns["estimate"])
+    domain, tables = release.domain, wanted_tables(release.strategy)
+    sizes = {name: _rows_of(domain, words) for name, words in tables.items()}
+    left, hidden = _SHOWN, 0
+    for name, words in sorted(tables.items(), key=lambda table: sizes[table[0]]):
+        left -= sizes[name]
         if left < 0:
-            yield Text(f"{_named(name)}: {len(columns['estimate'])} rows, not shown", style="dim")
+            hidden += 1
+            if hidden <= _MOST_BARS:
+                yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
+        columns = files.columns(release[words])
         labels = [title for title in columns if title not in ("estimate", "radius")]
         rows = [
             [*map(str, row), f"{number(estimate)} ± {number(radius)}"]
             for *row, estimate, radius in zip(*columns.values(), strict=True)
         ]
         yield grid([*labels, "estimate" if labels else TOTAL], rows, left=len(labels))
+
+
+def _rows_of(domain: Domain, words: tuple[Any, ...]) -> int:
+    """How many rows a table has, before it is made."""
+    family, narrow = narrowed(domain, words)
+    shape = domain.group_shape(family)
+    return prod(size for axis, size in enumerate(shape) if axis not in narrow)
 
 
 def _table_writers(

@@ -107,6 +107,7 @@ def count_contributions(
     flat, kind, account = counted_cells(events, _Sized(plan, 1, None, b"", bounds=bounds, of=name), progress)
     labels: list[Label] = [_label(bound, measure.amount) for bound in bounds]
     unit = Unit(1, 1, neighbours, nonnegative=neighbours == "change-one")
+    assert isinstance(flat, np.ndarray), "there are few bounds"
     return CountedTable(Domain({name: plain(labels, other=MORE)}), flat, unit, kind, account=account)
 
 

@@ -18,6 +18,7 @@ from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.unit_charge import check_apart
 from utmost.publish.workloads.whole_rows import WholeRows
 
@@ -36,7 +37,8 @@ class CountedTable(Shown):
 
     Args:
         domain: the declared domain.
-        atoms: an integer for each atom, of the domain's shape; of amounts in steps.
+        atoms: an integer for each atom, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
+            atoms, the cells that do not hold 0.
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
@@ -51,7 +53,7 @@ class CountedTable(Shown):
     """
 
     domain: Domain
-    atoms: NDArray[Any] = field(repr=False)
+    atoms: NDArray[Any] | FewCells = field(repr=False)
     unit: Unit
     kind: str = "columns:"
     part: tuple[str, str] | None = None
@@ -59,14 +61,18 @@ class CountedTable(Shown):
     account: CountAccount | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        atoms = np.asarray(self.atoms)
-        if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
-            came = f"{atoms.dtype} of shape {atoms.shape}"
-            raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+        if isinstance(self.atoms, FewCells):
+            if self.atoms.shape != self.domain.shape:
+                raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.atoms.shape)
+        else:
+            atoms = np.asarray(self.atoms)
+            if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
+                came = f"{atoms.dtype} of shape {atoms.shape}"
+                raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
+            object.__setattr__(self, "atoms", frozen(atoms.copy()))
         if self.together is not None:
             WholeRows.of(self.domain, self.together)  # refuses another axis
         check_apart(self.unit, self.part)
-        object.__setattr__(self, "atoms", frozen(atoms.copy()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountedTable, (self.domain, self.atoms, self.unit, self.kind, self.part, self.together)
@@ -76,9 +82,9 @@ class CountedTable(Shown):
         return line if self.account is None else f"{line}\n{self.account}"
 
     @property
-    def summable(self) -> NDArray[Any]:
+    def summable(self) -> NDArray[Any] | FewCells:
         """The atoms in a type that holds every sum of them."""
-        if self.atoms.dtype == object:
+        if isinstance(self.atoms, FewCells) or self.atoms.dtype == object:
             return self.atoms
         largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
         return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)

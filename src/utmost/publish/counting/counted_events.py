@@ -13,10 +13,11 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import NothingCounted, OutOfRange, warn
+from utmost.errors import NothingCounted, OutOfRange, Unsupported, warn
 from utmost.laws.exact import Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
@@ -39,10 +40,11 @@ from utmost.publish.tables.engines import engine_frame, is_engine_frame
 from utmost.publish.tables.event_batches import Batch, any_column, read_events
 from utmost.publish.tables.event_codes import amounts_in, check_type
 from utmost.publish.tables.persons_in_buckets import persons_of
-from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, totals_schema
+from utmost.publish.tables.persons_in_order import CELL, cell_totals, gathered_totals, read_totals, totals_schema
 from utmost.publish.tables.rows_alone import RowsAlone, rows_of
 from utmost.publish.workloads import Axis, Domain
 from utmost.publish.workloads.axes import Label
+from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
 from utmost.publish.workloads.whole_rows import WholeRows
 
 KEY_BYTES = 32
@@ -208,7 +210,11 @@ def count_table(
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
         named_axes, atoms = plan.axes_of(measure), rule.atoms_of(measure, first, flat)
-        cells = _atoms(atoms if measures is None else narrowed(atoms), measure, plan)
+        cells: Sequence[NDArray[Any] | FewCells]
+        if isinstance(atoms, AddedCells):
+            cells = atoms.by_part(plan.shape, plan.parts, measure.tables)
+        else:
+            cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
         raised = rows is not None and rows.values > 2
         unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
@@ -220,7 +226,11 @@ def count_table(
     return {label: {name: of[label] for name, of in tables.items()} for label in plan.part.labels[0]}
 
 
-def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple[NDArray[Any], str, CountAccount]:
+Cells = NDArray[Any] | AddedCells
+"""The sum of each cell; or, where they are more than can be laid out, of those that hold one."""
+
+
+def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str, CountAccount]:
     """The sum of each cell, of what kind tables made of it are, and the account.
 
     Warns:
@@ -237,7 +247,7 @@ def counted_cells(events: Any, rule: "Kept", progress: Progress | None) -> tuple
     return flat, kind, account
 
 
-def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[NDArray[Any], str]:
+def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple[Cells, str]:
     """The sum of each cell, and of what kind tables made of it are."""
     read = read_events(events, rule.plan.columns, rule.plan.summed)
     if read.folders is not None:
@@ -246,7 +256,10 @@ def _counted_here(events: Any, rule: "Kept", progress: Progress | None) -> tuple
         parts = (rule.chosen(pairs, ()) for pairs in rows_of(rule, read, progress))
     else:
         parts = (rule.chosen(pairs, texts) for pairs, texts in persons_of(rule, read, progress))
-    return _added((rule.seen.taken(pairs) for pairs in parts), rule.size, rule.bound), read.kind
+    sums = (rule.seen.taken(pairs) for pairs in parts)
+    if rule.size > MOST_LAID:
+        return AddedCells.of(map(added_by_cell, sums)), read.kind
+    return _added(sums, rule.size, rule.bound), read.kind
 
 
 def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
@@ -261,7 +274,7 @@ def _added(parts: Iterator[Pairs], size: int, bound: int) -> NDArray[Any]:
     return summed
 
 
-def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
+def _counted_by_engine(events: Any, rule: "Kept") -> tuple[Cells, str]:
     """The same, of a frame whose rows stay with the engine; persons come in order, and only sums of cells come here."""
     frame, plan = engine_frame(events), rule.plan
     schema = frame.schema()
@@ -276,7 +289,10 @@ def _counted_by_engine(events: Any, rule: "Kept") -> tuple[NDArray[Any], str]:
         batches = read.added_up(RowsAlone(rule), totals_schema(CELL))
     else:
         batches = read.kept(rule, totals_schema(CELL), is_weighed=bool(plan.summed) or len(plan.measures) > 1)
-    return gathered_totals(rule.seen.taken_from(rule.tally.taken_from(batches)), rule.size), frame.kind
+    sums = rule.seen.taken_from(rule.tally.taken_from(batches))
+    if rule.size > MOST_LAID:
+        return AddedCells.of(read_totals(sums)), frame.kind
+    return gathered_totals(sums, rule.size), frame.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -418,11 +434,22 @@ class Kept:
             cut += int(np.count_nonzero(left != of_atoms))
         return joined_pairs(parts), cut
 
-    def atoms_of(self, measure: Measure, first: int, sums: NDArray[Any]) -> NDArray[Any]:
-        """What was counted of a measure, of all that was added up."""
+    def atoms_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
+        """What was counted of a measure, of all that was added up.
+
+        Raises:
+            Unsupported: for distinct values in more atoms than can be laid out.
+        """
+        if measure.distinct is not None and self.each_size > MOST_LAID:
+            remedy = "Count over fewer axes: distinct values do not add up, so that every atom would be released."
+            raise Unsupported(f"distinct values are counted in {MOST_LAID} atoms at most", came="more", remedy=remedy)
+        low, high = first * self.each_size, (first + measure.tables) * self.each_size
+        if isinstance(sums, AddedCells) and measure.distinct is None:
+            return sums.between(low, high)
         if measure.distinct is not None:
             return self.seen.counts(first, measure.tables, self.each_size)
-        return sums[first * self.each_size : (first + measure.tables) * self.each_size]
+        assert isinstance(sums, np.ndarray), "cells that cannot be laid out were taken before"
+        return sums[low:high]
 
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """Of each person the pairs of one part, and of these no more than ``at_most``."""
@@ -446,12 +473,18 @@ def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[
 
 
 def _split(
-    part: Axis, atoms_of_parts: NDArray[Any], whole: CountedTable, named: dict[str, Any], identity: str
+    part: Axis,
+    atoms_of_parts: Sequence[NDArray[Any] | FewCells],
+    whole: CountedTable,
+    named: dict[str, Any],
+    identity: str,
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}
     for label, atoms in zip(part.labels[0], atoms_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
         about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
-        tables[label] = CountedTable(domain, atoms.reshape(domain.shape), *about)
+        tables[label] = CountedTable(
+            domain, atoms if isinstance(atoms, FewCells) else atoms.reshape(domain.shape), *about
+        )
     return tables

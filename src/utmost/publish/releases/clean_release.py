@@ -202,7 +202,7 @@ def cleaned(
     if isinstance(reconstruction, TurnedReconstruction):
         reconstruction, measured = reconstruction.on_atoms(measured)
     if not isinstance(reconstruction, SumSquares):
-        raise Unsupported("clean tables are of groups and tents", came="listed rows", remedy="Plan without rows=.")
+        raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
     held, bounds = None if hold is None else read_table(domain, hold), facts
     if held is not None:
         bounds = with_sums(domain, facts, held, _whole_sums(reconstruction, measured, held), amount)

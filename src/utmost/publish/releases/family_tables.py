@@ -13,7 +13,6 @@ from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 from utmost.publish.workloads.workload_strategy import Strategy
@@ -32,15 +31,18 @@ def wanted_families(strategy: Strategy) -> list[Family]:
             continue
     if not families and strategy.rows is not None:
         return [strategy.rows.base]
-    return list(dict.fromkeys(families)) or [family for family in strategy.shares if not is_tents(family)]
+    return list(dict.fromkeys(families)) or [family for family in strategy.shares if min(family, default=0) >= 0]
 
 
 def groups_in(domain: Domain, family: Family, narrow: Narrow | None) -> NDArray[np.bool_]:
     """Which groups of a family stand in its table: of an axis that is narrowed, those of one label alone."""
-    inside = np.ones(domain.group_shape(family), dtype=bool)
-    for axis, place in ({} if narrow is None else narrow).items():
-        inside &= np.indices(inside.shape, sparse=True)[axis] == place
-    return inside.ravel()
+    chosen = {} if narrow is None else narrow
+    inside = np.ones(1, dtype=bool)
+    for axis, groups in enumerate(domain.group_shape(family)):
+        if groups > 1:
+            along = np.arange(groups) == chosen[axis] if axis in chosen else np.ones(groups, dtype=bool)
+            inside = np.logical_and.outer(inside, along).ravel()
+    return inside
 
 
 def estimated_columns(

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.exact import Level, Number, checked, frozen, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
@@ -78,9 +78,15 @@ def release_workload(
 def noised_workload(checks: CheckedWorkload, confidence: Fraction, randomness: Randomness) -> WorkloadRelease:
     """`release_workload` of what was checked, with whatever randomness is given."""
     counted, strategy, spent, laws, weights = checks
-    sums = strategy.sums(counted.summable)
-    measured = {family: noised_by(sums[family], law, None, randomness=randomness) for family, law in laws.items()}
+    sums = strategy.each_sums(counted.summable)
+    measured = {family: _sealed(noised_by(of, laws[family], None, randomness=randomness)) for family, of in sums}
     return WorkloadRelease(strategy, spent, confidence, measured, counted.kind, counted.part, weights)
+
+
+def _sealed(sums: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which nobody can write any more, so that a release need not copy them."""
+    owner = sums if sums.base is None else sums.base
+    return frozen(owner).reshape(sums.shape)
 
 
 def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spent: Level) -> CheckedWorkload:

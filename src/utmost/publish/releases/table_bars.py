@@ -41,11 +41,9 @@ def laws_of_groups(
         noise: the exact law of an answer's error.
     """
     domain = reconstruction.domain
-    shape = domain.group_shape(family)
     numbers, first = np.unique(reconstruction.kinds(family), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(family).ravel())
-    indices = np.transpose(np.unravel_index(first, shape or (1,)))[:, : len(shape)]  # of the total alone none
-    places = [tuple(place) for place in indices.tolist()]
+    places = [_places_of(number, domain.group_shape(family)) for number in first.tolist()]
 
     def law(kind: int) -> Combination:
         return noise(group_of(domain, family, places[kind]))
@@ -60,6 +58,15 @@ def laws_of_groups(
         number[members] = which + len(known)
         known += laws
     return number[kinds], dict(enumerate(known))
+
+
+def _places_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The group of a number, by axis; there may be more axes than an array can have."""
+    places = []
+    for groups in reversed(shape):
+        number, place = divmod(number, groups)
+        places.append(place)
+    return tuple(reversed(places))
 
 
 def _by_others(places: Sequence[tuple[int, ...]], along: int) -> dict[tuple[int, ...], list[int]]:

@@ -47,6 +47,13 @@ Families = str | Sequence[str] | Family
 """A family by the names of its levels, or as the domain has it."""
 
 
+def _own(sums: Any) -> NDArray[Any]:
+    """A copy, but of an array that nobody can write, neither it nor what it is a view of."""
+    owner = sums if getattr(sums, "base", None) is None else sums.base
+    arrays = isinstance(sums, np.ndarray) and isinstance(owner, np.ndarray) and owner.base is None
+    return sums if arrays and not (sums.flags.writeable or owner.flags.writeable) else np.array(sums)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRelease(AlongAxis, Shown):
     """The noisy sums of a workload, and what follows from them; made by `release_workload`.
@@ -77,7 +84,7 @@ class WorkloadRelease(AlongAxis, Shown):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
         check_apart(self.unit, self.part)
         shaped = {
-            family: frozen(np.array(self.measured[family]).reshape(self.strategy.measured_shape(family)))
+            family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
             for family in self.strategy.shares
         }
         object.__setattr__(self, "measured", shaped)

@@ -27,13 +27,14 @@ from utmost.publish.releases.older_words import in_words_of, sentence_of
 from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
 from utmost.publish.workloads import Domain, Family, Strategy
-from utmost.publish.workloads.measured_families import is_tents, load_of, measured_family
+from utmost.publish.workloads.measured_families import is_difference, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.version import __version__
 
 _MOST_SUMS = 1 << 26
+_AT_ONCE = 1 << 16
 
 _THEOREM = (
     "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
@@ -54,6 +55,14 @@ _ROWS_THEOREM = (
     "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
     "atoms than are charged, and over all sums in which an atom lies, its weight in the sum times the share of the sum "
     "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
+    "exactly; lossless to relax with these shares"
+)
+
+
+_DIFFERENCE_THEOREM = (
+    "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
+    "charged, each atom lies in one group of a family, where it is added or, in differences of two values, taken off, "
+    "and the shares are together 1; what is computed of the sums costs nothing. Estimates are linear, unbiased "
     "exactly; lossless to relax with these shares"
 )
 
@@ -243,16 +252,18 @@ def _of(strategy: Strategy, family: Family) -> dict[str, str]:
     pair = strategy.pair
     if pair is not None:
         return {"of": f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"}
-    return {"of": strategy.family_words(family)} if is_tents(family) or strategy.rows is not None else {}
+    return {"of": strategy.family_words(family)} if min(family, default=0) < 0 else {}
 
 
 def _theorem(strategy: Strategy) -> str:
     if strategy.rows is not None:
         return _ROWS_THEOREM if strategy.together is None else _SIGNED_THEOREM
     theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
+    if any(map(is_difference, strategy.shares)):
+        theorem = _DIFFERENCE_THEOREM
     if strategy.pair is not None:
         theorem = _TURNED_THEOREM
-    elif strategy.unit.is_shared and not any(map(is_tents, strategy.shares)):
+    elif strategy.unit.is_shared and theorem is _THEOREM:
         theorem = _SHARED_THEOREM
     if strategy.unit.in_all is not None:
         theorem = f"{theorem}. {_IN_ALL_THEOREM}"
@@ -285,12 +296,27 @@ def sums_digest(release: Noised) -> str:
     A pair is the family's name and its noisy sums as decimal text, in the order of the domain's values; the families
     come in the order of the statement.
     """
-    pairs = [[name, [str(noisy) for noisy in sums]] for name, sums in _sums(release).items()]
-    together = [] if release.strategy.together is None else [release.strategy.together]
-    rows = [] if release.strategy.rows is None else [release.strategy.rows.facts()]
-    named = [release.strategy.domain.facts(), *together, *rows, *pairs]
-    text = json.dumps(named, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    strategy, digest = release.strategy, hashlib.sha256()
+    together = [] if strategy.together is None else [strategy.together]
+    rows = [] if strategy.rows is None else [strategy.rows.facts()]
+    digest.update(
+        f"[{','.join(_digested(part) for part in (strategy.domain.facts(), *together, *rows))}".encode(
+            "utf-8", "surrogatepass"
+        )
+    )
+    for family, sums in release.measured.items():
+        digest.update(f",[{_digested(strategy.domain.family_name(family))},[".encode("utf-8", "surrogatepass"))
+        flat = sums.ravel()
+        for start in range(0, len(flat), _AT_ONCE):
+            texts = ",".join(f'"{noisy}"' for noisy in flat[start : start + _AT_ONCE].tolist())
+            digest.update(("," * bool(start) + texts).encode())
+        digest.update(b"]]")
+    digest.update(b"]")
+    return digest.hexdigest()
+
+
+def _digested(facts: Any) -> str:
+    return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)
 
 
 def workload_facts(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str, Any]:

@@ -266,7 +266,7 @@ class _Histogram:
             )
         if isinstance(contributions, CountedTable):
             name, bounds = _axis(_listed(contributions.domain))
-            counts = [int(count) for count in contributions.atoms]
+            counts = [int(count) for count in np.asarray(contributions.summable)]
             share = Fraction(1) if persons is None else Fraction(persons, max(1, sum(counts)))
             return cls(name, bounds, partial(_exactly, counts, share), None, contributions.unit.neighbours)
         if isinstance(contributions, ReleasedTable):

@@ -12,6 +12,7 @@ from utmost.publish.counting.counted import CountedTable
 from utmost.publish.statements.codec import Form, read_json
 from utmost.publish.tables import files
 from utmost.publish.workloads import Domain
+from utmost.publish.workloads.few_cells import FewCells
 
 
 def read_domain(path: Path) -> Domain:
@@ -30,22 +31,42 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
         "part": None if counted.part is None else list(counted.part),
         **({} if counted.together is None else {"together": counted.together}),
         "domain": counted.domain.facts(),
-        "atoms": counted.atoms.ravel().tolist(),
+        **_number_facts(counted.atoms),
     }
 
 
+def _number_facts(atoms: Any) -> dict[str, Any]:
+    """The number of each atom in order; of a domain that is not laid out the places of the cells and their numbers."""
+    if not isinstance(atoms, FewCells):
+        return {"atoms": atoms.ravel().tolist()}
+    return {"places": atoms.places.tolist(), "numbers": atoms.numbers.tolist()}
+
+
+def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
+    places, numbers = facts["places"], facts["numbers"]
+    if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
+        raise BadTable("the places and the numbers of cells must be integers", came="others")
+    fits = all(abs(number) < 1 << 62 for number in numbers)
+    whole = np.array(numbers, dtype=np.int64 if fits else object)
+    return FewCells(domain.shape, np.array(places, dtype=np.int64).reshape(len(domain.shape), -1), whole)
+
+
 def _value(facts: Mapping[str, Any]) -> CountedTable:
-    domain, unit, part, atoms = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"], facts["atoms"]
+    domain, unit, part = Domain.of_facts(facts["domain"]), facts["unit"], facts["part"]
+    proved = Unit.of_facts(unit)
+    pair = None if part is None else (str(part[0]), str(part[1]))
+    if "places" in facts:
+        return CountedTable(domain, _few_cells(facts, domain), proved, part=pair, together=facts.get("together"))
+    atoms = facts["atoms"]
     if not all(type(atom) is int for atom in atoms) or len(atoms) != domain.size:
         raise BadTable("there must be an integer for each atom of the domain", came=f"{len(atoms)} values")
     whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
-    proved = Unit.of_facts(unit)
-    pair = None if part is None else (str(part[0]), str(part[1]))
     return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
 
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
-"""Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order."""
+"""Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order; of a
+domain of more than 2^28 atoms, the cells that hold one."""
 
 
 def read_table(path: Path, column: str | None = None) -> Any:

@@ -7,7 +7,7 @@ its level, unit and noise, and it is refused where they differ.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, exact, round_up
@@ -24,15 +24,13 @@ from utmost.publish.releases.statement_kinds import (
     WORKLOAD_TABLE_KIND,
 )
 from utmost.publish.releases.table_statements import promise_line
-from utmost.publish.releases.together import TogetherPlan, plan_of_way
-from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
-from utmost.publish.statements.together_check import stated_together
-from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
-from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS, check_workload
-from utmost.publish.workloads.unit_charge import added_to_one
+
+if TYPE_CHECKING:  # who reads a table's words waits for no plan's
+    from utmost.publish.releases.together import TogetherPlan
+    from utmost.publish.releases.workload_release import WorkloadRelease
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """How surely the error bars hold that a page shows, beside the statement's own."""
@@ -82,6 +80,8 @@ def _radius(plan: Plan, sure: Fraction) -> int | float:
 
 def together_in_words(said: Mapping[str, Any]) -> Facts:
     """Columns that one individual changes together."""
+    from utmost.publish.statements.together_check import stated_together
+
     plan = stated_together(said)
     after = _NEGATIVE
     if plan.way.kind == "rotated":
@@ -115,7 +115,9 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def _together_radius(plan: TogetherPlan, sure: Fraction, at: int) -> int | float:
+def _together_radius(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
+    from utmost.publish.releases.together import plan_of_way
+
     asked = plan_of_way(
         plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
     )
@@ -149,11 +151,16 @@ def points_in_words(said: Mapping[str, Any]) -> Facts:
 
 def workload_in_words(said: Mapping[str, Any]) -> Facts:
     """A whole release by a plan."""
+    from utmost.publish.statements.workload_files import check_workload
+
     return sums_in_words(said, check_workload(said))
 
 
-def sums_in_words(statement: Mapping[str, Any], release: WorkloadRelease) -> Facts:
+def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> Facts:
     """What the statement of a release by a plan says, which is known to be its own."""
+    from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
+    from utmost.publish.workloads.unit_charge import added_to_one
+
     plain = added_to_one(release.strategy.shares, release.strategy.pair)
     whole = "the whole" if plain else "the level that an atom alone would have"
     noises = tuple(
@@ -206,7 +213,7 @@ def _rounded(unit: Unit, cell: str) -> str:
     return f"what is summed is {unit.amount.name}, in steps of {unit.text(1)}, to the next of which it was rounded; "
 
 
-def _outside(release: WorkloadRelease) -> str:
+def _outside(release: "WorkloadRelease") -> str:
     """What became of values that the domain does not declare: a fact of the domain, not of the data."""
     axes = release.domain.axes
     open_axes = [f"{axis.levels[0]}, as {axis.other}" for axis in axes if axis.other is not None]
@@ -216,7 +223,7 @@ def _outside(release: WorkloadRelease) -> str:
     return f"whatever has a value outside the domain was left out of every sum{counted}"
 
 
-def _laws(release: WorkloadRelease) -> list[tuple[Any, Geometric]]:
+def _laws(release: "WorkloadRelease") -> list[tuple[Any, Geometric]]:
     from utmost.publish.releases.workload_statements import noise_laws
 
     return list(noise_laws(release.strategy, release.level).items())
@@ -333,6 +340,8 @@ def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
 
 def withheld_in_words(statement: Mapping[str, Any]) -> Facts:
     """The words of the release, and after the noise the rule, as facts, too."""
+    from utmost.publish.statements.withheld_check import stated_withheld, unsummed_release
+
     described, release = stated_withheld(statement), statement["release"]
     is_plan = described.family is not None
     whole = sums_in_words(release, unsummed_release(release)) if is_plan else table_in_words(release)

@@ -164,13 +164,18 @@ def gathered_totals(batches: Iterable[Any], size: int) -> NDArray[Any]:
     """
     sums: NDArray[Any] = np.zeros(size, dtype=np.int64)
     largest = 0
-    for batch in batches:
-        cells, totals = np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
+    for cells, totals in read_totals(batches):
         largest += max(abs(int(totals.max(initial=0))), abs(int(totals.min(initial=0))))
         if largest >= _FITS:
             sums = sums.astype(object)
         sums[cells] += totals.astype(sums.dtype)
     return sums
+
+
+def read_totals(batches: Iterable[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    """The cells and the totals of each batch."""
+    for batch in batches:
+        yield np.asarray(batch.column(CELL).to_numpy()), _narrowed(batch.column(TOTAL))
 
 
 def _narrowed(totals: Any) -> NDArray[Any]:

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.chosen_strategy import strategy
     from utmost.publish.workloads.domain import Domain, Family
     from utmost.publish.workloads.listed_keys import listed
+    from utmost.publish.workloads.marginal_search import marginals
     from utmost.publish.workloads.ordered_axes import bins
     from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
     from utmost.publish.workloads.public_facts import Between, between
     from utmost.publish.workloads.shared_level import SharedLevel, share_level
+    from utmost.publish.workloads.signed_axis import SignedAxis
     from utmost.publish.workloads.time_axes import periods
     from utmost.publish.workloads.unequal_trees import (
         TreeError,
@@ -45,6 +47,7 @@ __all__ = [
     "Part",
     "ProductRows",
     "SharedLevel",
+    "SignedAxis",
     "Strategy",
     "TogetherKind",
     "TreeError",
@@ -59,6 +62,7 @@ __all__ = [
     "hierarchy",
     "least_tree_shares",
     "listed",
+    "marginals",
     "pair_noise",
     "periods",
     "plain",

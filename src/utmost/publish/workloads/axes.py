@@ -20,7 +20,15 @@ from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Number, checked, exact, frozen
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.clock import Clock, read_time, time_at
-from utmost.publish.workloads.tents import CLASS_MARK, MARK, class_number, tent_count, tent_rows
+from utmost.publish.workloads.tents import (
+    CLASS_MARK,
+    DIFFERENCE,
+    DIFFERENCE_MARK,
+    MARK,
+    class_number,
+    tent_count,
+    tent_rows,
+)
 
 Label = str | int | bool
 """A value as it is declared: text, an integer or a truth value, which is published as text. One text is one value."""
@@ -86,6 +94,8 @@ class Axis(Shown):
     @property
     def blocks(self) -> tuple[int, ...] | None:
         """The values in each group, by level and then for "all"; None where groups of one level differ in size."""
+        if len(self.levels) == 1:
+            return 1, self.size
         sizes_of_levels = []
         for starts in self.starts:
             sizes = np.diff(starts, append=self.size)
@@ -95,13 +105,17 @@ class Axis(Shown):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """How many groups a level has; 1 for "all". Of -s, how many tents of spacing s there are."""
+        """How many groups a level has; 1 for "all", and for a difference. Of -s, how many tents of spacing s."""
+        if level == DIFFERENCE:
+            return 1
         if level < 0:
             return tent_count(self.size, -level)
         return len(self.labels[level]) if level < len(self.levels) else 1
 
     def level_name(self, level: int) -> str:
         """The name of a level; of -s, that of the tents of spacing s; of a class of listed rows its number."""
+        if level == DIFFERENCE:
+            return f"{self.levels[0]}{DIFFERENCE_MARK}"
         number = class_number(level)
         if number is not None:
             return f"{self.levels[0]}{CLASS_MARK}{number}"
@@ -115,6 +129,8 @@ class Axis(Shown):
         """
         if level >= 0:
             return self.labels[level]
+        if level == DIFFERENCE:
+            return (" less ".join(str(text_of(label)) for label in self.labels[0]),)
         if class_number(level) is not None:
             remedy = "Read the noisy sums of a release in .measured."
             raise Unsupported("classes of listed rows have no labels", came=self.level_name(level), remedy=remedy)

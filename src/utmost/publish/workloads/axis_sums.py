@@ -288,6 +288,13 @@ class Runs:
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=axis.size))
 
 
+def count_of(sums: AxisSums, axis: Axis) -> int:
+    """How many rows there are."""
+    if isinstance(sums, Groups):
+        return axis.groups(sums.at) if sums.only is None else 1
+    return sums.lengths(axis).total()
+
+
 IN_ORDER = Ranges | Prefixes | Windows
 """Sums of neighbouring values, which a finer or a coarser axis has as well."""
 

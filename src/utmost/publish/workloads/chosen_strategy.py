@@ -9,6 +9,7 @@ from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.least_error import AIMS
+from utmost.publish.workloads.marginal_search import wants_marginals, wants_tables
 from utmost.publish.workloads.planned_shares import planned_shares
 from utmost.publish.workloads.product_search import product_rows
 from utmost.publish.workloads.sums_and_differences import PairAxis
@@ -60,8 +61,9 @@ def strategy(
             alone.
         tents: True where overlapping sums are to be measured on an axis of which ranges or prefixes are wanted, False
             where none; else where they have the smaller error, and neither together=, candidates= nor aim= is given.
-        rows: whether integer rows over all values are searched, too, along every axis, and their products taken where
-            they have the least error of all: 6 seconds for 256 values, 25 for 1024, and a long list of sums.
+        rows: whether integer rows are searched, too, and taken where they have the least error of all: rows over all
+            values along every axis, and their products, 6 seconds for 256 values, 25 for 1024, and a long list of sums;
+            where whole tables are wanted, differences of the values of axes of two.
 
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here,
@@ -141,12 +143,21 @@ def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: 
 
 
 def _least(wanted: Workload, unit: Unit, now: Level, highest: Level, tents: bool | None) -> Strategy:
-    """The strategy of least error among families, tents and products of listed rows, at the highest level."""
-    plain: Strategy | None = None
+    """The strategy of least error among families, tents, differences of two values and products of listed rows, at the
+    highest level."""
+    strategies: list[tuple[float, Strategy]] = []
     with suppress(Unsupported):  # sums over a tree of unequal groups that are no groups
         shares = planned_shares(wanted, unit, highest, tents=tents)
         plain = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
-    listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float))
-    if plain is not None and not error < plain.value * (1 - _EQUAL):
-        return Strategy(wanted.domain, unit, plain.shares, wanted, now, highest)
-    return Strategy(wanted.domain, unit, listed.shares, wanted, now, highest, rows=listed)
+        strategies.append((plain.value, plain))
+    if wants_tables(wanted) and 2 in wanted.domain.shape:
+        with suppress(Unsupported):  # groups of several sizes
+            shares = planned_shares(wanted, unit, highest, signs=True)
+            signed = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
+            strategies.append((signed.value, signed))
+    if not wants_marginals(wanted):
+        listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float))
+        strategies.append((error, Strategy(wanted.domain, unit, listed.shares, wanted, highest, highest, rows=listed)))
+    least = min(error for error, _ in strategies)
+    chosen = next(strategy for error, strategy in strategies if error * (1 - _EQUAL) <= least)
+    return Strategy(wanted.domain, unit, chosen.shares, wanted, now, highest, rows=chosen.rows)

@@ -21,9 +21,10 @@ from utmost.laws.exact import frozen, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_text, plain
 from utmost.publish.workloads.clock import shown_time
+from utmost.publish.workloads.few_cells import FewCells, check_laid
 from utmost.publish.workloads.listed_keys import listed
 from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
-from utmost.publish.workloads.tents import tent_spread, tent_sums
+from utmost.publish.workloads.tents import DIFFERENCE, tent_spread, tent_sums
 from utmost.publish.workloads.time_axes import periods
 
 Family = tuple[int, ...]
@@ -105,7 +106,7 @@ class Domain(Shown):
         >>> Domain(place=place, sex=["men", "women"]).family("sex region")
         (1, 0)
         """
-        if isinstance(name, tuple) and all(type(level) is int for level in name) and name in self.families():
+        if isinstance(name, tuple) and self._has(name):
             return name
         levels_taken = [len(axis.levels) for axis in self.axes]
         levels = self._levels
@@ -155,11 +156,15 @@ class Domain(Shown):
     def group_labels(self, family: Family) -> dict[str, list[Label]]:
         """The labels of a family's groups as columns, in the order of the groups.
 
+        Raises:
+            Unsupported: for more than 2^28 groups.
+
         >>> Domain(department=["A", "B"], sex=["men", "women"]).group_labels((0, 0))
         {'department': ['A', 'A', 'B', 'B'], 'sex': ['men', 'women', 'men', 'women']}
         """
         columns = [axis.label_columns(level) for axis, level in self._kept(family)]
         sizes = [len(next(iter(labels.values()))) for labels in columns]
+        check_laid(prod(sizes))
         groups = np.indices(sizes).reshape(len(sizes), prod(sizes))
         return {
             name: [values[group] for group in groups[place].tolist()]
@@ -167,14 +172,19 @@ class Domain(Shown):
             for name, values in labels.items()
         }
 
-    def sums(self, atoms: NDArray[Any], family: Family) -> NDArray[Any]:
+    def sums(self, atoms: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
         """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
 
-        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be.
+        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be. Of
+        few cells the sums are in a row, see `FewCells.sums`; the atoms are never laid out.
         """
+        if isinstance(atoms, FewCells):
+            return atoms.sums(self.axes, family)
         sums = atoms.reshape(self.shape)
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
-            if level < 0:
+            if level == DIFFERENCE:
+                sums = -np.diff(sums, axis=place)
+            elif level < 0:
                 sums = tent_sums(_roomy(sums, -level * self.size), -level, place)
             elif level > 0:
                 sums = np.add.reduceat(sums, axis.group_starts(level), axis=place)
@@ -251,6 +261,12 @@ class Domain(Shown):
     def same_as(self, other: "Domain") -> bool:
         """Whether another domain declares the same axes, and the same labels on them, in the same order."""
         return json.dumps(self.facts()) == json.dumps(other.facts())
+
+    def _has(self, family: tuple[Any, ...]) -> bool:
+        """Whether a tuple names a level of each axis by its number."""
+        tops = [len(axis.levels) for axis in self.axes]
+        known = len(family) == len(tops) and all(type(level) is int for level in family)
+        return known and all(0 <= level <= top for level, top in zip(family, tops, strict=True))
 
     @property
     def _levels(self) -> dict[str, tuple[int, int]]:

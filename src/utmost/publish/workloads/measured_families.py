@@ -1,11 +1,11 @@
-"""What a strategy may measure: the groups of a level on each axis, tents on one of them, or classes of listed rows."""
+"""What a strategy may measure: groups of a level on each axis, differences of two, tents on one, classes of rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.domain import Domain, Family, words_in
-from utmost.publish.workloads.tents import CLASS_MARK, MARK, WIDEST, class_code
+from utmost.publish.workloads.tents import CLASS_MARK, DIFFERENCE, DIFFERENCE_MARK, MARK, WIDEST, class_code
 
 _LONGEST = 6  # digits of a class of rows
 
@@ -25,11 +25,11 @@ def measured_family(domain: Domain, name: Any) -> Family:
     if _is_family(domain, name):
         return tuple(name)
     words = _words(domain, name)
-    tents = [word for word in words if names_tents(domain, word) or names_class(domain, word)]
-    if not tents:
+    marked = [word for word in words if _is_marked(domain, word)]
+    if not marked:
         return domain.family(name)
-    levels = list(domain.family([word for word in words if word not in tents]))
-    for word in tents:
+    levels = list(domain.family([word for word in words if word not in marked]))
+    for word in marked:
         axis, spacing = _read(domain, word)
         if levels[axis] != len(domain.axes[axis].levels):
             raise OutOfRange("a family takes one level of each axis", came=f"{word!r} beside another of its axis")
@@ -39,7 +39,16 @@ def measured_family(domain: Domain, name: Any) -> Family:
 
 def is_tents(family: Family) -> bool:
     """Whether a family measures tents on some axis."""
-    return any(-WIDEST <= level < 0 for level in family)
+    return any(-WIDEST <= level < DIFFERENCE for level in family)
+
+
+def is_difference(family: Family) -> bool:
+    """Whether a family measures, of some axis of two values, the first less the second.
+
+    >>> is_difference((0, -1)), is_difference((0, -2))
+    (True, False)
+    """
+    return DIFFERENCE in family
 
 
 def is_listed(family: Family) -> bool:
@@ -62,7 +71,7 @@ def load_of(family: Family) -> int:
     """By how much the sums of a family change together when one atom changes by 1: 1 for groups, s for tents."""
     load = 1
     for level in family:
-        load *= -level if -WIDEST <= level < 0 else 1
+        load *= -level if -WIDEST <= level < DIFFERENCE else 1
     return load
 
 
@@ -74,6 +83,11 @@ def tents_in_words(domain: Domain, family: Family) -> str:
     ('tents of age, 16 apart, by sex', 'age')
     """
     place = place_of_tents([family])
+    if is_difference(family):
+        differing = [name for name, level in zip(domain.columns, family, strict=True) if level == DIFFERENCE]
+        axes = zip(domain.axes, family, strict=True)
+        others = tuple(len(axis.levels) if level == DIFFERENCE else level for axis, level in axes)
+        return f"{domain.family_name(others) or 'total'}, differences of {' and '.join(differing)}"
     if place is None:
         return domain.family_name(family)
     others = (*family[:place], len(domain.axes[place].levels), *family[place + 1 :])
@@ -87,7 +101,7 @@ def place_of_tents(families: Iterable[Family]) -> int | None:
     Raises:
         Unsupported: for tents on two axes.
     """
-    places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < 0}
+    places = {place for family in families for place, level in enumerate(family) if -WIDEST <= level < DIFFERENCE}
     if len(places) > 1:
         remedy = "Measure tents on one axis, and groups of the levels of the others."
         raise Unsupported("tents are measured on one axis", came=f"{len(places)} axes", remedy=remedy)
@@ -98,19 +112,17 @@ def _is_family(domain: Domain, name: Any) -> bool:
     if not isinstance(name, tuple) or len(name) != len(domain.axes) or not all(type(level) is int for level in name):
         return False
     return all(
-        -2 * WIDEST <= level <= len(axis.levels) and level != -1 for axis, level in zip(domain.axes, name, strict=True)
+        -2 * WIDEST <= level <= len(axis.levels) and (level != DIFFERENCE or axis.size == 2)
+        for axis, level in zip(domain.axes, name, strict=True)
     )
 
 
 def _words(domain: Domain, name: Any) -> list[Any]:
     if isinstance(name, str):
-        known = any(name in axis.levels for axis in domain.axes)
-        if known or names_tents(domain, name) or names_class(domain, name):
-            return [name]
         levels = {level for axis in domain.axes for level in axis.levels}
-        return list(
-            words_in(name, lambda word: word in levels or names_tents(domain, word) or names_class(domain, word))
-        )
+        if name in levels or _is_marked(domain, name):
+            return [name]
+        return list(words_in(name, lambda word: word in levels or _is_marked(domain, word)))
     return list(name) if isinstance(name, Sequence) and len(name) <= _MOST_NAMES else []
 
 
@@ -124,6 +136,18 @@ def names_class(domain: Domain, word: Any) -> bool:
     return _marked(domain, word, CLASS_MARK)
 
 
+def names_difference(domain: Domain, word: Any) -> bool:
+    """Whether a word is an axis of two values and the mark of differences; a level called so comes first."""
+    if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
+        return False
+    axis = word.removesuffix(DIFFERENCE_MARK)
+    return axis != word and axis in domain.columns and domain.shape[domain.columns.index(axis)] == 2
+
+
+def _is_marked(domain: Domain, word: Any) -> bool:
+    return names_tents(domain, word) or names_class(domain, word) or names_difference(domain, word)
+
+
 def _marked(domain: Domain, word: Any, sign: str) -> bool:
     if not isinstance(word, str) or any(word in axis.levels for axis in domain.axes):
         return False
@@ -133,6 +157,8 @@ def _marked(domain: Domain, word: Any, sign: str) -> bool:
 
 def _read(domain: Domain, word: str) -> tuple[int, int]:
     """The axis, and what is negative in the family: the spacing of tents, or what stands for a class of rows."""
+    if names_difference(domain, word):
+        return domain.columns.index(word.removesuffix(DIFFERENCE_MARK)), -DIFFERENCE
     if names_class(domain, word):
         axis, _, number = word.rpartition(CLASS_MARK)
         if len(number) > _LONGEST or str(int(number)) != number:

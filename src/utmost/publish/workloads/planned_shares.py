@@ -22,6 +22,8 @@ from utmost.publish.workloads.candidates import (
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.even_levels import EvenLevels
 from utmost.publish.workloads.least_error import least_shares
+from utmost.publish.workloads.marginal_search import marginal_shares, wants_marginals
+from utmost.publish.workloads.marginal_spaces import MarginalErrors, by_marginals
 from utmost.publish.workloads.measured_families import place_of_tents
 from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.product_search import product_variances
@@ -51,8 +53,12 @@ def planned_shares(
     aim: str = "mean",
     pair: PairAxis | None = None,
     tents: bool | None = False,
+    signs: bool = False,
 ) -> dict[Family, Fraction]:
     """The shares that the search for the domain's kind finds; with tents, without, or with less error where None.
+
+    Args:
+        signs: whether differences of the values of axes of two may be measured, where many tables are wanted.
 
     Raises:
         NotALevel: for a level so small that the squares of its errors are beyond the floats.
@@ -66,7 +72,7 @@ def planned_shares(
     if pair is not None:
         plan = _Plan(unit, level, None, aim, False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
-    plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents)
+    plan = _Plan(unit, level, None if candidates is None else tuple(candidates), aim, tents, signs)
     plans = [plan.within(workload, room) for room in rooms(unit, workload.domain.size, plan._whole)]
     return plans[0] if len(plans) == 1 else min(plans, key=lambda shares: _error(workload, unit, shares, level, aim))
 
@@ -80,9 +86,14 @@ class _Plan:
     candidates: tuple[Any, ...] | None
     aim: str
     tents: bool | None
+    signs: bool = False
 
     def within(self, workload: Workload, room: Room) -> dict[Family, Fraction]:
         """The shares that are found among those that one rule allows."""
+        if self.candidates is None and self.aim == "mean" and (self.signs or wants_marginals(workload)):
+            even = EvenLevels.of(workload)
+            shares_of_tables = marginal_shares(even.workload, self._whole, room, signs=self.signs)
+            return {even.whole(family): share for family, share in shares_of_tables.items()}
         shares = self._with_tents(workload, room)
         if shares is not None:
             return shares
@@ -150,6 +161,12 @@ def check_measured(
             if any(wanted < base for wanted, base in zip(part.family(workload.domain), rows.base, strict=True)):
                 raise undetermined(part.name)
         return
+    if pair is None and by_marginals(workload.domain, shares):
+        even = EvenLevels.of(workload)
+        missing = MarginalErrors.of(even.workload, even.reduced_shares(shares)).undetermined()
+        if missing is not None:
+            raise undetermined(workload.parts[missing].name)
+        return
     if not is_unequal_tree(workload.domain) and pair is None and _along(workload, shares) is None:
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
@@ -177,6 +194,12 @@ def part_variances(
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
     whole = float(level_of_atoms(unit, level).scaled(largest).epsilon_float)
     shares = {family: share / largest for family, share in shares.items()}
+    if _goes_by_spaces(workload, shares):
+        even = EvenLevels.of(workload)
+        by_spaces = MarginalErrors.of(even.workload, even.reduced_shares(shares))
+        levels = np.array([float(share) for share in shares.values()]) * whole
+        of_parts = zip(workload.parts, by_spaces.variances(levels), strict=True)
+        return {part.name: variance for part, variance in of_parts}
     place = _along(workload, shares)
     if place is not None:
         even = EvenLevels.of(workload)
@@ -197,6 +220,13 @@ def part_variances(
     return {name: float(error(by_level)) / float(precision(whole)) for name, error in errors.items()}
 
 
+def _goes_by_spaces(workload: Workload, shares: Mapping[Family, Fraction]) -> bool:
+    """Whether errors are computed by the spaces of the tables: where estimates are, and where tables are many."""
+    if by_marginals(workload.domain, shares):
+        return True
+    return place_of_tents(shares) is None and not is_unequal_tree(workload.domain) and wants_marginals(workload)
+
+
 def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
     """The axis along which errors are computed: that of tents, or of ranges over a tree of unequal groups."""
     place = place_of_tents(shares)
@@ -214,7 +244,7 @@ def atoms_alone(workload: Workload, unit: Unit, pair: PairAxis | None = None) ->
 
 
 def _coarsest(workload: Workload) -> Family:
-    if is_unequal_tree(workload.domain):
+    if is_unequal_tree(workload.domain) or wants_marginals(workload):
         return finest_common(workload.families)
     even = EvenLevels.of(workload)
     return even.whole(finest_common(even.workload.families))

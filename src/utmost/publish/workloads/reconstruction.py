@@ -27,6 +27,7 @@ from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family, is_finer
 from utmost.publish.workloads.forms import ProductForm
 
+_NAMED = 12  # families in a refusal
 _MOST_CLASSED = 64  # lists that are kept, each as long as an axis at most
 _DIGITS = 25  # binary digits that are kept of a weight: within 2^-25 of 1/variance
 _LOUDEST, _SILENT = Level(None, Fraction(1, 1 << 1000)), Level(None, Fraction(100))  # where weights stop to differ
@@ -407,10 +408,12 @@ def even_block(axis: Axis, level: int) -> int:
 def not_determined(domain: Domain, family: Family, measured: Iterable[Family]) -> NotDetermined:
     """The refusal of sums that do not follow from the measured ones."""
     name = domain.family_name(family)
+    names = [repr(domain.family_name(known)) for known in measured]
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return NotDetermined(
         "the measured families must determine the answer",
         came=f"sums over {name!r}" if name else "the total",
-        where=", ".join(repr(domain.family_name(known)) for known in measured) + " measured",
+        where=", ".join([*names[:_NAMED], *more]) + " measured",
         remedy=f"Give a share of the level to {name!r}, or to a finer family, or ask for a coarser sum.",
     )
 

@@ -2,6 +2,7 @@
 
 department sex                 a table of every department and sex
 department outcome=admitted    narrowed to a label
+tables of 2 columns            every table of two axes, at their finest level
 ranges of age by sex           all runs of bins, for each sex; "ranges of x y" all rectangles; likewise "prefixes of"
 age=20..40 sex=men             one sum; the bins from 20 up to 40, which is not in it
 sex=2                          the table of the sexes, with weight 2; "=2" behind anything else
@@ -9,15 +10,15 @@ sex=2                          the table of the sexes, with weight 2; "=2" behin
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import reduce
-from operator import add
+from re import fullmatch
 from typing import Any
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Number, exact
 from utmost.publish.workloads.axes import label_text
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import measured_family, names_tents
+from utmost.publish.workloads.marginal_search import marginals
+from utmost.publish.workloads.measured_families import measured_family, names_difference, names_tents
 from utmost.publish.workloads.workload import Workload
 
 TOTAL = "total"
@@ -84,11 +85,11 @@ def read_wanted(domain: Domain, texts: Iterable[str], *, per_answer: bool = Fals
     Workload(age sex: 18 answers, weight 1; sex: 2 answers, weight 2; total: 1 answer, weight 1; \
 ranges of age: 45 answers, weight 1/3; age=20..40 sex=men: 1 answer, weight 1)
     """
-    wanted = [_wanted(domain, text, per_answer) for text in texts]
+    wanted = [part for text in texts for part in _wanted(domain, text, per_answer).parts]
     if not wanted:
         remedy = f"Its levels are {', '.join(domain.level_names(domain.finest))}; the empty text is the total."
         raise OutOfRange("a plan must say which sums are wanted", came="none", where="want", remedy=remedy)
-    return reduce(add, wanted)
+    return Workload.of_parts(domain, wanted)
 
 
 def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
@@ -101,19 +102,25 @@ def read_share(domain: Domain, text: str) -> tuple[Family, Fraction]:
     ((0, 0), Fraction(3, 4))
     >>> read_share(Domain(hour=range(24)), "hour=1"), read_share(Domain(hour=range(24)), "hour~8=1/2")
     (((0,), Fraction(1, 1)), ((-8,), Fraction(1, 2)))
+    >>> read_share(Domain(hour=range(24), sex=["men", "women"]), "hour sex-=1/2")
+    ((0, -1), Fraction(1, 2))
     """
     name, equals, share = text.rpartition("=")
-    tents = [word for word in name.split() if names_tents(domain, word)]
-    if tents:
-        name = " ".join(word for word in name.split() if word not in tents)
+    marked = [word for word in name.split() if names_tents(domain, word) or names_difference(domain, word)]
+    if marked:
+        name = " ".join(word for word in name.split() if word not in marked)
     words, rest = _scanned(domain, "" if _is_total(domain, name) else name)
     if not equals or rest is not None or not all(isinstance(word, str) for word in words):
         remedy = 'Say "department sex=3/4", or "=1/4" for the total: whole families are measured.'
         raise OutOfRange("a share must be of a family", came=repr(text), where="share", remedy=remedy)
-    return measured_family(domain, [*words, *tents]), exact(share, "share")
+    return measured_family(domain, [*words, *marked]), exact(share, "share")
 
 
 def _wanted(domain: Domain, text: str, per_answer: bool) -> Workload:
+    tables = fullmatch(r"tables of (\d{1,4}) columns?(?:=(.*))?", text)
+    if tables is not None:
+        listed = marginals(domain, int(tables[1]))
+        return Workload(domain, dict.fromkeys(listed, exact(tables[2] or 1, "weight")), per_answer=per_answer)
     start = next((start for start in _RUNS if text.startswith(start)), None)
     if start is not None:
         axis, _, crossed = text.removeprefix(start).partition(" by ")

@@ -5,8 +5,9 @@ ends of the axis, so that every value lies under two neighbouring tents (or unde
 to exactly s**: one individual who changes an atom by 1 changes the tents by s together. The tent of spacing 1 would be
 the value itself.
 
-A measured family has on an axis the number of a level, or -s for the tents of spacing s, or a number beyond those of
-tents for rows that a strategy lists itself, see `product_rows`. See docs/theory/workloads.md.
+A measured family has on an axis the number of a level, -1 for the difference of an axis' two values, or -s for the
+tents of spacing s, or a number beyond those of tents for rows that a strategy lists itself, see `product_rows`. See
+docs/theory/workloads.md.
 """
 
 from typing import Any
@@ -19,6 +20,12 @@ MARK = "~"
 
 WIDEST = 10**6
 """The largest spacing of tents."""
+
+DIFFERENCE = -1
+"""What stands in a family, in the place of a level, for the first of an axis' two values less the second."""
+
+DIFFERENCE_MARK = "-"
+"""Behind the name of an axis whose difference is measured: ``sex-``."""
 
 CLASS_MARK = "#"
 """Between the name of an axis and the number of a class of listed rows: ``age#3``."""

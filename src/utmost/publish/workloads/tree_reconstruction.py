@@ -12,6 +12,8 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Array, Floats
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.forms import ProductForm
+from utmost.publish.workloads.marginal_reconstruction import MarginalReconstruction
+from utmost.publish.workloads.marginal_spaces import by_marginals
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.product_rows import ProductRows
@@ -25,7 +27,7 @@ from utmost.publish.workloads.unequal_trees import UnequalTree, tree_estimate
 def reconstruction_of(
     domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None, rows: ProductRows | None = None
 ) -> "LeastSquares":
-    """Least squares for the measured families of a domain: by axes where that is possible, else of one tree.
+    """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree.
 
     Args:
         pair: an axis of the domain whose sums and differences are measured.
@@ -36,6 +38,8 @@ def reconstruction_of(
     """
     if rows is not None:
         return ProductReconstruction(rows, weights)
+    if by_marginals(domain, weights):
+        return MarginalReconstruction(domain, weights)
     if pair is not None:
         return TurnedReconstruction(pair, weights)
     if any(map(is_tents, weights)):

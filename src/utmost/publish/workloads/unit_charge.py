@@ -30,7 +30,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_listed, is_tents
+from utmost.publish.workloads.measured_families import is_difference, is_listed, is_tents
 from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.sums_and_differences import PairAxis
 
@@ -216,7 +216,7 @@ def is_total(domain: Domain, family: Family) -> bool:
     >>> [is_total(domain, family) for family in domain.families()]
     [False, False, True, True]
     """
-    return not is_tents(family) and prod(domain.group_shape(family)) == 1
+    return min(family, default=0) >= 0 and prod(domain.group_shape(family)) == 1
 
 
 def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
@@ -231,7 +231,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     if left < present != int(present):
         return False  # an atom with a part of a change has no room for the other record's
     measured = [family for family in families if not is_total(domain, family)]
-    if any(map(is_tents, measured)):
+    if any(map(is_tents, measured)) or any(map(is_difference, measured)):
         return False
     one_side, other_side = 1, 1
     for place, axis in enumerate(domain.axes):

@@ -26,6 +26,7 @@ from utmost.publish.workloads.axis_sums import (
     Ranges,
     Weighed,
     Windows,
+    count_of,
     sum_of_values,
 )
 from utmost.publish.workloads.blocks import Blocks, chains_of
@@ -65,6 +66,9 @@ class Part(Shown):
         """How many atoms an answer adds up, and how many answers add up so many."""
         counts = {1: 1}
         for sums, axis in zip(self.sums, domain.axes, strict=True):
+            if isinstance(sums, Groups) and sums.at == len(axis.levels):
+                counts = {size * axis.size: times for size, times in counts.items()}
+                continue
             lengths, grown = sums.lengths(axis), dict[int, int]()
             for (size, times), (length, rows) in product(counts.items(), lengths.items()):
                 grown[size * length] = grown.get(size * length, 0) + times * rows
@@ -310,12 +314,13 @@ class Workload(Shown):
             Unsupported: where the groups of a level differ in size.
         """
         chains, spaces = chains_of(self.domain), dict[Family, None]()
+        known: dict[tuple[int, AxisSums], list[int]] = {}
         for part in self.parts:
-            shown = [
-                [level for level, square in enumerate(sums.spectrum(chain)) if square]
-                for sums, chain in zip(part.sums, chains, strict=True)
-            ]
-            spaces.update(dict.fromkeys(product(*shown)))
+            for key in enumerate(part.sums):
+                if key not in known:
+                    place, sums = key
+                    known[key] = [level for level, square in enumerate(sums.spectrum(chains[place])) if square]
+            spaces.update(dict.fromkeys(product(*(known[key] for key in enumerate(part.sums)))))
         return tuple(sorted(spaces))
 
     def spectrum(self, blocks: Blocks) -> Array:
@@ -435,7 +440,7 @@ def _detail(along: AxisSums) -> str:
 
 
 def _part(domain: Domain, name: str, sums: tuple[AxisSums, ...], weight: Number, per_answer: bool) -> Part:
-    answers = prod(axis_sums.lengths(axis).total() for axis_sums, axis in zip(sums, domain.axes, strict=True))
+    answers = prod(count_of(along, axis) for along, axis in zip(sums, domain.axes, strict=True))
     return Part(name, _weight(weight, name) * (answers if per_answer else 1), sums, answers)
 
 

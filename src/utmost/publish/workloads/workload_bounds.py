@@ -32,6 +32,10 @@ from utmost.publish.workloads.bound_inequalities import (
     mixed,
 )
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.marginal_bounds import TangentLevels, tangent_levels
+from utmost.publish.workloads.marginal_search import wants_marginals
+from utmost.publish.workloads.measured_families import is_difference, measured_family
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_evidence import (
@@ -43,6 +47,7 @@ from utmost.publish.workloads.workload_evidence import (
     exact_spectrum,
     family_blocks,
     is_alike,
+    level_of_atoms,
     matrix_parts,
     proven_bound,
 )
@@ -114,24 +119,35 @@ def bounds_of(
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
     try:
-        even, blocks = family_blocks(workload, chosen)
-        _, total, weight = chord_of(workload, unit, at, chosen, blocks)
-        shares = _chord(blocks, exact_spectrum(even, blocks), total, float(weight))
-        if shares is None:
+        certificate = _over_families(workload, unit, at, chosen)
+        if certificate is None:
             missing["these families"] = "the families do not determine every wanted answer"
         else:
-            words = _family_words(workload, unit, chosen)
-            over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", shares)
+            words = _family_words(workload, unit, chosen, certificate)
+            over_families = bound("these families", words, f"{_CHARGED}; {_LINEAR}", certificate)
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
     return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, over_families, missing, means)
 
 
+def _over_families(
+    workload: Workload, unit: Unit, at: Level, families: Sequence[Family]
+) -> ChordShares | TangentLevels | None:
+    """Tangents where many tables are wanted, else chords; None where the families do not determine every answer."""
+    if wants_marginals(workload) or any(map(is_difference, families)):
+        even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        measured = [even.reduced(family) for family in families]
+        return tangent_levels(even.workload, measured, float(level_of_atoms(unit, at).epsilon_float), room)
+    even_workload, blocks = family_blocks(workload, families)
+    _, total, weight = chord_of(workload, unit, at, families, blocks)
+    return _chord(blocks, exact_spectrum(even_workload, blocks), total, float(weight))
+
+
 def _families(workload: Workload, families: Iterable[Any] | None) -> tuple[Family, ...]:
     domain: Domain = workload.domain
     if families is not None:
-        return tuple(dict.fromkeys(domain.family(family) for family in families))
+        return tuple(dict.fromkeys(measured_family(domain, family) for family in families))
     count = 1
     for axis in domain.axes:
         count *= len(axis.levels) + 1
@@ -172,8 +188,12 @@ def _integer_words() -> str:
     return "integer combinations of atoms, each with geometric noise on the integers of a level of its own"
 
 
-def _family_words(workload: Workload, unit: Unit, families: Sequence[Family]) -> str:
+def _family_words(
+    workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
+) -> str:
     """With a level for each group only where the loads of each single atom are bounded, see the proof."""
+    if isinstance(certificate, TangentLevels):
+        return "the families given, with one level for each family"
     room = room_around(workload.domain, unit, families)
     if is_alike(workload) and not room.free and min(unit.reach / unit.sensitivity, workload.domain.size) == 1:
         return "the families given, every group with a level of its own"
@@ -189,7 +209,8 @@ def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
     """
     blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)
-    roots = np.sqrt(np.array([float(square / sum(spectrum)) for square in spectrum]) * blocks.dimensions)
+    whole = sum(spectrum)
+    roots = np.sqrt(np.array([float(square / whole) for square in spectrum]) * blocks.dimensions)
     total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
     on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
 
@@ -245,7 +266,8 @@ def _chord(
 
     At the optimum g_S = max g where z_S > 0, and F is max g, and g_total besides where that family has 1 for nothing.
     """
-    squares = np.array([float(square / sum(spectrum)) for square in spectrum])
+    whole = sum(spectrum)
+    squares = np.array([float(square / whole) for square in spectrum])
     present = np.array([square > 0 for square in spectrum])
     squares = squares[present]
     inside, free = blocks.below[present] * blocks.sizes, np.zeros(len(blocks.families))

@@ -14,7 +14,6 @@ from utmost.laws.exact import Array, Level, checked, round_down, round_up
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.axis_sums import AxisSums, Groups
 from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.bound_inequalities import (
@@ -33,6 +32,7 @@ from utmost.publish.workloads.bound_inequalities import (
 )
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.even_levels import EvenLevels
+from utmost.publish.workloads.marginal_bounds import TangentLevels, tangents_below, wanted_spaces
 from utmost.publish.workloads.unit_charge import room_around
 from utmost.publish.workloads.workload import Workload
 
@@ -57,7 +57,9 @@ class LowerBound(Shown):
     value: float
     holds_for: str
     hypotheses: str = field(repr=False)
-    certificate: Directions | MixedDirections | MatrixRoots | ChordShares | None = field(default=None, repr=False)
+    certificate: Directions | MixedDirections | MatrixRoots | ChordShares | TangentLevels | None = field(
+        default=None, repr=False
+    )
 
     def within(self, value: float) -> float:
         """How many times the bound a value is, rounded up; inf where the bound is 0 or the value infinite."""
@@ -150,6 +152,10 @@ def proven_bound(
         even, blocks = family_blocks(workload, families)
         at, total, weight = chord_of(workload, unit, level, families, blocks)
         return variance_below(at) * chord_below(blocks, exact_spectrum(even, blocks), certificate, total, weight)
+    if kind == "these families" and isinstance(certificate, TangentLevels):
+        levels, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
+        reduced = [levels.reduced(family) for family in families]
+        return tangents_below(levels.workload, reduced, level_of_atoms(unit, level), room, certificate)
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
@@ -252,7 +258,13 @@ def family_blocks(workload: Workload, families: Sequence[Family]) -> tuple[Workl
 
 def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:
     """The workload's spectrum as rationals."""
-    return [Fraction(square) for square in workload.spectrum(blocks)]
+    wanted = wanted_spaces(workload)
+    lasts = [len(chain) - 1 for chain in blocks.chains]
+    spaces = (
+        tuple((axis, level) for axis, (level, last) in enumerate(zip(T, lasts, strict=True)) if level < last)
+        for T in blocks.eigenspaces
+    )
+    return [wanted.get(space, Fraction(0)) * blocks.atoms for space in spaces]
 
 
 def is_alike(workload: Workload) -> bool:
@@ -263,11 +275,13 @@ def is_alike(workload: Workload) -> bool:
 def _unlike_axes(workload: Workload) -> list[int]:
     """The axes along which the workload, or the axis itself, tells values apart."""
 
-    def tells_apart(axis: Axis, sums: AxisSums) -> bool:
-        return not (isinstance(sums, Groups) and sums.only is None) or axis.blocks is None
-
     domain = workload.domain
-    return [a for a, axis in enumerate(domain.axes) if any(tells_apart(axis, part.sums[a]) for part in workload.parts)]
+    along = [{part.sums[a] for part in workload.parts} for a in range(len(domain.axes))]
+    return [
+        a
+        for a, (axis, of) in enumerate(zip(domain.axes, along, strict=True))
+        if axis.blocks is None or not all(isinstance(sums, Groups) and sums.only is None for sums in of)
+    ]
 
 
 def matrix_parts(workload: Workload) -> list[MatrixPart]:

@@ -1,20 +1,25 @@
 """Strategies: which families of a domain are measured, each with a fixed share of the level, and what that gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
+from utmost.publish.workloads.few_cells import FewCells
+from utmost.publish.workloads.marginal_search import wants_marginals
+from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import (
     check_tents,
+    is_difference,
     is_tents,
     measured_family,
     tents_in_words,
@@ -30,11 +35,11 @@ from utmost.publish.workloads.product_rows import ProductRows, check_rows, rows_
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
 from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
+from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
 
-_MANY_PARTS = 8
 _SHOWN = 12  # classes of listed rows
 _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 
@@ -54,7 +59,8 @@ class Strategy(Shown):
         domain: the declared domain.
         unit: what one individual changes, in atoms.
         shares: of each measured family its share of the level, positive; together 1, or so that `charge` is 1. A
-            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values.
+            family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
+            of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
@@ -151,6 +157,9 @@ class Strategy(Shown):
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
         if self.rows is not None:
             return self.rows.shape(family)
+        if is_vast(self.domain):  # of many axes, those that the family has
+            axes = zip(self.domain.axes, family, strict=True)
+            return tuple(axis.groups(level) for axis, level in axes if axis.groups(level) > 1)
         return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
 
     def family_words(self, family: Family) -> str:
@@ -163,12 +172,26 @@ class Strategy(Shown):
         rows = self.domain.family_name(pair.of_rows(family))
         return f"{rows or 'total'}, differences of {self.together}"
 
-    def sums(self, atoms: NDArray[Any]) -> dict[Family, NDArray[Any]]:
+    def sums(self, atoms: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each atom."""
+        return dict(self.each_sums(atoms))
+
+    def each_sums(self, atoms: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
+        """`sums`, one family after the other, so that not all need be held at once.
+
+        Raises:
+            Unsupported: of a domain that cannot be laid out, for other than groups and differences.
+        """
+        if isinstance(atoms, FewCells) and (self.rows is not None or self.together is not None):
+            remedy = "Plan without rows= and together=, or count over fewer axes."
+            raise Unsupported("a domain of so many atoms is measured by its tables", came="others", remedy=remedy)
+        pair = self.pair
         if self.rows is not None:
-            return self.rows.sums(atoms, list(self.shares))
-        sums, pair = {family: self.domain.sums(atoms, family) for family in self.shares}, self.pair
-        return sums if pair is None else {family: pair.turned(sums, family) for family, sums in sums.items()}
+            yield from self.rows.sums(np.asarray(atoms), list(self.shares)).items()
+            return
+        for family in self.shares:
+            sums = self.domain.sums(atoms, family)
+            yield family, sums if pair is None else pair.turned(sums, family)
 
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
@@ -260,6 +283,9 @@ class Strategy(Shown):
         >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
         {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
         """
+        workload = _wanted(self)
+        if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
+            return bounds_of(workload, self.unit, _stated(self, self.level), self.shares)
         overlapping = self.rows is not None or any(map(is_tents, self.shares))
         if self.together is None and not self.unit.is_shared and not overlapping:
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
@@ -331,7 +357,7 @@ class Strategy(Shown):
         rows = [[f"{ceil(times * 1000 - 1e-6) / 1000:g} times", holds_for] for holds_for, times in self.within()]
         sums = "differences" if self.pair is not None else "signed sums"
         gain = "" if self.together is None else f"{self.independent_times:.4g} times the error without {sums}\n"
-        return f"{self}\n{gain}{_aligned([['error at most', 'the least error of'], *rows])}"
+        return f"{self}\n{gain}{aligned([['error at most', 'the least error of'], *rows])}"
 
     def alternatives(self, weightings: Mapping[str, Mapping[str, Number]] | None = None) -> "Alternatives":
         """Strategies for other weights of the same parts, to choose between by their `variances`.
@@ -356,13 +382,14 @@ class Strategy(Shown):
         workload, tuned, pair = _wanted(self), _stated(self, self.tuned_at), self.pair
         tents = None if any(map(is_tents, self.shares)) else False
         alternatives = {
-            name: planned_shares(_weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
-            for name, weights in (_usual_weightings(workload) if weightings is None else weightings).items()
+            name: planned_shares(weighted(workload, weights), self.unit, tuned, pair=pair, tents=tents)
+            for name, weights in (usual_weightings(workload) if weightings is None else weightings).items()
         }
         if weightings is None:
-            if not is_unequal_tree(self.domain) and pair is None:
+            if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
                 alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
-            alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
+            if not is_vast(self.domain):
+                alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
         stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()
@@ -392,9 +419,9 @@ class Alternatives(Shown):
         }
 
     def __str__(self) -> str:
-        rows = [[name, *map(_shown, deviations.values())] for name, deviations in self.deviations.items()]
+        rows = [[name, *map(shown, deviations.values())] for name, deviations in self.deviations.items()]
         parts = [part or "total" for part in next(iter(self.deviations.values()))]
-        return _aligned([["standard deviations", *parts], *rows])
+        return aligned([["standard deviations", *parts], *rows])
 
 
 def _check_shared(domain: Domain, unit: Unit, together: str | None) -> None:
@@ -439,28 +466,6 @@ def _stated(chosen: Strategy, level: Level | None) -> Level:
     return level
 
 
-def _weighted(workload: Workload, weights: Mapping[str, Number]) -> Workload:
-    """The workload with these weights, and a trace of weight on what they leave out."""
-    read = {name: exact(weight, "weight") for name, weight in weights.items()}
-    trace = min(read.values(), default=Fraction(1)) / 10**9
-    return workload.reweighted({**{part.name: trace for part in workload.parts}, **read})
-
-
-def _usual_weightings(workload: Workload) -> dict[str, dict[str, Number]]:
-    parts = workload.parts
-    if len(parts) == 1:
-        return {}
-    weightings: dict[str, dict[str, Number]] = {
-        "every part alike": {part.name: 1 for part in parts},
-        "every answer alike": {part.name: part.answers for part in parts},
-    }
-    for first in parts if len(parts) <= _MANY_PARTS else ():
-        weightings[f"{first.name or 'total'} above all"] = {
-            part.name: 1 if part is first else Fraction(1, 100) for part in parts
-        }
-    return weightings
-
-
 def _table(chosen: Strategy) -> str:
     """What is measured, and what is wanted with its standard deviation."""
     listed = list(chosen.shares.items())[: _SHOWN if chosen.rows is not None else None]
@@ -468,30 +473,19 @@ def _table(chosen: Strategy) -> str:
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
     plain = added_to_one(chosen.shares, chosen.pair)
-    lines = [_aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
+    lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"
         variances = chosen.variances
         wanted = [
-            [part.name or "total", str(part.answers), _shown(float(part.weight)), _shown(sqrt(variances[part.name]))]
+            [part.name or "total", str(part.answers), shown(float(part.weight)), shown(sqrt(variances[part.name]))]
             for part in chosen.workload.parts
         ]
         lines.insert(0, f"{chosen.level}{tuned}")
-        lines.append(_aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
+        lines.append(aligned([["wanted", "answers", "weight", "standard deviation"], *wanted]))
     return "\n".join(lines)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
 
 
 def _share(share: Fraction) -> str:
     """A share as a decimal where it is a short one, else as a fraction."""
     return str(share) if 10**6 % share.denominator else f"{float(share):.6g}"
-
-
-def _shown(number: float) -> str:
-    return f"{number:.4g}"

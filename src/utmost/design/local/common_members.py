@@ -1,0 +1,92 @@
+r"""Reports of two families of blocks, one made of the other by the categories that they have in common.
+
+.. math:: P(S_1 \mid S_2) = w(S_1)\,\bigl(1 + \gamma\,(|S_1 \cap S_2| - d_1 d_2/k)\bigr), \qquad
+    \gamma = \frac{k(k-1)(k p_1 - d_1)}{d_1 (k - d_1)(k p_2 - d_2)},
+
+is a law of stricter reports wherever it is not negative, since both families are balanced: docs/theory/
+local-protocols.md. It is drawn by rejection, as is the looser report given the stricter one and the category. How many
+tries that takes says something of the client: it is the client who draws, and no collector who watches.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.design.local.bits import draw_bits
+from utmost.design.local.categories import CategoryReport, chances_of
+from utmost.laws.sampling.random_bits import Randomness
+
+Reports = NDArray[np.int64]
+_MOST_STATES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CommonMembers:
+    """The joint law of a strict and a loose report by their common categories.
+
+    Args:
+        strict, loose: reports of which this is a law: `utmost.design.local.is_lossless` looks.
+    """
+
+    strict: CategoryReport
+    loose: CategoryReport
+
+    def slope(self, a1: Any, a2: Any) -> Any:
+        """gamma."""
+        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
+        own, most = self.strict.inside_of(a1) * k - d1, self.loose.inside_of(a2) * k - d2
+        return own * (k * (k - 1)) / (most * (d1 * (k - d1)))
+
+    def tightened(self, loose: Reports, randomness: Randomness) -> Reports:
+        """A strict report from each loose one."""
+
+        def blind(rows: NDArray[np.intp]) -> Reports:
+            return self.strict.stricter(loose[rows], self.loose, np.zeros(len(rows), np.bool_), randomness)
+
+        return self._accepted(blind, self.strict, self.loose.members(loose), randomness)
+
+    def relaxed(self, values: NDArray[np.int64], strict: Reports, randomness: Randomness) -> Reports:
+        """A loose report for each client with a strict one."""
+
+        def fresh(rows: NDArray[np.intp]) -> Reports:
+            return self.loose.drawn(values[rows], randomness)
+
+        return self._accepted(fresh, self.loose, self.strict.members(strict), randomness)
+
+    def _accepted(
+        self, draw: Callable[[NDArray[np.intp]], Reports], how: CategoryReport, members: Reports, randomness: Randomness
+    ) -> Reports:
+        """Drawn reports, anew until each is taken with a chance that rises with what it has in common with members."""
+        inside = np.zeros((len(members), how.categories), np.bool_)
+        np.put_along_axis(inside, members, True, axis=1)
+        left = np.arange(len(members))
+        accepted = draw(left)
+        while left.size:
+            drawn = draw(left)
+            common = np.take_along_axis(inside[left], how.members(drawn), axis=1).sum(axis=1)
+            takes = self._takes(common, randomness)
+            accepted[left[takes]] = drawn[takes]
+            left = left[~takes]
+        return accepted
+
+    def _takes(self, common: NDArray[np.intp], randomness: Randomness) -> NDArray[np.bool_]:
+        takes, levels = np.zeros(len(common), np.bool_), [self.strict.level, self.loose.level]
+        counts = np.unique(common)
+        for start in range(0, len(counts), _MOST_STATES):
+            some = counts[start : start + _MOST_STATES]
+            rows = np.flatnonzero(np.isin(common, some))
+            states = np.searchsorted(some, common[rows]).astype(np.uint8)
+            formulas = [partial(self._chance, common=int(count)) for count in some]
+            takes[rows] = draw_bits(states, chances_of(formulas, levels), randomness)
+        return takes
+
+    def _chance(self, a1: Any, a2: Any, common: int) -> Any:
+        """The law's value over its largest, where the smaller set lies in the larger one."""
+        k, d1, d2 = self.strict.categories, self.strict.size, self.loose.size
+        mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)
+        return (slope * (common - mean) + 1) / (slope * (min(d1, d2) - mean) + 1)

@@ -1,0 +1,90 @@
+"""The sums of cells over all persons where they are too many for an array: only of the cells that hold something."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.publish.workloads.few_cells import MOST_LAID, FewCells
+
+_COMPACT, _FITS = 1 << 22, 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddedCells:
+    """Sums of cells of which nearly all hold 0.
+
+    Attributes:
+        cells: the numbers of the cells, ascending, each once.
+        sums: of each its sum, int64 or Python integers.
+    """
+
+    cells: NDArray[np.int64]
+    sums: NDArray[Any]
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
+        """The sums over parts, in each of which no cell comes twice; memory goes with the cells, not with the domain.
+
+        >>> added = AddedCells.of([(np.array([7, 1]), np.array([2, 1])), (np.array([7]), np.array([3]))])
+        >>> added.cells.tolist(), added.sums.tolist()
+        ([1, 7], [1, 5])
+        """
+        nothing = np.zeros(0, dtype=np.int64)
+        known, waiting, rows, limit = cls(nothing, nothing), list[tuple[Any, Any]](), 0, _COMPACT
+        for cells, sums in parts:
+            waiting.append((cells, sums))
+            rows += len(cells)
+            if rows > limit:
+                known, waiting, rows = known._and(waiting), [], 0
+                limit = len(known.cells) + _COMPACT
+        return known._and(waiting)
+
+    def between(self, low: int, high: int) -> "AddedCells":
+        """The cells from one number to another, counted from the first."""
+        first, last = np.searchsorted(self.cells, [low, high])
+        return AddedCells(self.cells[first:last] - low, self.sums[first:last])
+
+    def laid(self, size: int) -> NDArray[Any]:
+        """All of so many cells in an array."""
+        whole = np.zeros(size, dtype=self.sums.dtype)
+        whole[self.cells] = self.sums
+        return whole
+
+    def by_part(self, shape: tuple[int, ...], parts: int, tables: int) -> list[NDArray[Any] | FewCells]:
+        """Of each part its atoms, in an array where they can be laid out.
+
+        Args:
+            shape: of the atoms of a part.
+            parts: how many there are; a cell is numbered by its table, then its part, then its atom.
+            tables: 1, or 2 for sums and counts together, which stand side by side.
+        """
+        atoms = prod(shape)
+        table, rest = np.divmod(self.cells, parts * atoms)
+        part, atom = np.divmod(rest, atoms)
+        whole = shape if tables == 1 else (*shape, tables)
+        numbers = atom * tables + table
+        laid: list[NDArray[Any] | FewCells] = []
+        for own in (part == number for number in range(parts)):
+            if prod(whole) > MOST_LAID:
+                laid.append(FewCells.of_numbers(whole, numbers[own], self.sums[own]))
+            else:
+                ordered = AddedCells.of([(numbers[own], self.sums[own])])
+                laid.append(ordered.laid(prod(whole)).reshape(whole))
+        return laid
+
+    def _and(self, parts: list[tuple[NDArray[np.int64], NDArray[Any]]]) -> "AddedCells":
+        if not parts:
+            return self
+        cells = np.concatenate([self.cells, *(part for part, _ in parts)])
+        sums = np.concatenate([self.sums, *(part for _, part in parts)])
+        order = np.argsort(cells, kind="stable")
+        cells, sums = cells[order], sums[order]
+        starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]][: len(cells)])
+        largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
+        if sums.dtype != object and largest * (len(parts) + 1) >= _FITS:
+            sums = sums.astype(object)
+        return AddedCells(cells[starts], np.add.reduceat(sums, starts) if len(starts) else sums)
