@@ -90,11 +90,11 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> Plan:
     return _plan({**stated, "epsilon": level_text(at)})
 
 
-def check_statement(stated: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
     """Check that a statement follows from itself, and is about this table.
 
     Args:
-        stated: the statement.
+        statement: the statement.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -112,9 +112,9 @@ def check_statement(stated: Mapping[str, Any], table: Any, *, digested: bool = T
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
-    plan = stated_plan(stated)
-    margins = {f"{name}_{margin_word(stated)}": plan.radius for name in stated["released"]}
-    check_table(stated, table, margins, _public(stated), digested=digested)
+    plan = stated_plan(statement)
+    margins = {f"{name}_{margin_word(statement)}": plan.radius for name in statement["released"]}
+    check_table(statement, table, margins, _public(statement), digested=digested)
     return plan
 
 
