@@ -23,7 +23,7 @@ def test_the_main_job_runs_as_written():
     (line,) = re.findall(r"^pip install \. && utmost release examples/.*$", README, re.MULTILINE)
     ended = utmost_command(*shlex.split(line.partition("&& utmost ")[2]), cwd=ROOT)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.splitlines()[0] == "department,sex,outcome,count,count_radius"
+    assert ended.stdout.splitlines()[0] == "department,sex,outcome,count,count_margin"
     assert len(ended.stdout.splitlines()) == 25
     assert all(line.endswith(",3") for line in ended.stdout.splitlines()[1:])
     assert "With or without any one individual, no result is more than 2.72 times as likely" in ended.stderr

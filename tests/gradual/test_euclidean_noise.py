@@ -73,7 +73,7 @@ def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
 
 
 def test_one_dimension_is_laplace():
-    """In one dimension law, radius and tightening are those of Laplace noise."""
+    """In one dimension law, margin and tightening are those of Laplace noise."""
     strict, loose = level("1/2"), level(2)
     one, known = EuclideanTightening(strict, loose, 1), LaplaceTightening(strict, loose)
     assert one.stay == pytest.approx(float(known.stay))

@@ -267,7 +267,7 @@ def test_true_counts_are_for_their_owner_alone(tmp_path):
 def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
     said = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1).save("-", format="jsonl")
     line = json.loads(capfdbinary.readouterr().out)
-    assert list(line) == ["n", "n_radius"]
+    assert list(line) == ["n", "n_margin"]
     assert said["table"]["of"] == "file"
 
 

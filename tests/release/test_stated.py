@@ -150,7 +150,7 @@ def test_a_table_that_was_changed_is_not_the_one_stated():
         {name: column for name, column in table.items() if name != "department"},
         table | {"more": [1, 2]},
         {name: column[:1] for name, column in table.items()},
-        table | {"admitted_radius": [0, 0]},
+        table | {"admitted_margin": [0, 0]},
         dict(reversed(table.items())),
     ):
         with pytest.raises(BadTable):

@@ -1,4 +1,4 @@
-"""`utmost release --planar`: points noised as a whole, with their radius, promise and statement."""
+"""`utmost release --planar`: points noised as a whole, with their margin, promise and statement."""
 
 from pathlib import Path
 from typing import Any

@@ -6,7 +6,7 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.laws.noise import costs
-    from utmost.laws.noise.combination import Combination, simultaneous_radii
+    from utmost.laws.noise.combination import Combination, simultaneous_margins
     from utmost.laws.noise.discrete_staircase import DiscreteStaircase
     from utmost.laws.noise.geometric import Geometric
     from utmost.laws.noise.integer_law import IntegerLaw
@@ -46,5 +46,5 @@ __all__ = [
     "lipschitz_level",
     "optimal_noise",
     "relaxable_noise",
-    "simultaneous_radii",
+    "simultaneous_margins",
 ]

@@ -53,7 +53,7 @@ class SignedCells(Shown):
     Source:  docs/theory/cells-together.md.
 
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
-    >>> law.charge, round(law.variance, 3), law.radii("0.95")
+    >>> law.charge, round(law.variance, 3), law.margins("0.95")
     (Fraction(1, 1), 6.44, (6, 5.0, 5.0))
     """
 
@@ -135,9 +135,9 @@ class SignedCells(Shown):
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
     @checked
-    def radii(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
+    def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
         """Of each cell the least r that is certified to have P(|noise| <= r) >= confidence."""
-        return tuple(self.noise_of(cell).radius(confidence) for cell in range(self.cells))
+        return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 
     def __repr__(self) -> str:
         shares = tuple(str(share) for share in self.shares)

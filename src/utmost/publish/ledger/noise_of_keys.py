@@ -223,7 +223,7 @@ class KeyNoise(NamingNoise):
         keys = selected(counts, level, self.delta, self.unit.cells, bits)
         return keys.keys, keys.noisy
 
-    def radius(self, level: Level, confidence: Number) -> int:
+    def margin(self, level: Level, confidence: Number) -> int:
         """The distance within which count and noise of one key lie of the count, whether it is named or not."""
         law, sure = self.law(level), read_confidence(confidence)
 
@@ -282,7 +282,7 @@ def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1) -> KeyNoi
     Source: [desfontaines2022]; docs/theory/unknown-keys.md.
 
     >>> from utmost.laws.exact import level
-    >>> key_noise(["word", "n"], delta="1e-9").radius(level(1), "0.95")
+    >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
     3
     """
     return KeyNoise(Unit(1, keys_of_one(keys)), None, named_columns(columns), read_delta(delta))

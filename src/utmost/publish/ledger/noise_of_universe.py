@@ -56,9 +56,9 @@ class NamedCellNoise(NamingNoise):
     def _law(self, level: Level) -> Geometric:
         return Geometric(level.scaled(Fraction(1, self.unit.cells)))
 
-    def radius(self, level: Level, confidence: Number) -> int:
+    def margin(self, level: Level, confidence: Number) -> int:
         """The distance within which count and noise of one cell lie of the count, whether it is named or not."""
-        return int(self._law(level).radius(confidence))
+        return int(self._law(level).margin(confidence))
 
     def threshold(self, level: Level) -> int:
         """What a count and its noise must exceed."""

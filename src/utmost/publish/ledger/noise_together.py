@@ -84,19 +84,19 @@ class TogetherNoise(CellNoise):
         """The lattice of the least share."""
         return min(self.lattices.values(), key=lambda lattice: lattice.share)
 
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The largest of the columns' error bars."""
-        return self.plan_at(level, confidence).radius
+        return self.plan_at(level, confidence).margin
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """A radius behind each column."""
+        """A margin behind each column."""
         return self.plan_at(level, confidence).bars(columns)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bar of each column."""
-        return tuple(zip(self.columns, self.plan_at(level, confidence).radii, strict=True))[:most]
+        return tuple(zip(self.columns, self.plan_at(level, confidence).margins, strict=True))[:most]
 
     def per_step(self, level: Level) -> Level | None:
         """None: what a column says of a count is no geometric law."""
@@ -234,7 +234,7 @@ def together_noise(
     Source: docs/theory/cells-together.md.
 
     >>> noise = together_noise(["applicants", "admitted"], sensitivity=1)
-    >>> noise.way.kind, noise.radius(level("1/2"), "0.95")
+    >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
     ('rotated', 8.0)
     """
     names = listed_names(list(columns), "columns")
