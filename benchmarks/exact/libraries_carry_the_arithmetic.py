@@ -101,7 +101,7 @@ def exact_design_of_400_counts():
 def exact_vertex_of_40_counts():
     """The user's program of 41 secrets, 1 681 variables, carried on to its rational vertex."""
     import utmost as ut
-    from utmost.design.optima import user_program
+    from utmost.design.optima.consumer_program import user_program
     from utmost.laws.programs import solve_exactly
 
     weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)

@@ -160,7 +160,7 @@ def smartnoise(people, cells, every, bound, shape):
 
 
 def mbi(people, cells, every, bound, shape):
-    """All marginals of one axis and all cells, an equal share each, with Laplace noise of NumPy: it draws none itself."""
+    """Marginals of one axis and all cells, an equal share each, with Laplace noise of NumPy: it draws none itself."""
     from mbi import Domain, LinearMeasurement, estimation
 
     place = {cell: i for i, cell in enumerate(every)}

@@ -20,7 +20,7 @@ from utmost.errors import (
     OutOfRange,
 )
 from utmost.laws.exact import level
-from utmost.laws.gradual import joint_characteristic
+from utmost.laws.gradual.euclidean_noise import joint_characteristic
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.noise_kinds import noise_of_facts

@@ -11,8 +11,9 @@ from scipy import stats
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.laws.exact import level
-from utmost.laws.gradual import EuclideanLaplace
-from utmost.publish.releases import rehearse_places, release_places
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
+from utmost.publish.releases import release_places
+from utmost.publish.releases.places import rehearse_places
 from utmost.publish.statements import check_places
 from utmost.publish.statements.places_check import stated_places
 

@@ -18,7 +18,7 @@ from scipy import stats
 from utmost.doors.testing import SeededRandomness, seeded_planar_release
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
-from utmost.laws.gradual import EuclideanLaplace
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.publish.releases import PlanarLaw, PlanarRelease, planar_epsilon_for
 
 HOMES = [[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0], [0.0, -0.0]]

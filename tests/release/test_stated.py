@@ -166,7 +166,7 @@ def test_the_statement_of_another_column_is_refused():
         reading_noise(said, "department")
 
 
-@pytest.mark.parametrize("form", [0, 3, 99, -1, "2", 2.0, True, None, [2]], ids=repr)
+@pytest.mark.parametrize("form", [0, 4, 99, -1, "2", 2.0, True, None, [2]], ids=repr)
 def test_formats_that_are_not_known_are_refused(form):
     _, said = released(PROMISES["counts"])
     with pytest.raises((BadTable, Unsupported), match="format"):

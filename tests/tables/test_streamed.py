@@ -81,7 +81,7 @@ def out_of(path):
 
 
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
-    """Rows in their order, margins behind, and noise whose frequencies are those of the law, within seven deviations."""
+    """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
     made = streamed_release(files.streamed(path), **SAY)
     found = written(made, out_of(path))

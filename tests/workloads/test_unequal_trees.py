@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads import Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.unequal_trees import (
     TreeError,
     UnequalTree,

@@ -16,8 +16,8 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Strategy, Workload, bins, certified_shares, hierarchy, strategy
-from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, certified_shares, hierarchy, strategy
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
     Directions,

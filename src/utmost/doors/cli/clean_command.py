@@ -47,7 +47,7 @@ def clean(
     """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
 
     All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
-    stand in the same file. It costs nothing. Totals, marginals and bounds that are public anyway hold exactly where they
+    stand in the same file. It costs nothing. Totals, marginals and bounds that are public hold exactly where they
     are given; the promise then holds given them, which is said beside the table.
     """
     out = table_options.output(out, form)

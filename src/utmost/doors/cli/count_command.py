@@ -62,7 +62,7 @@ def count(
 ) -> None:
     """Count events of people into a table, and prove how much one person can change.
 
-    Each person is counted in at most --at-most cells of the table (its cells), and changes each by at most --per-cell.
+    Each person is counted in at most --at-most cells of the table, and changes each by at most --per-cell.
     Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
     and it must not be published.
 

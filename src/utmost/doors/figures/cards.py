@@ -130,7 +130,7 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
     """The constraint matrix at the least level that neighbouring rows keep; None where they keep none."""
-    from utmost.design.channels import stochastic
+    from utmost.design.channels.channel import stochastic
     from utmost.design.optima import constraint_matrix
     from utmost.laws.exact import level
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from utmost.laws.noise.joint_cells import JointCells, RotatedPair
     from utmost.laws.noise.laplace import Laplace
     from utmost.laws.noise.law import Law
-    from utmost.laws.noise.lipschitz import is_lipschitz_private, lipschitz_level
+    from utmost.laws.noise.lipschitz import lipschitz_level
     from utmost.laws.noise.norm_staircase import NormStaircase
     from utmost.laws.noise.optimal import gain, optimal_noise, relaxable_noise
     from utmost.laws.noise.ratio_bars import RatioBar, fieller
@@ -42,7 +42,6 @@ __all__ = [
     "costs",
     "fieller",
     "gain",
-    "is_lipschitz_private",
     "lipschitz_level",
     "optimal_noise",
     "relaxable_noise",

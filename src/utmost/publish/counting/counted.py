@@ -17,7 +17,8 @@ from utmost.publish.counting.laid import Laid
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads import Domain
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.unit_charge import check_apart
 from utmost.publish.workloads.whole_rows import WholeRows

@@ -34,8 +34,8 @@ from utmost.publish.releases.together import (
     way_of_facts,
 )
 from utmost.publish.releases.turning import columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, TogetherKind
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw
+from utmost.publish.workloads import CellsTogether
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""

@@ -16,8 +16,8 @@ from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, qua
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.workloads import Domain, Family
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads import Domain
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 

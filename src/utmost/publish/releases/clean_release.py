@@ -20,9 +20,9 @@ from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import selected
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegative_least_squares

@@ -53,7 +53,7 @@ def estimated_columns(
     confidence: Fraction,
     amount: Amount | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """The estimates of a family's sums as they are printed, of amounts in their own unit, and behind them their margins.
+    """The estimates of a family's sums as they are printed, of amounts in their own unit, and their margins behind.
 
     Raises:
         NotDetermined: for a family that the measured ones do not determine.

@@ -16,7 +16,8 @@ from utmost.publish.releases.plan import warn_of_level
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
-from utmost.publish.workloads import Family, Strategy
+from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 from utmost.publish.workloads.unit_charge import is_total

@@ -7,7 +7,7 @@ from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
 from utmost.laws.exact.levels import integer_root
 from utmost.laws.exact.shown import Shown
-from utmost.laws.gradual import EuclideanLaplace
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.grid import COARSEST, FINEST
 from utmost.publish.releases.accuracy import least_decimal

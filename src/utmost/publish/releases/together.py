@@ -22,17 +22,18 @@ from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, Rotat
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling import Randomness, sample, sample_joint_cells
+from utmost.laws.sampling import Randomness, sample
 from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
-from utmost.publish.releases.statement_kinds import TOGETHER_KIND
+from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable, TableRelease
 from utmost.publish.releases.table_statements import promise_text, taken_for_granted
 from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, presence
+from utmost.publish.workloads import CellsTogether, ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
 from utmost.version import __version__
 
 
@@ -294,11 +295,10 @@ def together_statement(
         digest: of the released table, see `cells_digest`.
     """
     kind = plan.way.kind
-    is_new = kind in RAISED or kind in NORMS or plan.cost != "absolute"
     law = plan.way.laws[0]
     return {
         "kind": TOGETHER_KIND,
-        "format": 2 if is_new else 1,
+        "format": TOGETHER_FORMAT,
         "utmost": __version__,
         "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),

@@ -15,7 +15,7 @@ from utmost.laws.exact import Level
 from utmost.laws.noise import Combination, simultaneous_margins
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.table_bars import laws_of_groups
-from utmost.publish.workloads import Family
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 

@@ -34,8 +34,8 @@ from utmost.publish.releases.workload_statements import (
     workload_table_statement,
 )
 from utmost.publish.tables.saving import Publication, saved
-from utmost.publish.workloads import Domain, Family, Strategy
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights

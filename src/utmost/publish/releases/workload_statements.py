@@ -26,7 +26,8 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.releases.older_words import in_words_of, sentence_of
 from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
-from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.measured_families import is_difference, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
@@ -192,7 +193,7 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
-        "cells": release.strategy.domain.size,
+        "domain_cells": release.strategy.domain.size,
         "families": _family_facts(release),
         **({} if strategy.together is None else {"together": strategy.together}),
         **({} if strategy.rows is None else {"rows": strategy.rows.facts()}),

@@ -257,10 +257,11 @@ class _Histogram:
         """
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
+            (column,) = contributions.domain.columns
             return cls(
                 name,
                 bounds,
-                lambda weights, sure: contributions.total(along={name: weights}, confidence=sure),
+                lambda weights, sure: contributions.total(along={column: weights}, confidence=sure),
                 contributions.spent,
                 contributions.unit.neighbours,
             )
@@ -294,11 +295,12 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     Raises:
         OutOfRange: for columns of something else.
     """
-    name = next(iter(labels), "")
-    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[name][-1] != MORE:
+    column = next(iter(labels), "")
+    name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
+    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:
         remedy = "Count them by ut.count_contributions."
         raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
-    return name, tuple(exact(bound, name) for bound in labels[name][:-1])
+    return name, tuple(exact(bound, name) for bound in labels[column][:-1])
 
 
 def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Answer:

@@ -40,7 +40,7 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
-    >>> from utmost.publish.releases import rehearse_places
+    >>> from utmost.publish.releases.places import rehearse_places
     >>> said = rehearse_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar
     >>> stated_places(said).grid
     Fraction(2, 1)

@@ -102,7 +102,7 @@ class ReleasedTable(Shown):
             )
         stated = statement_files.read(beside)
         if stated["kind"] != TABLE_KIND:
-            remedy = "Its cells stand in the table, with their margins where it has any; utmost verify says what is promised."
+            remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
             came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(
                 stated["kind"], stated["kind"]
             )

@@ -1,4 +1,4 @@
-"""Sums that are public: totals and marginals that are known exactly, bounds, and cells that are zero by their definition.
+"""Sums that are public: totals and marginals known exactly, bounds, cells that are zero by their definition.
 
 A clean table is made so that they hold: `utmost.publish.workloads.nonnegative_squares`. Facts that exclude each other
 are refused: `utmost.publish.workloads.clashing_facts`.
