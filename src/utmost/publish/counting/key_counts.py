@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import checked, exact_integer
+from utmost.laws.exact import checked, exact_integer, natural
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting.counted_events import KEY_BYTES
@@ -30,12 +30,20 @@ from utmost.publish.tables.persons_in_order import TOTAL, totals_schema, wide_in
 from utmost.publish.workloads.axes import text_of
 
 _KEY = "key"
+_MOST_SHARES = 10**6
 
 
 @checked
 @long_work("Counting keys")
 def count_keys(
-    events: Any, *, person: str, column: str, at_most: int, key: bytes | None = None, progress: Progress | None = None
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    shares: int | None = None,
+    key: bytes | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
@@ -47,24 +55,30 @@ def count_keys(
         person: the column that says whose event it is: text or integers, in every row.
         column: the keys, text or integers; events without one are left out.
         at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
+        shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
+            and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
+            Each key counts once when None.
         key: of the hashes; new random bytes when None.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Raises:
         BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
             are not there.
-        OutOfRange: for no keys a person, and one column for both.
+        OutOfRange: for no keys a person, fewer shares than keys, and one column for both.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
     {'home': 2, 'shop': 1}
+    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
+    {'home': 90, 'shop': 30}
     """
     most = exact_integer(at_most, "at_most")
     if most < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
-    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key), divided)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)
@@ -93,6 +107,7 @@ class _Keys:
     column: str
     most: int
     key: bytes
+    shares: int | None
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
@@ -100,9 +115,11 @@ class _Keys:
         return _codes(batch[self.column], self.column, self.texts), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """The keys that somebody keeps, with how many do."""
+        """The keys that somebody keeps, with how many do, or with their shares."""
         names = list(self.texts)
-        counts = np.bincount(_kept(pairs, self.most, persons, names, self.key), minlength=len(names))
+        cells, sizes = _kept(pairs, self.most, persons, names, self.key)
+        counts = np.zeros(len(names), dtype=np.int64)
+        np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
@@ -129,8 +146,8 @@ def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
     return np.array([*numbers, -1], dtype=np.int64)[codes]
 
 
-def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> Any:
-    """The keys that are kept, one entry for each person that has them."""
+def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:
+    """The keys that are kept, one entry for each person that has them, and how many that person keeps."""
     sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
     many = sizes > most
     rows = np.flatnonzero(many[pairs.persons])
@@ -143,4 +160,6 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
-    return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])
+    whole = ~many[pairs.persons]
+    held = sizes[pairs.persons[whole]]
+    return np.concatenate([pairs.cells[whole], cells[order[first]]]), np.append(held, np.full(int(first.sum()), most))
