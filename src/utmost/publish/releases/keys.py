@@ -154,8 +154,8 @@ def select_keys(
         delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
             1, see `SelectedKeys.statement`.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
-        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. What
-            ``counts`` holds are then sums of shares, as ``count_keys(..., shares=...)`` counts them. Who holds few keys gives
+        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
+            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
             each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
         randomness: the operating system's when None; a seeded source is refused.
 
