@@ -120,6 +120,8 @@ def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
 
     assert _midpoints(bins([0, 5, 15]), 0, "age", np.ones(2)) == [2, Fraction(19, 2)]
     assert _midpoints(bins([0, 5, 15], whole=False), 0, "age", np.ones(2)) == [Fraction(5, 2), 10]
+    runs = bins(0, 40, width=10)  # a group of which a part is selected stands for its own midpoint
+    assert _midpoints(runs, 1, "age", np.array([1, 0, 0, 0])) == [10, 0]
     with pytest.raises(OutOfRange, match="no midpoint"):
         _midpoints(bins(AGES), 0, "age", np.ones(bins(AGES).size))
 
