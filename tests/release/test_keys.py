@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import math
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,7 +16,8 @@ from utmost import errors, select_keys
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import exp_interval, level
 from utmost.laws.programs import LinearProgram, solve
-from utmost.publish.releases import KeySelection, NamingLaw
+from utmost.publish.counting import count_keys
+from utmost.publish.releases import KeySelection, NamingLaw, Texts, name_cells
 from utmost.publish.releases.keys import selected
 from utmost.publish.releases.naming import appearing, naming_law
 from utmost.publish.statements.stated_choices import check_keys, keys_in_words
@@ -193,6 +195,24 @@ def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
     ]
     least = [next(n for n in range(999) if law.chance(n * weight) >= Fraction(1, 2)) for law, weight in laws]
     assert least == [whole, divided]
+
+
+def test_counts_in_shares_are_never_taken_for_persons():
+    """Without the shares one person would change a count by sixty and be promised protection of one."""
+    events = {"user": [*range(40), 0], "word": ["flu"] * 40 + ["rare"]}
+    counts = count_keys(events, person="user", column="word", at_most=10, shares=60)
+    counts = pickle.loads(pickle.dumps(counts))
+    assert counts == {"flu": 39 * 60 + 30, "rare": 30}
+    assert select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+    refused = (
+        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10),
+        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=59),
+        lambda: KeySelection(counts, epsilon=1, keys=10),
+        lambda: name_cells(counts, Texts("aeflru", most=4), epsilon=1, keys=10),
+    )
+    for call in refused:
+        with pytest.raises(errors.OutOfRange, match="shares=60"):
+            call()
 
 
 def test_keys_in_shares_are_drawn_stated_and_refused():

@@ -5,7 +5,7 @@ the hash of their texts, which is a function of that person's own rows alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
 from typing import Any
@@ -31,6 +31,23 @@ from utmost.publish.workloads.axes import text_of
 
 _KEY = "key"
 _MOST_SHARES = 10**6
+
+
+class KeyShares(dict[str, int]):
+    """Of each key the shares that persons gave it, with how many one person divides, so that nobody takes them as 1.
+
+    Attributes:
+        shares: of one person, over all keys.
+    """
+
+    __slots__ = ("shares",)
+
+    def __init__(self, counts: Iterable[tuple[str, int]], shares: int) -> None:
+        super().__init__(counts)
+        self.shares = shares
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyShares, (list(self.items()), self.shares)
 
 
 @checked
@@ -85,7 +102,7 @@ def count_keys(
     for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
         for name, count in keys.counts(pairs, texts):
             counts[name] += count
-    return dict(sorted(counts.items()))
+    return keys.ordered(counts)
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
@@ -96,7 +113,7 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             counts[name] += int(count)
-    return dict(sorted(counts.items()))
+    return keys.ordered(counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -121,6 +138,11 @@ class _Keys:
         counts = np.zeros(len(names), dtype=np.int64)
         np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
+
+    def ordered(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The counts in the order of the keys."""
+        in_order = sorted(counts.items())
+        return dict(in_order) if self.shares is None else KeyShares(in_order, self.shares)
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """The counts as an Arrow batch."""

@@ -23,6 +23,7 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Randomness, Thresholds
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.tables.adapters import adapter_of
@@ -179,7 +180,7 @@ def select_keys(
     """
     total, rare, each = _promise(epsilon, alpha, delta, keys)
     divided, bits = None if shares is None else shares_of_one(shares, each), secure(randomness)
-    return selected(counted_keys(counts), total, rare, each, bits, divided)
+    return selected(counted_keys(counts, divided), total, rare, each, bits, divided)
 
 
 def selected(
@@ -411,8 +412,16 @@ def shares_of_one(shares: Any, keys: int) -> int:
     return natural(shares, "shares", least=keys, most=_MOST_SHARES)
 
 
-def counted_keys(counts: Any) -> list[tuple[Any, int]]:
-    """The keys that somebody holds, in the order of their texts, with their counts."""
+def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
+    """The keys that somebody holds, in the order of their texts, with their counts.
+
+    Raises:
+        OutOfRange: for counts in more shares of one individual than a promise is for; and what counts nobody.
+    """
+    if isinstance(counts, KeyShares) and counts.shares > (shares or 0):
+        required = "counts in shares need a promise for as many shares of one individual"
+        came = "none" if shares is None else str(shares)
+        raise OutOfRange(required, came=came, where="shares", remedy=f"Pass shares={counts.shares} to select_keys.")
     names, column = _columns(counts)
     try:
         cells = integer_cells(column)
