@@ -107,6 +107,7 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
 def test_deltas_are_added_by_nobody(tmp_path):
     """A dataset with a delta holds that release alone; cells named with epsilon alone add up with any."""
     cells = named_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
+    assert (NOISE.relation, cells.relation) == ("add-remove, but for a chance of 1/10", "add-remove")
     with opened(tmp_path) as ledger:
         ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
         with pytest.raises(OutOfRange, match="one relation"):
