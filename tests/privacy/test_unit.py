@@ -5,6 +5,7 @@ import pytest
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
+from utmost.laws.privacy.amount import Amount
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases import (
@@ -89,3 +90,18 @@ def test_a_ledger_takes_the_unit_and_keeps_it(tmp_path):
             ledger.publish("b", TABLE, columns="n", epsilon=1, unit=UNIT, neighbours="change-one")
         with pytest.raises(OutOfRange, match="no cells="):
             ledger.publish("b", TABLE, columns="n", epsilon=1, sensitivity=1)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        Unit(1, 4),
+        Unit("1/3", 2, "change-one"),
+        Unit(500, 2, amount=Amount("spent", "0.01")),
+        Unit(20, 30, "change-one", nonnegative=True, in_all="201/2"),
+    ],
+)
+def test_what_is_shown_can_be_typed(unit):
+    """And says nothing that is usual."""
+    assert eval(repr(unit), {"Unit": Unit, "Amount": Amount}) == unit
+    assert repr(Unit(1, 4)) == "Unit(1, cells=4)"

@@ -209,7 +209,7 @@ def test_what_forms_lead_to_can_be_used_by_everybody(screen, tmp_path, scheme):
     files = {}
     with screen("recipient", color_scheme=scheme, bypass_csp=True) as seen:
         of_csv = "CSV file of admissions"
-        for name, link in (("table", of_csv), ("statement", f"its statement, of the {of_csv}")):
+        for name, link in (("table", of_csv), ("statement", f"its statement of the {of_csv}")):
             seen.see(RELEASE)
             with seen.page.expect_download() as brought:
                 seen.page.get_by_role("link", name=link, exact=True).click()
@@ -371,10 +371,11 @@ def test_a_table_is_not_sent_to_look_at_margins(chromium, opened, tmp_path):
     with served(service, Settings(rate=1e6, burst=10**6)) as address, Screen(chromium, address, presented) as ada:
         ada.see("/publish")
         ada.page.evaluate(WATCHED)
+        ada.page.get_by_label("CSV file", exact=True).set_input_files(tmp_path / "table.csv")
         for label, text in (("Name of the release", "fresh"), ("Columns to release", "admitted"), ("Level ε", "1")):
             ada.page.get_by_label(label).first.fill(text)
         ada.page.get_by_label("Public columns").fill("department")
-        ada.page.get_by_label("CSV file", exact=True).set_input_files(tmp_path / "table.csv")
+        ada.page.get_by_role("button", name="What would it give?").first.click()
         ada.page.locator("#outlook td", has_text="± 3").wait_for()
         looked = ada.page.evaluate("window.sent")
         assert looked

@@ -167,7 +167,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Provably optimal differential privacy: each cell's least noise at its level, drawn exactly."""
+    """Publish tables, counts and places with differential privacy: exact noise, a margin of error for each figure."""
 
 
 def main(arguments: list[str] | None = None) -> None:

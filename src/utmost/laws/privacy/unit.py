@@ -54,7 +54,7 @@ class Unit(Rebuilt):
     >>> Unit(500_000, 2, amount=Amount("spent", "0.01")).most
     '5000'
     >>> Unit(1, 2, "change-one", nonnegative=True)
-    Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='change-one', nonnegative=True)
+    Unit(1, cells=2, neighbours='change-one', nonnegative=True)
     >>> Unit(20, 30, in_all=100).charged                           # 5 cells of 20, or 30 smaller ones
     Fraction(5, 1)
     """
@@ -89,11 +89,14 @@ class Unit(Rebuilt):
             raise OutOfRange("a total is public where records are replaced, and none lowers a cell", remedy=remedy)
 
     def __repr__(self) -> str:
-        numbers = f"sensitivity={self.sensitivity!r}, cells={self.cells!r}, neighbours={self.neighbours!r}"
-        amount = "" if self.amount is None else f", amount={self.amount!r}"
-        promised = ", nonnegative=True" if self.nonnegative else ""
-        whole = "" if self.in_all is None else f", in_all={self.in_all!r}"
-        return f"Unit({numbers}{amount}{promised}{whole}{', exactly=True' if self.exactly else ''})"
+        """What can be typed to have it again: whole numbers as they are, others as text, and nothing that is usual."""
+        more = [f"cells={self.cells}"]
+        more += [] if self.neighbours == "add-remove" else [f"neighbours={self.neighbours!r}"]
+        more += [] if self.amount is None else [f"amount={self.amount!r}"]
+        more += ["nonnegative=True"] if self.nonnegative else []
+        more += [] if self.in_all is None else [f"in_all={_typed(self.in_all)}"]
+        more += ["exactly=True"] if self.exactly else []
+        return f"Unit({_typed(self.sensitivity)}, {', '.join(more)})"
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Unit":
@@ -325,6 +328,11 @@ def read_unit(
         "add-remove" if neighbours is None else neighbours,
         amount,
     )
+
+
+def _typed(number: Fraction) -> str:
+    """A number as it can be typed: 3, or '3/2'."""
+    return str(number) if number.denominator == 1 else repr(str(number))
 
 
 def _sensitivity(value: Number) -> Fraction:

@@ -189,7 +189,7 @@ def count_table(
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, person="user", domain=Domain(page=["A", "B", "C"]), at_most=2)
     >>> counted.table("page")["count"].tolist(), counted.unit
-    ([2, 1, 0], Unit(sensitivity=Fraction(1, 1), cells=2, neighbours='add-remove'))
+    ([2, 1, 0], Unit(1, cells=2))
     """
     words = MeasureWords(values, step, each, per_atom, most_events, in_all=in_all)
     named = read_measures(measures, words, each_row=each_row)

@@ -65,15 +65,15 @@ class Deployment(Shown):
     sources: str = ""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for part in fields(self):
+            value = getattr(self, part.name)
             many = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-            if one.name in ("curators", "authors"):
+            if part.name in ("curators", "authors"):
                 if not many or not all(isinstance(text, str) and text.strip() for text in value):
-                    raise wrong_kind(one.name, "texts", value)
-                object.__setattr__(self, one.name, tuple(value))
-            elif not isinstance(value, str) and not (one.name == "sector" and value is None):
-                raise wrong_kind(one.name, "a text", value)
+                    raise wrong_kind(part.name, "texts", value)
+                object.__setattr__(self, part.name, tuple(value))
+            elif not isinstance(value, str) and not (part.name == "sector" and value is None):
+                raise wrong_kind(part.name, "a text", value)
         for name, allowed in (("sector", SECTORS), ("product", PRODUCTS)):
             value = getattr(self, name)
             if value is not None and value not in allowed:
@@ -84,16 +84,16 @@ class Deployment(Shown):
     @property
     def missing(self) -> tuple[str, ...]:
         """What is still to be filled in, of what the registry requires."""
-        asked = ("title", "curators", "intended_use", "region", "description", "published", "authors")
-        return tuple(name for name in asked if not getattr(self, name))
+        required = ("title", "curators", "intended_use", "region", "description", "published", "authors")
+        return tuple(name for name in required if not getattr(self, name))
 
 
 def _check_date(text: str) -> None:
     try:
-        found = date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
-        found = None
-    if found is None or found.isoformat() != text:
+        day = None
+    if day is None or day.isoformat() != text:
         raise OutOfRange("the date of publication must be YYYY-MM-DD", came=text, where="published")
 
 
@@ -120,11 +120,11 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
     """
     if not isinstance(stated, Facts):
         raise wrong_kind("stated", "Facts", stated)
-    said = Deployment() if deployment is None else deployment
-    if not isinstance(said, Deployment):
+    about = Deployment() if deployment is None else deployment
+    if not isinstance(about, Deployment):
         raise wrong_kind("deployment", "a Deployment", deployment)
-    found = {
-        "basic": _basic(said),
+    entry = {
+        "basic": _basic(about),
         "dp_variant": {
             "variant_name": stated.variant,
             "data_domain": _domain(stated),
@@ -135,12 +135,12 @@ def registry_entry(stated: Facts, deployment: Deployment | None = None) -> dict[
         "accounting": {"post_processing": sentence_of(stated.after), "composition": sentence_of(stated.composition)},
         "implementation": _implementation(stated),
         "administrative": {
-            **({"sources": said.sources} if said.sources else {}),
+            **({"sources": about.sources} if about.sources else {}),
             "notes": _notes(stated),
-            "registry_authors": list(said.authors) or [TO_FILL_IN],
+            "registry_authors": list(about.authors) or [TO_FILL_IN],
         },
     }
-    return {"url_slug": slug_of(found["basic"]), "status": "Draft", "tier": 3, "deployment": found}
+    return {"url_slug": slug_of(entry["basic"]), "status": "Draft", "tier": 3, "deployment": entry}
 
 
 def slug_of(basic: Mapping[str, Any]) -> str:
@@ -153,16 +153,16 @@ def slug_of(basic: Mapping[str, Any]) -> str:
     return "_".join(re.sub(r"\W+", "_", part.lower()) for part in parts).replace("_", "-")
 
 
-def _basic(said: Deployment) -> dict[str, Any]:
+def _basic(about: Deployment) -> dict[str, Any]:
     return {
-        "name": said.title or TO_FILL_IN,
-        "data_curators": list(said.curators) or [TO_FILL_IN],
-        "intended_use": said.intended_use or TO_FILL_IN,
-        "data_product_type": said.product,
-        "data_product_region": said.region or TO_FILL_IN,
-        "description": said.description or TO_FILL_IN,
-        "publication_date": said.published or _NO_DATE,
-        **({} if said.sector is None else {"data_product_sector": said.sector}),
+        "name": about.title or TO_FILL_IN,
+        "data_curators": list(about.curators) or [TO_FILL_IN],
+        "intended_use": about.intended_use or TO_FILL_IN,
+        "data_product_type": about.product,
+        "data_product_region": about.region or TO_FILL_IN,
+        "description": about.description or TO_FILL_IN,
+        "publication_date": about.published or _NO_DATE,
+        **({} if about.sector is None else {"data_product_sector": about.sector}),
     }
 
 
@@ -208,11 +208,11 @@ def _loss(stated: Facts) -> dict[str, Any]:
 
 
 def _model(stated: Facts) -> dict[str, Any]:
-    kept = bool(stated.answered)
+    is_kept = bool(stated.answered)
     releases = (
         "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
         "a smaller one nothing. "
-        if kept
+        if is_kept
         else "One release. "
     )
     version = stated.statement.get("data_version", 1)
@@ -220,7 +220,7 @@ def _model(stated: Facts) -> dict[str, Any]:
         "model_name": "Central",
         "actors": "- The curator holds the true data, draws the noise, and must be trusted with both.\n"
         "- Readers, and anyone who attacks, see what is published, and need not be trusted.",
-        "release_type": "Many releases" if kept else "One release",
+        "release_type": "Many releases" if is_kept else "One release",
         "release_type_details": f"{releases}Any further release of the same data that is not counted here adds up.",
         "data_source_type": "Static" if version == 1 else "Dynamic",
         "data_source_type_details": f"This is version {version} of the data.",

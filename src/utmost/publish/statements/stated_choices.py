@@ -36,18 +36,18 @@ from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.workloads import Domain
 
 
-def keys_in_words(said: Mapping[str, Any]) -> Facts:
+def keys_in_words(statement: Mapping[str, Any]) -> Facts:
     """Keys that were named at (epsilon, delta).
 
     Raises:
         BadTable: naming the first field that does not follow from the others.
     """
-    at, delta, each = check_keys(said)
-    keys, column, threshold = said["keys"], said["column"], said.get("threshold")
+    at, delta, each = check_keys(statement)
+    keys, column, threshold = statement["keys"], statement["column"], statement.get("threshold")
     counted = (
         "; with each of them a noisy count, which is above the threshold of "
         f"{threshold}, so that rare keys look more frequent than they are"
-        if "noisy" in said
+        if "noisy" in statement
         else ""
     )
     many = "1 key" if each == 1 else f"{each} keys, each"
@@ -56,7 +56,7 @@ def keys_in_words(said: Mapping[str, Any]) -> Facts:
         f"a chance of {delta} ({level_name(at)}, delta = {delta})."
     )
     return Facts(
-        statement=dict(said) | {"guarantee": said["statement"]},
+        statement=dict(statement) | {"guarantee": statement["statement"]},
         level=at,
         own_level=at,
         line=line,
@@ -81,90 +81,90 @@ def keys_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def check_keys(said: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
+def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
     """Check that a statement of named keys follows from itself: epsilon, delta, and how many keys one individual holds.
 
     Raises:
         BadTable: naming the first field that does not follow from the others.
     """
-    codec.check_header(said, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
-    at, column = stated_level(said), stated_field(said, "column", str)
-    keys = _stated_keys(said)
+    codec.check_header(statement, KEYS_KIND, KEYS_FORMAT, "a statement of keys", oldest=1)
+    at, column = stated_level(statement), stated_field(statement, "column", str)
+    keys = _stated_keys(statement)
     with promise_that_holds():
-        delta = read_delta(stated_field(said, "delta", str))
-        each = natural(stated_field(said, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-        expected = keys_statement(at, delta, each, keys, column, digest_of(said))
+        delta = read_delta(stated_field(statement, "delta", str))
+        each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
+        expected = keys_statement(at, delta, each, keys, column, digest_of(statement))
         law = naming_law(at, delta, each)
-    if "noisy" in said or "threshold" in said:
-        expected |= {"threshold": law.threshold, "noisy": _stated_counts(said, len(keys), law.threshold)}
-    expected["utmost"] = stated_field(said, "utmost", str)
-    if said["format"] == 1:  # which had no guarantee, and wrote levels another way
+    if "noisy" in statement or "threshold" in statement:
+        expected |= {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
+    expected["utmost"] = stated_field(statement, "utmost", str)
+    if statement["format"] == 1:  # which had no guarantee, and wrote levels another way
         expected = {name: expected[name] for name in ("statement", "delta", "relaxable")}
-        said = {name: said.get(name) for name in expected}
-    for name in codec.differing(said, expected):
+        statement = {name: statement.get(name) for name in expected}
+    for name in codec.differing(statement, expected):
         raise does_not_follow(name)
     return at, delta, each
 
 
-def _stated_keys(said: Mapping[str, Any]) -> list[Any]:
+def _stated_keys(statement: Mapping[str, Any]) -> list[Any]:
     """The keys of a statement, those of several parts as tuples."""
-    keys = [tuple(key) if isinstance(key, list) else key for key in stated_field(said, "keys", list)]
+    keys = [tuple(key) if isinstance(key, list) else key for key in stated_field(statement, "keys", list)]
     parts = [part for key in keys for part in (key if isinstance(key, tuple) else (key,))]
     if not all(type(part) in (str, int) for part in parts) or () in keys or len(set(keys)) != len(keys):
         raise does_not_follow("keys")
     return keys
 
 
-def _stated_counts(said: Mapping[str, Any], keys: int, threshold: int) -> list[int]:
+def _stated_counts(statement: Mapping[str, Any], keys: int, threshold: int) -> list[int]:
     """The noisy counts of a statement: one for each key, above the threshold."""
-    noisy: list[int] = stated_field(said, "noisy", list)
+    noisy: list[int] = stated_field(statement, "noisy", list)
     if len(noisy) != keys or not all(type(count) is int and count > threshold for count in noisy):
         raise does_not_follow("noisy")
     return noisy
 
 
-def check_keys_file(said: Mapping[str, Any], file: Path, spelled: Path) -> None:
+def check_keys_file(statement: Mapping[str, Any], file: Path, spelled: Path) -> None:
     """Check that a file holds the keys of a checked statement: a table of them, or a domain in JSON.
 
     Args:
-        said: the statement.
+        statement: the statement.
         file: as it was written.
         spelled: the file with the way in which its text is to be read.
 
     Raises:
         BadTable: where it holds others.
     """
-    keys, column = _stated_keys(said), said["column"]
+    keys, column = _stated_keys(statement), statement["column"]
     if file.suffix == ".json":
-        found = codec.read_json(file, "a domain must")
+        document = codec.read_json(file, "a domain must")
         with codec.fields("a domain", str(file)):
-            same = Domain.of_facts(found).facts() == Domain.of_facts({**found, column: keys}).facts()
+            same = Domain.of_facts(document).facts() == Domain.of_facts({**document, column: keys}).facts()
     else:
         table = files.read(spelled)
         adapter = adapter_of(table)
-        expected = key_columns(keys, column) | ({"noisy": said["noisy"]} if "noisy" in said else {})
+        expected = key_columns(keys, column) | ({"noisy": statement["noisy"]} if "noisy" in statement else {})
         shown = {name: [*map(str, adapter.column(table, name))] for name in adapter.names(table)}
         same = shown == {name: [*map(str, cells)] for name, cells in expected.items()}
     if not same:
         raise BadTable("the file must hold the keys that were stated", came="others", where=str(file))
 
 
-def answers_in_words(said: Mapping[str, Any]) -> Facts:
+def answers_in_words(statement: Mapping[str, Any]) -> Facts:
     """Answers drawn from a mechanism, one for each person."""
-    at, space = provided("check_answers")(said)
-    rows = said.get("rows")
-    digest_of(said)
+    at, space = provided("check_answers")(statement)
+    rows = statement.get("rows")
+    digest_of(statement)
     apart = "1" if space.unit is None else f"1 {space.unit}"
     adds = "each further answer about the same person adds its level"
-    if "together" in said and isinstance(said["together"], str):
-        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {said['together']}"
-    public = ", ".join(names_of(said, "public")) if "public" in said else ""
+    if "together" in statement and isinstance(statement["together"], str):
+        adds = f"a ledger keeps each person's answer and repeats it; all versions together cost {statement['together']}"
+    public = ", ".join(names_of(statement, "public")) if "public" in statement else ""
     line = (
         f"If one secret had been another {apart} away, no answer would be more than {factor_text(at)} times as likely "
         f"({level_name(at)} for each {apart})."
     )
     return Facts(
-        statement=said,
+        statement=statement,
         level=at,
         own_level=at,
         line=line,
@@ -177,7 +177,7 @@ def answers_in_words(said: Mapping[str, Any]) -> Facts:
         "any answer differ by a factor of at most exp(epsilon d) (metric privacy)",
         noises=(),
         mechanism=f"an answer was drawn for each secret from a mechanism with SHA-256 "
-        f"{said['mechanism']['sha256']}; its level: {said['mechanism']['checked']}",
+        f"{statement['mechanism']['sha256']}; its level: {statement['mechanism']['checked']}",
         why="the mechanism keeps this level for all pairs of secrets, as checked from the file of this digest",
         public=f"the columns {public}, and which persons were asked" if public else "which persons were asked",
         unprotected="who was asked, and how many they are" + ("" if rows is None else f": {rows}"),
@@ -188,26 +188,26 @@ def answers_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def reading_in_words(said: Mapping[str, Any]) -> Facts:
+def reading_in_words(statement: Mapping[str, Any]) -> Facts:
     """What a function made of noisy values."""
-    codec.check_header(said, PROCESSED_KIND, 1, "a statement of a reading")
-    at = stated_level(said)
+    codec.check_header(statement, PROCESSED_KIND, 1, "a statement of a reading")
+    at = stated_level(statement)
     with promise_that_holds():
-        unit = Unit(said["sensitivity"], said["cells"], said["neighbours"])
-        if not said.get("released"):
+        unit = Unit(statement["sensitivity"], statement["cells"], statement["neighbours"])
+        if not statement.get("released"):
             raise does_not_follow("released")
-        parts = names_of(said, "released"), names_of(said, "public"), stated_rows(said)
-        expected = processed_statement(at, unit, *parts, digest_of(said)) | stated_in_ledger(said, at)
-    expected["utmost"] = stated_field(said, "utmost", str)
-    for name in codec.differing(said, expected):
+        parts = names_of(statement, "released"), names_of(statement, "public"), stated_rows(statement)
+        expected = processed_statement(at, unit, *parts, digest_of(statement)) | stated_in_ledger(statement, at)
+    expected["utmost"] = stated_field(statement, "utmost", str)
+    for name in codec.differing(statement, expected):
         raise does_not_follow(name)
-    total: Level = stated_level(said["together"])
-    answered = ", ".join(level_text(level_of_text(text)) for text in said["levels"])
+    total: Level = stated_level(statement["together"])
+    answered = ", ".join(level_text(level_of_text(text)) for text in statement["levels"])
     cells = "1 value" if unit.cells == 1 else f"{unit.cells} values"
     public = ", ".join(parts[1])
     rows = "the list of rows, which was fixed beforehand"
     return Facts(
-        statement=said,
+        statement=statement,
         level=total,
         own_level=at,
         line=promise_line(at, unit.neighbours),

@@ -74,11 +74,11 @@ def stated_plan(said: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def plan_at(said: Mapping[str, Any], at: Level) -> Plan:
+def plan_at(stated: Mapping[str, Any], at: Level) -> Plan:
     """The plan that the release of a statement would have at another level, all else being as it was.
 
     Args:
-        said: a statement that `stated_plan` has checked.
+        stated: a statement that `stated_plan` has checked.
         at: the other level.
 
     >>> from utmost.laws.exact import level
@@ -87,14 +87,14 @@ def plan_at(said: Mapping[str, Any], at: Level) -> Plan:
     >>> stated_plan(said).radius, plan_at(said, level(2)).radius
     (6, 3)
     """
-    return _plan({**said, "epsilon": level_text(at)})
+    return _plan({**stated, "epsilon": level_text(at)})
 
 
-def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
+def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool = True) -> Plan:
     """Check that a statement follows from itself, and is about this table.
 
     Args:
-        said: the statement.
+        statement: the statement.
         table: as it was released, of any kind.
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
@@ -112,14 +112,14 @@ def check_statement(said: Mapping[str, Any], table: Any, *, digested: bool = Tru
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
-    plan = stated_plan(said)
-    margins = {f"{name}_{margin_word(said)}": plan.radius for name in said["released"]}
-    check_table(said, table, margins, _public(said), digested=digested)
+    plan = stated_plan(statement)
+    margins = {f"{name}_{margin_word(statement)}": plan.radius for name in statement["released"]}
+    check_table(statement, table, margins, _public(statement), digested=digested)
     return plan
 
 
 def check_table(
-    said: Mapping[str, Any], table: Any, radii: Mapping[str, int | float], public: Sequence[str], *, digested: bool
+    stated: Mapping[str, Any], table: Any, radii: Mapping[str, int | float], public: Sequence[str], *, digested: bool
 ) -> None:
     """Check that a table has the columns, rows and digest of a checked statement, and columns of these radii.
 
@@ -128,17 +128,17 @@ def check_table(
     """
     adapter = adapter_of(table)
     names = adapter.names(table)
-    if "name" in said and not set(radii) & set(names):
+    if "name" in stated and not set(radii) & set(names):
         radii = {}  # what a ledger wrote before its answers had error bars
-    if sorted(names) != sorted([*said["released"], *radii, *public]):
+    if sorted(names) != sorted([*stated["released"], *radii, *public]):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: adapter.column(table, name) for name in (*said["released"], *radii)}
-    if any(len(column) != said["rows"] for column in columns.values()):
+    columns = {name: adapter.column(table, name) for name in (*stated["released"], *radii)}
+    if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
     for name, radius in radii.items():
         if any(float(cell) != float(radius) for cell in set(columns[name])):
             raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
-    if digested and said["table"] != cells_digest(table):
+    if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"
         raise BadTable("the table must be as it was released", came=came, where="table", remedy=remedy)
@@ -156,13 +156,13 @@ def promise_that_holds(*let_through: type[UtmostError]) -> Iterator[None]:
         raise BadTable("a statement must hold a promise that can be made", came=came) from None
 
 
-def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
+def reading_noise(stated: Mapping[str, Any], column: str | None = None) -> Level | DiscreteStaircase:
     """The noise of a released count: for geometric noise the level of one unit, for a discrete staircase its law.
 
     Where it is a level, alpha^|i - z| is what the release z says of count i.
 
     Args:
-        said: the statement of a release of integers.
+        stated: the statement of a release of integers.
         column: which must be one of the released ones.
 
     Raises:
@@ -176,11 +176,11 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
     >>> reading_noise(statement(plan_release(epsilon=1, sensitivity=5, cells=1), ["admitted"], [], 12))
     DiscreteStaircase(epsilon=1, sensitivity=5, step=2)
     """
-    plan = stated_plan(said)
-    if column is not None and column not in said["released"]:
+    plan = stated_plan(stated)
+    if column is not None and column not in stated["released"]:
         raise BadTable(
             "the statement must be of the column that is read",
-            came=", ".join(said["released"]),
+            came=", ".join(stated["released"]),
             where=f"column {column!r}",
             remedy="Only released columns have noise that can be read.",
         )
@@ -194,21 +194,21 @@ def reading_noise(said: Mapping[str, Any], column: str | None = None) -> Level |
     return law.ratio if isinstance(law, Geometric) else law
 
 
-def _plan(said: Mapping[str, Any]) -> Plan:
+def _plan(stated: Mapping[str, Any]) -> Plan:
     """The plan that follows from what cannot be computed: level, unit, cost, domain, grid and confidence."""
-    at, confidence = level_of_text(_text(said, "epsilon")), stated_confidence(said)
-    unit = stated_unit(said)
-    grid = None if said.get("grid") is None else _text(said, "grid")
-    if "name" in said:
-        numbers, half_step = "integers" if grid is None else "reals", said.get("law") == "DiscreteStaircase"
+    at, confidence = level_of_text(_text(stated, "epsilon")), stated_confidence(stated)
+    unit = stated_unit(stated)
+    grid = None if stated.get("grid") is None else _text(stated, "grid")
+    if "name" in stated:
+        numbers, half_step = "integers" if grid is None else "reals", stated.get("law") == "DiscreteStaircase"
         in_steps = Unit(unit.sensitivity, unit.cells, unit.neighbours)
         lattice = lattice_of(numbers, in_steps, grid, half_step)
         return plan_of_answer(unit, lattice, at, confidence, half_step=half_step)
     return plan_release(
         at,
-        cost=_text(said, "cost"),
-        numbers=_text(said, "domain"),
-        relaxable=stated_field(said, "relaxable", bool),
+        cost=_text(stated, "cost"),
+        numbers=_text(stated, "domain"),
+        relaxable=stated_field(stated, "relaxable", bool),
         confidence=confidence,
         grid=grid,
         unit=unit,
@@ -226,91 +226,91 @@ def stated_unit(facts: Mapping[str, Any]) -> Unit:
     return Unit.of_facts(facts)
 
 
-def _expected(said: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+def _expected(stated: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """The statement that the plan makes, with what the curator alone can say taken from the one that came."""
-    rows, released, public = stated_rows(said), names_of(said, "released"), _public(said)
-    if said["format"] == 1:
-        made = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
+    rows, released, public = stated_rows(stated), names_of(stated, "released"), _public(stated)
+    if stated["format"] == 1:
+        expected = statement(plan, released, public, rows) | {"format": 1, "as_they_are": list(public)}
         for name in ("public", "rows_from", "table", "confidence_exactly"):
-            del made[name]
-        made |= {name: _text(said, name) for name in _SENTENCES}
+            del expected[name]
+        expected |= {name: _text(stated, name) for name in _SENTENCES}
     else:
-        origin, digest = rows_origin(_text(said, "rows_from")), digest_of(said)
-        made = statement(plan, released, public, rows, rows_from=origin, digest=digest)
-    made = in_words_of(said, made) | {"utmost": _text(said, "utmost")}
-    if "name" in said:
-        made |= stated_in_ledger(said, plan.level)
-    found: dict[str, Any] = json.loads(json.dumps(made))
-    return found
+        origin, digest = rows_origin(_text(stated, "rows_from")), digest_of(stated)
+        expected = statement(plan, released, public, rows, rows_from=origin, digest=digest)
+    expected = in_words_of(stated, expected) | {"utmost": _text(stated, "utmost")}
+    if "name" in stated:
+        expected |= stated_in_ledger(stated, plan.level)
+    as_written: dict[str, Any] = json.loads(json.dumps(expected))
+    return as_written
 
 
-def stated_in_ledger(said: Mapping[str, Any], level: Level) -> dict[str, Any]:
+def stated_in_ledger(stated: Mapping[str, Any], level: Level) -> dict[str, Any]:
     """What a ledger's statement says of the other responses: this one is among them, and they cost no less than any."""
-    levels = [level_of_text(text) for text in names_of(said, "levels")]
-    together = stated_field(said, "together", dict)
+    levels = [level_of_text(text) for text in names_of(stated, "levels")]
+    together = stated_field(stated, "together", dict)
     total = stated_level(together)
     if level not in levels:
         raise does_not_follow("levels")
     if total < max(levels) or differing(together, level_facts(total)):
         raise does_not_follow("together")
-    if not _text(said, "name"):
+    if not _text(stated, "name"):
         raise does_not_follow("name")
-    if not 1 <= stated_field(said, "data_version", int) < _MOST_VERSIONS:
+    if not 1 <= stated_field(stated, "data_version", int) < _MOST_VERSIONS:
         raise does_not_follow("data_version")
-    return {name: said[name] for name in _OF_A_LEDGER}
+    return {name: stated[name] for name in _OF_A_LEDGER}
 
 
-def stated_confidence(said: Mapping[str, Any]) -> Fraction:
+def stated_confidence(document: Mapping[str, Any]) -> Fraction:
     """The confidence exactly; in format 1 of tables it is the decimal that the float prints."""
-    stated = stated_field(said, "confidence", float)
-    is_old = said["kind"] == TABLE_KIND and said["format"] == 1
-    exactly = exact(repr(stated) if is_old else _text(said, "confidence_exactly"), "confidence")
+    stated = stated_field(document, "confidence", float)
+    is_old = document["kind"] == TABLE_KIND and document["format"] == 1
+    exactly = exact(repr(stated) if is_old else _text(document, "confidence_exactly"), "confidence")
     if float(exactly) != stated:
         raise does_not_follow("confidence")
     return exactly
 
 
-def digest_of(said: Mapping[str, Any]) -> Mapping[str, str] | None:
+def digest_of(stated: Mapping[str, Any]) -> Mapping[str, str] | None:
     """The digest of the table, if the statement has one."""
-    digest = said.get("table")
+    digest = stated.get("table")
     if digest is None:
         return None
-    found: Mapping[str, str] = stated_field(said, "table", dict)
-    if set(found) != {"of", "sha256"} or found["of"] not in ("file", "cells"):
+    parts: Mapping[str, str] = stated_field(stated, "table", dict)
+    if set(parts) != {"of", "sha256"} or parts["of"] not in ("file", "cells"):
         raise does_not_follow("table")
-    if not isinstance(found["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", found["sha256"]):
+    if not isinstance(parts["sha256"], str) or not re.fullmatch("[0-9a-f]{64}", parts["sha256"]):
         raise does_not_follow("table")
-    return found
+    return parts
 
 
-def _public(said: Mapping[str, Any]) -> Sequence[str]:
-    return names_of(said, "as_they_are" if said["format"] == 1 else "public")
+def _public(stated: Mapping[str, Any]) -> Sequence[str]:
+    return names_of(stated, "as_they_are" if stated["format"] == 1 else "public")
 
 
-def names_of(said: Mapping[str, Any], field: str) -> list[str]:
+def names_of(stated: Mapping[str, Any], field: str) -> list[str]:
     """The names of different columns, or texts, in a field."""
-    names: list[str] = stated_field(said, field, list)
+    names: list[str] = stated_field(stated, field, list)
     if not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
         raise does_not_follow(field)
     return names
 
 
-def _text(said: Mapping[str, Any], field: str) -> str:
-    text: str = stated_field(said, field, str)
+def _text(stated: Mapping[str, Any], field: str) -> str:
+    text: str = stated_field(stated, field, str)
     return text
 
 
-def stated_field(said: Mapping[str, Any], field: str, kind: type) -> Any:
+def stated_field(stated: Mapping[str, Any], field: str, kind: type) -> Any:
     """What stands in a field, of this very kind."""
-    found = said.get(field)
-    if type(found) is not kind:
-        raise BadTable(f"a statement must hold its {field}", came=type(found).__name__, where=field)
-    return found
+    value = stated.get(field)
+    if type(value) is not kind:
+        raise BadTable(f"a statement must hold its {field}", came=type(value).__name__, where=field)
+    return value
 
 
-def stated_rows(said: Mapping[str, Any]) -> int:
+def stated_rows(stated: Mapping[str, Any]) -> int:
     """How many rows a table has, which can be compared with the table alone."""
-    rows: int = stated_field(said, "rows", int)
+    rows: int = stated_field(stated, "rows", int)
     if not 0 <= rows < _MOST_ROWS:
         raise does_not_follow("rows")
     return rows
