@@ -82,7 +82,7 @@ def test_options_and_the_library_promise_the_same(file, tmp_path, say, promise):
 def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):
     path = file(*COLUMNS)
     report = json.loads(run("promise", "--promise", path, "--epsilon", 1, "--json")[1])
-    assert (report["radius"], report["promise"]["columns"]) == (3, ["admitted"])
+    assert (report["margin"], report["promise"]["columns"]) == (3, ["admitted"])
     assert report["guarantee"].startswith("Whatever anyone concludes")
     shown = run("promise", "--promise", path, "--epsilon", 1)[1]
     assert "± 3, at 95 % confidence" in shown
@@ -285,7 +285,7 @@ def test_a_promise_goes_through_the_pipe(run, file, table, monkeypatch, tmp_path
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     code, shown, err = run("release", table, "--promise", "-", "--epsilon", 1)
     assert code == 0, err
-    assert shown.startswith("department,admitted,admitted_radius")
+    assert shown.startswith("department,admitted,admitted_margin")
     copy = shutil.copy(path, tmp_path / "copy.json")
     assert PROMISE_FORM.read(tmp_path / "copy.json") == read_promise(str(copy))
 

@@ -101,11 +101,11 @@ def test_age_groups_are_counted_planned_and_released():
     expected = np.zeros((5, 2), int)
     for age, sex in zip(EVENTS["age"], EVENTS["sex"], strict=True):
         expected[[age < top for top in (5, 15, 25, 65, 10**6)].index(True), int(sex == "women")] += 1
-    assert np.array_equal(np.asarray(counted.atoms).reshape(5, 2), expected)
+    assert np.array_equal(np.asarray(counted.cells).reshape(5, 2), expected)
     duckdb = pytest.importorskip("duckdb")
     for made in (pl.LazyFrame(EVENTS), duckdb.from_arrow(pa.table(EVENTS)), pd.DataFrame(EVENTS)):
         again = count_table(made, person="who", by=["age", "sex"], domain=domain, at_most=1)
-        assert np.array_equal(again.atoms, counted.atoms)
+        assert np.array_equal(again.cells, counted.cells)
     with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
         domain.selection({"age": slice(7, 65)})
     chosen = strategy(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)

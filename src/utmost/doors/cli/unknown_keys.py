@@ -85,7 +85,7 @@ class UnknownKeys:
         plain = replace(plain, count_key=people.count_key)
         if people != plain:
             raise OutOfRange(
-                "--by, --values, --step, --each, --most-events, --per-atom, --count-column and --nested have no "
+                "--by, --values, --step, --each, --most-events, --per-cell, --count-column and --nested have no "
                 "meaning with --unknown-keys"
             )
         at = level.read()

@@ -214,15 +214,15 @@ MOST_BARS = 24
 """Of so many kinds of noise the error bars are shown in one row."""
 
 
-def short_bar(radius: int | float) -> str:
-    """A radius to six digits, rounded up.
+def short_bar(margin: int | float) -> str:
+    """A margin to six digits, rounded up.
 
     >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678)
     ('3', '950.188', '12345678')
     """
-    if isinstance(radius, int) or float(radius).is_integer():
-        return str(int(radius))
-    return f"{_SIX_UP.create_decimal_from_float(radius):g}"
+    if isinstance(margin, int) or float(margin).is_integer():
+        return str(int(margin))
+    return f"{_SIX_UP.create_decimal_from_float(margin):g}"
 
 
 _SIX_UP = Context(prec=6, rounding=ROUND_CEILING)

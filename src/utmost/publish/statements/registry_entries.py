@@ -171,11 +171,12 @@ def _domain(stated: Facts) -> str:
     if stated.domain:
         return stated.domain
     amount = said.get("amount")
-    if "atoms" in said:
+    cells = said.get("domain_cells", said.get("atoms"))
+    if cells is not None:
         counts = "Counts" if amount is None else f"Sums of {amount['name']}"
         if amount is not None and "distinct" in amount:
             counts = f"Numbers of distinct values ({amount['name']})"
-        return f"{counts} over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
+        return f"{counts} over a declared domain of {cells} cells: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
     if amount is not None and amount["step"] != "1":
         numbers = f"multiples of {amount['step']}"
@@ -245,7 +246,7 @@ def _implementation(stated: Facts) -> dict[str, str]:
 
 
 def _line_of(noise: Fact) -> str:
-    bars = ", ".join(f"± {short_bar(radius)} at {float(100 * sure):g} %" for sure, radius in noise.bars)
+    bars = ", ".join(f"± {short_bar(margin)} at {float(100 * sure):g} %" for sure, margin in noise.bars)
     return f"{sentence_of(noise.label)[:-1]}: {noise.value}; error bars {bars}."
 
 

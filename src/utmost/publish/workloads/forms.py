@@ -1,8 +1,8 @@
-"""Answers over a domain: sums of atoms whose coefficients are products of one number for each value of each axis.
+"""Answers over a domain: sums of cells whose coefficients are products of one number for each value of each axis.
 
 How many women were admitted takes the coefficients 0 and 1; the sum of the ages of all who live in the north takes the
 midpoints of the bins on one axis, 0 and 1 on the other. Every number that is asked of a product form comes from its
-axes alone, never from a list of all atoms.
+axes alone, never from a list of all cells.
 """
 
 import math
@@ -22,7 +22,7 @@ from utmost.publish.workloads.domain import Domain, Family, Where
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductForm:
-    """The coefficient of an atom is the product of its values' factors, divided by the denominator.
+    """The coefficient of a cell is the product of its values' factors, divided by the denominator.
 
     Attributes:
         domain: the domain.
@@ -42,12 +42,12 @@ class ProductForm:
 
     @property
     def family(self) -> Family:
-        """The coarsest family whose groups have one coefficient for all their atoms."""
+        """The coarsest family whose groups have one coefficient for all their cells."""
         return tuple(_level(axis, factor) for axis, factor in zip(self.domain.axes, self.factors, strict=True))
 
     @property
-    def is_one_atom(self) -> bool:
-        """Whether no atom is added to another."""
+    def is_one_cell(self) -> bool:
+        """Whether no cell is added to another."""
         return all(np.count_nonzero(factor) <= 1 for factor in self.factors)
 
     def group_sums(self, axis: int, level: int) -> NDArray[Any]:
@@ -68,7 +68,7 @@ class ProductForm:
 
 
 def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = None) -> ProductForm:
-    """The sum over the atoms that a selection takes, each with a coefficient along some axes.
+    """The sum over the cells that a selection takes, each with a coefficient along some axes.
 
     Args:
         domain: the domain.
