@@ -109,6 +109,9 @@ def planted(tmp_path):
             path.steps,
             *path.steps.jumps[:1],
             ledger,
+            ledger["r"],
+            ut.release(columns, **promise),
+            ledger.budget("r"),
             ledger.status(),
             ledger.verify(),
             *ledger.releases,
@@ -235,6 +238,57 @@ def test_a_released_table_shows_its_error_bars(planted):
     assert "epsilon = 1/1000000000000 in all" in page
     bars = planted[0].plot().axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
+
+
+def test_a_card_says_more_than_a_line(planted):
+    """What publish, at, view and the ledger's other verbs return; of a release the promise and each answer's bar."""
+    for value in planted:
+        words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
+        assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
+    (made,) = (value for value in planted if isinstance(value, ut.Release) and value.name == "release")
+    made.at("1/2000000000000")
+    page = made._repr_html_()
+    assert [f"± {made.margin(epsilon=level)}" in page for level in made.levels] == [True, True]
+    assert "no result is more than 1.01 times as likely" in page
+    assert made.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"page": ["A", "B"], "sex": ["men", "women"]},
+        {"age group": ["0-4", "5 and over"]},
+        {"class": [1, 2, 3]},
+        {"employed": [True, False]},
+        {"age": {"bins": [0, 100], "width": 10}, "sex": {"values": ["m", "w"], "other": "else"}},
+        {"place": {"tree": {"N": ["N1", "N2"], "S": ["S1"]}, "names": ["region", "district"]}},
+        {"day": {"periods": ["2024-01", "2025-01"], "every": "month"}},
+        {"quote": ["it's", 'a "b"', "line\nbreak"]},
+        {},
+    ],
+    ids=str,
+)
+def test_a_domain_can_be_typed_back(facts):
+    domain = ut.Domain.of_facts(facts)
+    check_short(domain)
+    assert eval(repr(domain), {"Domain": ut.Domain}).same_as(domain)
+
+
+def test_a_large_domain_says_how_many_values_its_axes_have():
+    names = [f"a long name of a column {k}" for k in range(12)]
+    large = ut.Domain({"age": range(200_000), **{name: list("AB") for name in names}})
+    check_short(large)
+    assert repr(large).startswith("Domain('age': 200000 values, ")
+
+
+def test_the_legend_of_a_budget_lies_on_no_bar(planted):
+    """Below the axes, where no bar can be, however much is spent."""
+    (ledger,) = (value for value in planted if isinstance(value, ut.Ledger))
+    figure = ledger.plot()
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert figure.axes[0].get_legend() is None
+    assert not legend.get_window_extent().overlaps(figure.axes[0].get_window_extent())
 
 
 def test_public_classes_that_hold_arrays_do_not_print_them():

@@ -316,16 +316,16 @@ def _ledger(ledger: Any) -> Any:
 
 def _status(status: Any) -> Any:
     names = [dataset.dataset for dataset in status.datasets]
-    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(names)))
+    figure, axes = _page(6.4, 1.5 + 0.3 * max(1, len(names)))
     axes.barh(names, [float(dataset.spent) for dataset in status.datasets], color=BLUE, label="spent")
     limits = [
         (k, dataset.limit.epsilon_float) for k, dataset in enumerate(status.datasets) if dataset.limit is not None
     ]
     if limits:
-        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, label="limit")
+        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, mew=2, label="limit")
     axes.set(xlabel="epsilon", xlim=(0, None))
     if names:
-        axes.legend(frameon=False)
+        figure.legend(frameon=False, loc="outside lower center", ncols=2)  # within the axes it would lie on a bar
     bare(axes)
     return figure
 
