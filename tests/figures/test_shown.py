@@ -291,6 +291,32 @@ def test_the_legend_of_a_budget_lies_on_no_bar(planted):
     assert not legend.get_window_extent().overlaps(figure.axes[0].get_window_extent())
 
 
+def test_a_design_for_places_is_drawn_on_their_map():
+    """Discs as large as the answers' chances at their places; for a place that is chosen, which is marked in red."""
+    towns = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)})
+    consumer = ut.Consumer(priors.from_counts([7, 2, 1]), losses.distance(towns))
+    design = ut.optimal_mechanism(ut.PrivacyType(towns, "ln 2 per 100 km"), consumer)
+    for place, row in ((None, 0), ("Hamar", 2)):
+        believed, answers = design.plot(**({} if place is None else {"place": place})).axes
+        discs = answers.collections[1]
+        assert answers.get_title() == f"answers for {towns.labels[row]}"
+        assert np.allclose(discs.get_offsets(), towns.coordinates[:, ::-1])
+        assert believed.collections[1].get_sizes() == pytest.approx(420 * np.array([7, 2, 1]) / 7)
+        chances = np.asarray(design.channel.matrix[row], dtype=float)
+        assert discs.get_sizes() == pytest.approx(420 * chances / chances.max())
+        assert [tuple(colour[:3]) == tuple(discs.get_facecolor()[row][:3]) for colour in discs.get_facecolor()] == [
+            k == row for k in range(3)
+        ]
+    assert [text.get_text().split()[0] for text in answers.texts] == [
+        towns.labels[k] for k in np.argsort(-chances, kind="stable") if chances[k] > 0
+    ]
+    assert design.plot(numbers=True).axes[0].get_xlabel() == "outcome"
+    with pytest.raises(OutOfRange, match="'Paris'"):
+        design.plot(place="Paris")
+    with pytest.raises(Unsupported, match="for places"):
+        public()[0].plot(place=1)
+
+
 def test_public_classes_that_hold_arrays_do_not_print_them():
     """Of every public dataclass: a text of its own, or `Shown`, where a field may be long."""
     plain = re.compile(r"Array|NDArray|tuple\[|Mapping|Channel|Certificate")

@@ -5,6 +5,8 @@ Options, by the kind of value:
 - laws: ``confidence`` (0.95), the share of the noise that is shaded; ``width`` (0.999), the share that is drawn.
 - channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
   there are at most 12 columns.
+- optima for places also ``place``, the one whose answers are drawn on the map, the likeliest if left out; where
+  ``numbers`` is given the matrix is drawn.
 - released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
 - named keys: ``rows`` (40), the most frequent of them.
 - workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
@@ -153,7 +155,14 @@ def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
     return figure
 
 
-def _optimum(optimum: Any, *, numbers: bool | None = None) -> Any:
+def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) -> Any:
+    space = optimum.certificate.ptype.space if hasattr(optimum, "certificate") else None
+    if numbers is None and getattr(space, "geography", None) is not None:
+        from utmost.doors.figures.labelled_map import map_of_answers
+
+        return map_of_answers(optimum, place, page_of=_page)
+    if place is not None:
+        raise Unsupported("a place is drawn on the map of a design for places", came="another picture", where="plot")
     figure = _channel(optimum.channel, numbers=numbers)
     figure.axes[0].set_title(f"expected loss {float(optimum.loss):.6g}", loc="left", fontsize=10)
     return figure
