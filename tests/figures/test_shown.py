@@ -241,14 +241,15 @@ def test_a_released_table_shows_its_error_bars(planted):
 
 
 def test_a_card_says_more_than_a_line(planted):
-    """What publish, at, view and the ledger's other verbs return; of a release the promise and each answer's bar."""
+    """What releases and the ledger's verbs return; of a release the promise, its levels and the loosest's bar."""
     for value in planted:
         words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
         assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
     (made,) = (value for value in planted if isinstance(value, ut.Release) and value.name == "release")
     made.at("1/2000000000000")
     page = made._repr_html_()
-    assert [f"± {made.margin(epsilon=level)}" in page for level in made.levels] == [True, True]
+    assert f"± {made.margin()} around each released cell" in page
+    assert "epsilon = 1/2000000000000, 1/1000000000000" in page
     assert "no result is more than 1.01 times as likely" in page
     assert made.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
 
@@ -315,6 +316,29 @@ def test_a_design_for_places_is_drawn_on_their_map():
         design.plot(place="Paris")
     with pytest.raises(Unsupported, match="for places"):
         public()[0].plot(place=1)
+
+
+def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
+    """Of a recipient who may see no level, say: text and card say so, and raise nothing."""
+
+    class NothingSeen:
+        def levels(self, name, version=None):
+            return ()
+
+    release = ut.Release(NothingSeen(), "visits", 2)
+    assert repr(release) == "Release(name='visits', version=2)"
+    assert "must have an answer" in release._repr_html_()
+
+
+def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
+    """Its promise and levels, and nothing that would have to be estimated first."""
+    counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
+    plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
+    made = ut.release(counted, strategy=plan, epsilon="1/2")
+    monkeypatch.setattr(ut.Release, "at", None)
+    page = made._repr_html_()
+    assert "at most 1.65 times larger or smaller" in page
+    assert "<td>answered at</td><td>epsilon=1/2</td>" in page
 
 
 def test_public_classes_that_hold_arrays_do_not_print_them():

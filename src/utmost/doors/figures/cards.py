@@ -268,21 +268,14 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
 
 
 def _release(release: Any) -> tuple[str, list[str]]:
-    """The promise of the loosest answer, and each answer's error bar; the answers are for whoever asks by ``at``."""
-    levels = release.levels
-    if not levels:
-        return "no level answered yet", []
-    bars = [[str(answered), _bar(release, answered)] for answered in islice(levels, _MOST_ROWS)]
+    """The promise of the loosest answer; the answers are for whoever asks by ``at``, which may take long."""
+    levels, statement = release.levels, release.statement
     summary = f"{release.name}, version {release.version}, spent {max(levels)}"
-    return summary, _said(stated_release(release.statement), [markup.rows_table(["level", "95 % within"], bars)])
-
-
-def _bar(release: Any, answered: Any) -> str:
-    """The error bar of an answer, where all its numbers have the same one."""
     try:
-        return f"± {markup.text(release.margin(epsilon=answered))}"
-    except UtmostError:
-        return "of each number its own"
+        return summary, _said(stated_release(statement), [])
+    except UtmostError:  # the facts of a strategy's answer are read from its tables, which are not fetched for a card
+        answered = ", ".join(map(str, islice(levels, _MOST_ROWS)))
+        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", answered)])]
 
 
 def _trust(release: Any) -> tuple[str, list[str]]:
