@@ -325,6 +325,8 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
         def levels(self, name, version=None):
             return ()
 
+        statement = None  # never called: the level of which it would be asked is looked for first
+
     release = ut.Release(NothingSeen(), "visits", 2)
     assert repr(release) == "Release(name='visits', version=2)"
     assert "must have an answer" in release._repr_html_()
