@@ -588,6 +588,7 @@ def test_long_lists_come_page_by_page_each_item_once(visitor, service, who, publ
             page = root.get(address).text
             seen = re.findall(named, page)
             assert 0 < len(seen) <= 2
+            assert len(listed) < len(wanted)
             assert (f'href="{path}">First page</a>' in page) == (address != path)
             listed += [html.unescape(name) for name in seen]
             following = re.search(rf'href="({path}\?after=[^"]*)">More</a>', page)
