@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from utmost.errors import KeyRefused
-from utmost.publish.ledger import Ledger, publishing, read_sealed
+from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.statements import check_statement
 
 FORMATS = Path(__file__).parent / "formats"
@@ -99,7 +100,7 @@ def test_noise_by_item_of_an_old_ledger_goes_on(kept):
 
 def test_a_column_that_has_the_name_of_a_margin_by_now_has_none_and_is_verified(tmp_path, monkeypatch):
     """As a ledger held it whose margins were called otherwise: its views are what their statements say."""
-    monkeypatch.setattr(publishing, "check_bars_free", lambda *_: None)
+    monkeypatch.setattr(Noise, "check_names", lambda *_: None)
     table = {"n_margin": ["a", "b"], "n": [3, 4], "m": [5, 6]}
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("r", table, columns=["n", "m"], public="n_margin", sensitivity=1, cells=1, epsilon=1)
