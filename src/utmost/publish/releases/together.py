@@ -268,7 +268,8 @@ def plan_of_way(
         NotANumber, OutOfRange: for a confidence outside (0, 1).
     """
     sure = read_confidence(confidence)
-    margins = [margin for law, n in zip(way.laws, way.groups, strict=True) for margin in _margins(law, n, sure, halves)]
+    of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
+    margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
     return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 

@@ -1,5 +1,6 @@
 """Which noise is the least for k cells that one individual changes together, and no other cell."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
@@ -88,15 +89,16 @@ class CellsTogether(Shown):
     @property
     def mean_size(self) -> float:
         """The mean over the cells of E|noise|."""
-        return self._mean([_mean_size(law) for law in self.laws])
+        return self._mean(_mean_size)
 
     @property
     def variance(self) -> float:
         """The mean over the cells of E noise^2."""
-        return self._mean([float(law.variance() if isinstance(law, IntegerLaw) else law.variance) for law in self.laws])
+        return self._mean(_variance)
 
-    def _mean(self, values: list[float]) -> float:
-        return sum(n * value for n, value in zip(self.groups, values, strict=True)) / self.cells
+    def _mean(self, of: Callable[[CellsLaw], float]) -> float:
+        values = {law: of(law) for law in dict.fromkeys(self.laws)}
+        return sum(n * values[law] for n, law in zip(self.groups, self.laws, strict=True)) / self.cells
 
 
 @checked
@@ -218,3 +220,7 @@ def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
 
 def _mean_size(law: CellsLaw) -> float:
     return float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size)
+
+
+def _variance(law: CellsLaw) -> float:
+    return float(law.variance() if isinstance(law, IntegerLaw) else law.variance)

@@ -107,7 +107,12 @@ class SignedAxis:
         for places, weight in zip(self.places, weights, strict=True):
             of_rows[places] = weight / max(weights)
         weighed = self.matrix.T * of_rows
-        return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
+        try:
+            return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
+        except np.linalg.LinAlgError:  # weights that floats cannot hold beside each other
+            least = Fraction(min(weights)) / 1000
+            gain, denominator = self.exact_estimates([round(Fraction(weight) / least) for weight in weights])
+            return np.asarray(gain / denominator, dtype=float)
 
     def exact_estimates(self, classes: Sequence[int]) -> tuple[Array, int]:
         """B as integers over a denominator, near least squares for the weights of the classes, and unbiased exactly:
