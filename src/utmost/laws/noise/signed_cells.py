@@ -84,7 +84,9 @@ class SignedCells(Shown):
         spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
         if spent > 1:
             remedy = "Lower the shares; or promise nonnegative=True, if no individual lowers a cell."
-            raise OutOfRange("the shares must keep the level", came=f"{float(min(spent, 1000)):.6g} of it", remedy=remedy)
+            raise OutOfRange(
+                "the shares must keep the level", came=f"{float(min(spent, 1000)):.6g} of it", remedy=remedy
+            )
         object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
         object.__setattr__(self, "rows", listed)
         object.__setattr__(self, "shares", parts)
