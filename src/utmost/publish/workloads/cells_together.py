@@ -83,8 +83,9 @@ class CellsTogether(Shown):
         if not self.is_relaxable:
             raise OutOfRange("the same sums are noised at another level", came=self.kind)
         spent = presence(level, unit)
-        laws = [replaced_level(law, spent.scaled(share)) for law, share in zip(self.laws, self.shares, strict=True)]
-        return replace(self, laws=tuple(laws))
+        parts = list(zip(self.laws, self.shares, strict=True))
+        laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}
+        return replace(self, laws=tuple(laws[part] for part in parts))
 
     @property
     def mean_size(self) -> float:
