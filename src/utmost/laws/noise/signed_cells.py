@@ -85,7 +85,7 @@ class SignedCells(Shown):
         if spent > 1:
             remedy = "Lower the shares; or promise nonnegative=True, if no individual lowers a cell."
             raise OutOfRange(
-                "the shares must keep the level", came=f"{float(min(spent, 1000)):.6g} of it", remedy=remedy
+                "the shares must keep the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it", remedy=remedy
             )
         object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
         object.__setattr__(self, "rows", listed)

@@ -55,7 +55,7 @@ class SignedAxis:
         spent = charge_of_rows(rows, parts, nonnegative=True)
         if spent != 1:
             raise OutOfRange(
-                "the shares of signed rows must spend the level", came=f"{float(min(spent, 1000)):.6g} of it"
+                "the shares of signed rows must spend the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it"
             )
         if len(independent(objects((Fraction(x) for row in rows for x in row), (len(rows), len(rows[0]))))[0]) < len(
             rows[0]
