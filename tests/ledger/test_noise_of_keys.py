@@ -209,7 +209,10 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
         assert f"above {threshold}," in law
     assert min(made.table["n"]) > threshold
     by_default = named_cell_noise(["word", "n"], universe)
-    assert (by_default.unit.cells, by_default.false_names) == (1, 1)
+    assert (by_default.unit, noise.unit, by_default.false_names) == (ut.Unit(1, 1), ut.Unit(1, keys), 1)
+    assert key_noise(["word", "n"], delta="1/10", keys=keys).unit == ut.Unit(1, keys)
+    assert made.statement["guarantee"] == noise.guarantee(level(1), noise.columns)
+    assert "The universe has 14 cells" in made.statement["guarantee"]
 
 
 def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):

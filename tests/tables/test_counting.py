@@ -44,6 +44,10 @@ def without(events, person, column="user"):
     return {name: [cells[row] for row in kept] for name, cells in events.items()}
 
 
+def without_rows(events):
+    return {name: [] for name in events}
+
+
 def by_the_list(purpose, key, person, number):
     """The mark as docs/theory/counting.md lists it, by a block cipher at a time."""
 
@@ -387,7 +391,12 @@ def test_parts_share_nobody():
             assert sum(change.any() for change in changes) <= 1
             assert max((change != 0).sum() for change in changes) <= 2
             assert max(abs(change).max() for change in changes) <= 2
+            own = [row for row, user in enumerate(events["user"]) if user == person and events["page"][row] < "p6"]
+            held = {label: len({events["page"][row] for row in own if events["land"][row] == label}) for label in full}
+            for label, change in zip(full, changes, strict=True):
+                assert not change.any() or np.count_nonzero(change) == min(2, held[label])
         assert full["A"].unit == Unit(2, 2)
+    assert not any(table.atoms.any() for table in count_table(without_rows(events), **say).values())
 
 
 @pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
