@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.privacy import Amount
+from utmost.publish.releases.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.tables.adapters import table_of
@@ -105,9 +106,14 @@ def check_level_names(strategy: Strategy) -> None:
 def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
     """Labels and numbers beside them as a table of a kind.
 
+    A margin beside a level of that name, which older releases may have, has the older word.
+
     Raises:
         OutOfRange: for a level that has the name of a column.
     """
+    today, older = MARGIN_WORDS
+    if today in labels:
+        columns = {older if name == today else name: column for name, column in columns.items()}
     for name in columns:
         if name in labels:
             raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))
