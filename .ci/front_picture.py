@@ -23,11 +23,11 @@ def draw(path: Path) -> None:
     figure, axes = page(6.2, 3)
     for level, colour, width, said in LEVELS:
         counts = release.at(epsilon=level)
-        radius = Geometric(epsilon=level).radius(0.95)
+        margin = Geometric(epsilon=level).margin(0.95)
         for place, count in enumerate(counts):
-            axes.barh(place, 2 * radius, left=count - radius, height=0.06 * width, color=colour, alpha=0.55)
+            axes.barh(place, 2 * margin, left=count - margin, height=0.06 * width, color=colour, alpha=0.55)
             axes.plot([count, count], [place - 0.03 * width, place + 0.03 * width], color=colour, linewidth=2.5)
-        axes.plot([], [], color=colour, linewidth=width, alpha=0.7, label=f"{said}: ± {radius}")
+        axes.plot([], [], color=colour, linewidth=width, alpha=0.7, label=f"{said}: ± {margin}")
     axes.plot(list(women.values()), range(len(women)), "|", color=INK, markersize=17, label="the truth")
     axes.set_yticks(range(len(women)), [f"department {name}" for name in women])
     axes.invert_yaxis()

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from utmost.publish.releases import plan_release, statement
-from utmost.publish.statements import statement_files
+from utmost.publish.statements import codec, statement_files
 
 HERE = Path(__file__).parent
 TABLE = HERE / "released_admissions.csv"
@@ -22,7 +22,7 @@ digest = {"of": "file", "sha256": hashlib.sha256(content).hexdigest()}
 said = statement(plan, ["admitted"], ["department", "sex"], content.count(b"\n") - 1, digest=digest)
 path = statement_files.sidecar_path(TABLE)
 with path.open("wb") as file:
-    statement_files.write(said, file)
+    codec.write(said, file)
 key = Ed25519PrivateKey.generate()
 statement_files.signature_path(path).write_bytes(key.sign(path.read_bytes()))
 (HERE / "curator.pub").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))

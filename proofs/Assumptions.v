@@ -28,10 +28,10 @@ Print Assumptions rows_private.
 Print Assumptions rows_attained.
 Print Assumptions charge_exact.
 Print Assumptions relaxed_private.
-Print Assumptions few_atoms.
+Print Assumptions few_cells.
 Print Assumptions little_each.
 Print Assumptions unit_of_privacy.
-Print Assumptions replaced_atoms.
+Print Assumptions replaced_cells.
 Print Assumptions replaced_unit.
 Print Assumptions parts_share_nobody.
 Print Assumptions own_part.

@@ -1,6 +1,6 @@
 (** Counting people: what one person changes in a counted table, as docs/theory/counting.md says it.
 
-    For any key and any hash, adding or removing one person changes at most min(k, n) of the n atoms, each by at most
+    For any key and any hash, adding or removing one person changes at most min(k, n) of the n cells, each by at most
     s = max(|l|, |h|), and the table by at most s min(k, n) in the sum of absolute changes. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
@@ -10,15 +10,15 @@ Local Open Scope ring_scope.
 
 Section Counting.
 Variables (n k : nat) (l h : int).
-(** A person is anything: name, events, all of them. Nothing is assumed of what their events in an atom add up to. *)
+(** A person is anything: name, events, all of them. Nothing is assumed of what their events in a cell add up to. *)
 Variables (person : eqType) (total : person -> 'I_n -> int).
-(** Whether a person has an event in an atom, and the order in which their atoms are selected: hash first, then the number of
-    the atom. The order may be any relation, so the hash may be constant, and the key public. *)
+(** Whether a person has an event in a cell, and the order in which their cells are selected: hash first, then the number of
+    the cell. The order may be any relation, so the hash may be constant, and the key public. *)
 Variables (has_event : person -> 'I_n -> bool) (before : person -> rel 'I_n).
 
 (** Step 1, clip. *)
 Definition clipped p a : int := if has_event p a then Num.min h (Num.max l (total p a)) else 0.
-(** Step 2, keep: the first k of the atoms that are not 0. *)
+(** Step 2, keep: the first k of the cells that are not 0. *)
 Definition selected p : seq 'I_n := take k (sort (before p) [seq a <- enum 'I_n | clipped p a != 0]).
 (** Step 3, add up. *)
 Definition part p a : int := if a \in selected p then clipped p a else 0.
@@ -43,13 +43,13 @@ rewrite /clipped /most; case: ifP => _; last by rewrite normr0 le_maxr normr_ge0
 by rewrite le_maxr minEle !maxEle; move: (total p a) => t; do !case: ifP; lia.
 Qed.
 
-(** The atoms in which two tables differ. *)
+(** The cells in which two tables differ. *)
 Definition differs (f g : 'I_n -> int) : seq 'I_n := [seq a <- enum 'I_n | f a != g a].
 
 Lemma table_with before_ after p a : table (before_ ++ p :: after) a = table (before_ ++ after) a + part p a.
 Proof. by rewrite /table !big_cat big_cons /=; ring. Qed.
 
-Theorem few_atoms before_ after p :
+Theorem few_cells before_ after p :
   (size (differs (table (before_ ++ p :: after)) (table (before_ ++ after))) <= minn k n)%N.
 Proof.
 apply: leq_trans (size_selected p); apply: uniq_leq_size; first by rewrite filter_uniq // enum_uniq.
@@ -77,7 +77,7 @@ Qed.
 
 (** * Replacing a person: change-one
 
-    A replacement is a removal and an addition, and costs both: twice the atoms, twice the sum. *)
+    A replacement is a removal and an addition, and costs both: twice the cells, twice the sum. *)
 Lemma table_replaced before_ after p q a :
   table (before_ ++ p :: after) a - table (before_ ++ q :: after) a = part p a - part q a.
 Proof. by rewrite !table_with; ring. Qed.
@@ -88,7 +88,7 @@ have := unit_of_privacy [::] [::] p; under eq_bigr do rewrite table_with addrC a
 by [].
 Qed.
 
-Theorem replaced_atoms before_ after p q :
+Theorem replaced_cells before_ after p q :
   (size (differs (table (before_ ++ p :: after)) (table (before_ ++ q :: after))) <= minn (2 * k) n)%N.
 Proof.
 rewrite leq_min; apply/andP; split; last first.

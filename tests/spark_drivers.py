@@ -88,7 +88,7 @@ def everything(spark, folder):
 
     domain, frame = Domain(visits=plain(list(range(97)))), on(spark, wards())
     found = answers(spark, folder)
-    found["counted"] = count_table(frame, domain=domain, **COUNTED).atoms.tolist()
+    found["counted"] = count_table(frame, domain=domain, **COUNTED).cells.tolist()
     found["keys"] = [str(one) for one in count_keys(frame, column="visits", **COUNTED)]
     made = release_table(frame, **PROMISE, epsilon=1).table
     found["same twice"] = by_ward(made) == by_ward(made.repartition(2))

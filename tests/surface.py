@@ -238,7 +238,7 @@ PLAUSIBLE: dict[str, list[Any]] = {
     "pair": ["=pair"],
     "reach": [1],
     "significance": ["1/20"],
-    "radius": [5],
+    "margin": [5],
     "domain": ["integers", "reals"],
     "metric": ["euclidean", "max"],
     "rows": [2, [0, 1]],

@@ -102,8 +102,8 @@ def test_the_script_goes_from_events_to_tables_and_back_a_year_later(monkeypatch
     assert shown.endswith("\n3\n")
     assert said["domain"].same_as(declared("departures_domain.json"))
     assert said["costs"].best in (200, 300)
-    assert abs(said["later"].total().value - int(said["flights"].atoms.sum())) < 5 * said["later"].total().radius
-    assert said["later"].total().radius < said["first"].total().radius / 3
+    assert abs(said["later"].total().value - int(said["flights"].cells.sum())) < 5 * said["later"].total().margin
+    assert said["later"].total().margin < said["first"].total().margin / 3
     for year in (2014, 2015):
         table = read_release(tmp_path / f"flights-{year}.csv")
         assert table.cells == 30

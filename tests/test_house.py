@@ -89,11 +89,13 @@ def _names(table):
 
 
 def test_the_tables_of_names_are_tables():
-    """Three cells a row, of a kind that 0007 names; a module of the first layouts is found today by following both."""
-    rows, later = _names("0007"), _names("0016")
+    """Three cells a row, of a kind that 0007 names; a module of the first layouts is found today by following all."""
+    rows, later, last = _names("0007"), _names("0016"), _names("0034")
     moved = {row["old"]: row["new"] for row in later if row["what"] in ("package", "module")}
+    newest = {row["old"]: row["new"] for row in last if row["what"] == "module"}
+    moved = {old: newest.get(new, new) for old, new in moved.items()}
     assert {row["what"] for row in rows} <= {"package", "module", "top", "name", "argument", "command", "option"}
-    assert all(set(row) == {"what", "old", "new"} and row["old"] for row in [*rows, *later])
+    assert all(set(row) == {"what", "old", "new"} and row["old"] for row in [*rows, *later, *last])
     modules = {moved.get(row["new"], row["new"]) for row in rows if row["what"] == "module" and row["new"]}
     modules |= set(moved.values())
     home = ROOT / "src"

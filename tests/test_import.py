@@ -47,7 +47,7 @@ def test_a_release_of_a_dict_needs_no_extra():
         release = ut.release_table({{"n": [1, 2]}}, columns="n", epsilon=100, sensitivity=1, cells=1)
         print(release.table, [name for name in {plans} if name in sys.modules])
     """
-    assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_radius': [0, 0]} []"
+    assert python("-c", code).stdout.strip() == "{'n': [1, 2], 'n_margin': [0, 0]} []"
 
 
 def test_every_public_name_is_there_without_any_extra():
@@ -99,8 +99,8 @@ def test_the_command_line_needs_no_extra(tmp_path):
             if arguments[0] == "release":
                 assert "utmost.publish.workloads.workload_strategy" not in sys.modules, "a table is no plan"
     """
-    assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_radius\n1,0\n2,0\n")
-    assert (tmp_path / "out.csv").read_text() == "n,n_radius\n1,0\n2,0\n"
+    assert python("-c", code, cwd=tmp_path).stdout.startswith("n,n_margin\n1,0\n2,0\n")
+    assert (tmp_path / "out.csv").read_text() == "n,n_margin\n1,0\n2,0\n"
 
 
 def test_the_names_at_the_top_are_listed_and_sorted():

@@ -11,21 +11,21 @@ GEOGRAPHY = Domain(
 )
 TWO_WAY = Domain(a=range(20), b=range(50))
 
-_MARGINS = ("department sex", "department", "sex", "")
+_MARGINALS = ("department sex", "department", "sex", "")
 
 
-def berkeley(margins=_MARGINS, *, per_answer=False):
-    """Admitted and applicants, by these margins."""
-    admitted = {f"{margin} outcome=admitted".strip(): 1 for margin in margins}
-    return Workload(BERKELEY, {**admitted, **dict.fromkeys(margins, 1)}, per_answer=per_answer)
+def berkeley(marginals=_MARGINALS, *, per_answer=False):
+    """Admitted and applicants, by these marginals."""
+    admitted = {f"{margin} outcome=admitted".strip(): 1 for margin in marginals}
+    return Workload(BERKELEY, {**admitted, **dict.fromkeys(marginals, 1)}, per_answer=per_answer)
 
 
 def geography(district=1, region=1, total=1):
     return Workload(GEOGRAPHY, {"district": district, "region": region, "": total})
 
 
-def two_way(*margins, per_answer=False):
-    return Workload(TWO_WAY, dict.fromkeys(margins, 1), per_answer=per_answer)
+def two_way(*marginals, per_answer=False):
+    return Workload(TWO_WAY, dict.fromkeys(marginals, 1), per_answer=per_answer)
 
 
 def tree_of(*fanouts):
@@ -46,15 +46,15 @@ def domains(draw, most=60):
     """Domains of up to three axes with even levels: lists (also of one value), bins, trees."""
     axes = draw(st.lists(st.sampled_from([*AXES, "tree", "deep"]), min_size=1, max_size=3))
     trees = {"tree": tree_of(2, 3), "deep": tree_of(2, 1, 2)}
-    made, atoms, grown = {}, 1, False
+    made, cells, grown = {}, 1, False
     for place, axis in enumerate(axes):
         if isinstance(axis, str) and grown:
             continue
         grown |= isinstance(axis, str)
         chosen = trees[axis] if isinstance(axis, str) else axis
         size = chosen.size if hasattr(chosen, "size") else len(chosen)
-        if atoms * size <= most:
-            made[f"x{place}"], atoms = chosen, atoms * size
+        if cells * size <= most:
+            made[f"x{place}"], cells = chosen, cells * size
     return Domain(made)
 
 
@@ -83,8 +83,8 @@ def workloads(draw, most=60):
 
 
 def rows_of_family(domain, family):
-    """The groups of a family as rows over the atoms, from sums of unit vectors."""
-    return np.array([domain.sums(atom, family).ravel() for atom in np.eye(domain.size)]).T
+    """The groups of a family as rows over the cells, from sums of unit vectors."""
+    return np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size)]).T
 
 
 def dense_variance(domain, levels, row):

@@ -23,7 +23,7 @@ from comparison.file_lines import COMMAND
 from comparison.lines import OURS, Line, is_installed
 
 import utmost as ut
-from utmost.design.optima import user_program
+from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import Consumer, grid, losses
 from utmost.laws.programs import solve
 from utmost.laws.sampling import sample

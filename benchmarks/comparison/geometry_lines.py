@@ -10,7 +10,8 @@ from typing import Any
 
 from comparison.lines import OURS, Line, is_installed, script, timed
 
-from utmost.design.geometry import vertex_blocks, vertices
+from utmost.design.geometry import vertices
+from utmost.design.geometry.vertex_search import vertex_blocks
 from utmost.design.types import PrivacyType
 
 HALF = {"alpha": "1/2"}

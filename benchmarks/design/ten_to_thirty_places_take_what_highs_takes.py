@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.design.optima import user_program
+from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import Consumer, losses
 from utmost.laws.programs import solve
 

@@ -34,14 +34,14 @@ def release_at_a_new_epsilon():
         ut.release_table(table, columns="count", sensitivity=1, cells=1, epsilon=Fraction(137 + k, 100))
 
 
-def radius_of_a_staircase():
+def margin_of_a_staircase():
     import utmost as ut
 
     laws = [ut.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
-    laws[0].radius("0.9")
+    laws[0].margin("0.9")
     yield
     for law in laws:
-        law.radius("0.95")
+        law.margin("0.95")
 
 
 def design_of_12_irregular_points():
@@ -101,7 +101,7 @@ def exact_design_of_400_counts():
 def exact_vertex_of_40_counts():
     """The user's program of 41 secrets, 1 681 variables, carried on to its rational vertex."""
     import utmost as ut
-    from utmost.design.optima import user_program
+    from utmost.design.optima.consumer_program import user_program
     from utmost.laws.programs import solve_exactly
 
     weights = np.rint(np.random.default_rng(40).dirichlet(np.ones(41)) * 10**6).astype(int)
@@ -150,7 +150,7 @@ def capacity_of_400_hidden_places():
 
 TASKS = (
     release_at_a_new_epsilon,
-    radius_of_a_staircase,
+    margin_of_a_staircase,
     twenty_samplers,
     design_of_12_irregular_points,
     additive_capacity_of_12_irregular_points,

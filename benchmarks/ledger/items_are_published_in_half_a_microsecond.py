@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 import utmost as ut
-from utmost.laws.sampling import Identifiers, item_tags
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.releases.item_commitment import committed_rows
 
 ROWS = 1_000_000

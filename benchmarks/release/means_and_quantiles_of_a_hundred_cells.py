@@ -1,7 +1,7 @@
 """A mean and a quantile over a hundred cells with their error bars: seconds of processor, and times less than before.
 
 Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. "Before" is every point of a mean's bar proven by a law of its own, and
-the radius of every cut of a quantile; both in the same run, with the same answers.
+the margin of every cut of a quantile; both in the same run, with the same answers.
 """
 
 import time
@@ -36,9 +36,9 @@ def main():
 
         def measured(form, released=released):
             value = released.reconstruction.value(released.measured, form)
-            return value, abs(value) > Fraction(released.noise(form).radius(released.confidence))
+            return value, abs(value) > Fraction(released.noise(form).margin(released.confidence))
 
-        def by_radii(released=released, domain=domain, measured=measured):
+        def by_margins(released=released, domain=domain, measured=measured):
             return quantile_bar(domain, selected(domain, {}), "age", "2/3", released.confidence, measured)
 
         many = ratio_bars._MANY
@@ -49,7 +49,7 @@ def main():
         assert mean == same
         print(f"{name}: mean {seconds:.3f} s, 1/{before / seconds:.0f} of before", end="; ")
         quantile, seconds = timed(lambda released=released: released.quantile("age", "2/3"))
-        same, before = timed(by_radii)
+        same, before = timed(by_margins)
         assert quantile == same
         print(f"quantile {seconds:.3f} s, 1/{before / seconds:.0f}")
 

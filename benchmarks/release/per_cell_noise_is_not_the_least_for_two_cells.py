@@ -11,7 +11,7 @@ table are disjoint, so one row is the whole story. Three ways to publish both co
 - both cells noised together, mass proportional to alpha^max(|x1|, |x2|). Moving each cell by at most 1 moves that
   maximum by at most 1, so the law is epsilon-private for whatever an individual changes in the two cells.
 
-Printed for each: mean |error| and the radius of 95 % for the two columns, by sums to a tail below 1e-15.
+Printed for each: mean |error| and the margin of 95 % for the two columns, by sums to a tail below 1e-15.
 """
 
 import sys

@@ -11,7 +11,8 @@ import numpy as np
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
-from utmost.laws.sampling import Identifiers, item_tags
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.releases import CommitmentKey, ItemRelease
 from utmost.publish.releases.lattice import lattice_of
 

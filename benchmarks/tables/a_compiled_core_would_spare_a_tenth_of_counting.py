@@ -15,8 +15,8 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from utmost.laws.sampling import Identifiers, item_tags
-from utmost.laws.sampling.item_words import BlockCipher, derived_secret
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import BlockCipher, derived_secret, item_tags
 from utmost.publish.tables.bounding import Tally, least_in_runs
 
 SECRET, KEPT, EACH, BLOCK = bytes(32), 10, 14, 16

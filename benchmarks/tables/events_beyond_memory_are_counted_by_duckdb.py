@@ -2,7 +2,7 @@
 
 Run: PYTHONPATH=src python benchmarks/tables/events_beyond_memory_are_counted_by_duckdb.py [events ...]
 
-Each size is a process of its own: events of persons, 16 of each, over 1200 atoms of which 10 are kept of a person, in
+Each size is a process of its own: events of persons, 16 of each, over 1200 cells of which 10 are kept of a person, in
 Parquet files; DuckDB has 2 GB, two threads and a folder to spill to. Then as many cells as there are persons are
 released, and the released file is read once more. Peak memory is that of the whole process.
 """
@@ -48,7 +48,7 @@ def one_size(count, folder):
     events = con.sql(f"SELECT * FROM '{folder}/events-*.parquet'")
     counted = ut.count_table(events, person="person", domain=DOMAIN, at_most=10, key=b"k" * 32)
     took = perf_counter() - start
-    assert 0 < counted.atoms.sum() <= min(count, 10 * persons)
+    assert 0 < counted.cells.sum() <= min(count, 10 * persons)
     print(f"counted  {took:8.1f} s, {1e9 * took / count:6.0f} ns an event, {peak():5.2f} GB", flush=True)
     start = perf_counter()
     con.execute(f"CREATE VIEW cells AS SELECT i AS cell, i % 97 AS visits FROM range({persons}) r(i)")

@@ -4,8 +4,8 @@ Run: PYTHONPATH=src python benchmarks/tables/spark_says_the_same_bytes_thrice.py
 
 The three evaluations must be equal to the byte, by two sums of hashes of all rows; while the second runs, one of the
 processes that evaluate Python for Spark is killed. Then, in one run and in turn: the identity map in Arrow, which
-costs what Spark costs, the same with a column of ones more, which is what a radius made by a worker costs, and the
-released map, whose radius Spark adds, by the clock and by the processor time of Spark and all its workers:
+costs what Spark costs, the same with a column of ones more, which is what a margin made by a worker costs, and the
+released map, whose margin Spark adds, by the clock and by the processor time of Spark and all its workers:
 on a machine that others share only the second says what the noise costs. At the end the law of the noise at one level
 by chi-square over all rows, and of two levels jointly, whose profile dp-accounting judges. `cost` and `law`
 run alone.
@@ -150,7 +150,7 @@ def seconds(frame):
 
 
 def with_ones(batches):
-    """The identity, and a column more, made anew in each batch, as a released table has its radius."""
+    """The identity, and a column more, made anew in each batch, as a released table has its margin."""
     for batch in batches:
         yield batch.append_column("ones", arrow.array(np.ones(batch.num_rows, np.int64)))
 

@@ -2,7 +2,7 @@
 
 Run: PYTHONPATH=src python benchmarks/tables/ten_million_events_are_counted_in_seconds.py [events in the file]
 
-Persons are text; pages and countries have 400 x 3 atoms, pages by a heavy-tailed law; 10 atoms of each person are kept.
+Persons are text; pages and countries have 400 x 3 cells, pages by a heavy-tailed law; 10 cells of each person are kept.
 Each file, Parquet and CSV, is counted in a process of its own, so that its memory is its own; and once more as a
 relation of DuckDB, where that is installed.
 """
@@ -42,7 +42,7 @@ def timed(name, table):
     start, cpu = perf_counter(), process_time()
     found = count_table(table, **SAY)
     wall, cpu = perf_counter() - start, process_time() - cpu
-    print(f"{name:<16} {wall:6.2f} s, {cpu:6.2f} s of processor; {int(found.atoms.sum()):,} kept", flush=True)
+    print(f"{name:<16} {wall:6.2f} s, {cpu:6.2f} s of processor; {int(found.cells.sum()):,} kept", flush=True)
 
 
 def peak():

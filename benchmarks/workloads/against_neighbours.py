@@ -160,17 +160,17 @@ def smartnoise(people, cells, every, bound, shape):
 
 
 def mbi(people, cells, every, bound, shape):
-    """All margins of one axis and all cells, an equal share each, with Laplace noise of NumPy: it draws none itself."""
+    """Marginals of one axis and all cells, an equal share each, with Laplace noise of NumPy: it draws none itself."""
     from mbi import Domain, LinearMeasurement, estimation
 
     place = {cell: i for i, cell in enumerate(every)}
     names = tuple("abc"[: len(shape)])
-    atoms = np.bincount([place[cell] for cell in cells], minlength=len(every)).reshape(shape).astype(float)
+    counts = np.bincount([place[cell] for cell in cells], minlength=len(every)).reshape(shape).astype(float)
     cliques = [names, *((name,) for name in names)]
     draws, scale = np.random.default_rng(), bound * len(cliques)
     measured = []
     for clique in cliques:
-        sums = atoms.sum(axis=tuple(i for i, name in enumerate(names) if name not in clique))
+        sums = counts.sum(axis=tuple(i for i, name in enumerate(names) if name not in clique))
         noisy = (sums + draws.laplace(scale=scale, size=sums.shape)).ravel()
         measured.append(LinearMeasurement(noisy, clique, stddev=scale * 2**0.5))
     model = estimation.MirrorDescent().estimate(Domain(names, shape), measured, iters=2000)
@@ -217,7 +217,7 @@ def ours(people, columns, axes, bound, repeats):
     started = time.process_time()
     plan = strategy(Workload(domain, dict.fromkeys([*names, total], 1)), counted.unit, epsilon=1)
     choices = {
-        "atoms alone": Strategy(domain, counted.unit, {domain.finest: 1}, plan.workload, plan.level),
+        "cells alone": Strategy(domain, counted.unit, {domain.finest: 1}, plan.workload, plan.level),
         "each table alike": plan,
         "the tables of mbi alike": strategy(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
     }
@@ -230,7 +230,7 @@ def ours(people, columns, axes, bound, repeats):
             found.append(np.asarray(released[domain.columns]["estimate"], dtype=float))
             seconds.append(time.process_time() - started)
             started = time.process_time()
-            cleaned.append(released.clean().atoms.ravel().astype(float))
+            cleaned.append(released.clean().cells.ravel().astype(float))
             cleaning.append(time.process_time() - started)
         yield f"utmost, {name}", found, counting + np.median(seconds)
         yield f"utmost, {name}, clean", cleaned, counting + np.median(seconds) + np.median(cleaning)

@@ -4,7 +4,7 @@
 
 Root mean square errors of the cells, of the sums over each axis and of the total, epsilon 1, 40 releases each: aircraft
 of examples/flights.csv by airline and quarter, and by airline and month (at most 4 cells each), and the applicants of
-Berkeley. Three strategies: the atoms alone, equal shares of atoms and axes, a plan for all these tables alike. All four
+Berkeley. Three strategies: the cells alone, equal shares of cells and axes, a plan for all these tables alike. All four
 estimates see the same noise. The likeliest non-negative table under independent two-sided geometric noise minimises
 sum_S epsilon_S |A_S x - y_S|_1: a linear program. Where private-pgm is installed (`mbi`, JAX_ENABLE_X64=1) its table
 stands beside them, from the same noisy sums.
@@ -35,7 +35,7 @@ def months():
 
 
 def likeliest(release):
-    """The likeliest atoms >= 0."""
+    """The likeliest cells >= 0."""
     domain, n = release.domain, release.domain.size
     rows, columns, values, sums, costs, start = [], [], [], [], [np.zeros(n)], 0
     for family, y in release.measured.items():
@@ -77,23 +77,23 @@ def main():
         counted = count_table({"person": people, **columns}, person="person", domain=domain, at_most=most)
         names = [domain.family_name(family) for family in wanted(domain)]
         choices = {
-            "atoms alone": Strategy(domain, counted.unit, {domain.finest: 1}),
+            "cells alone": Strategy(domain, counted.unit, {domain.finest: 1}),
             "equal shares": Strategy(domain, counted.unit, dict.fromkeys(names[:-1], f"1/{len(names) - 1}")),
             "planned": strategy(Workload(domain, dict.fromkeys(names, 1)), counted.unit, epsilon=1),
         }
-        print(f"{title}: {domain.size} cells, {int((counted.atoms == 0).sum())} of them 0")
+        print(f"{title}: {domain.size} cells, {int((counted.cells == 0).sum())} of them 0")
         for name, chosen in choices.items():
             found = {"raw": [], "clean": [], "clean, total held": [], "likeliest": []}
             for _ in range(REPEATS):
                 release = release_workload(counted, chosen, epsilon=1)
                 found["raw"].append(release.reconstruction.floats(release.measured, domain.finest))
-                found["clean"].append(release.clean().atoms)
-                found["clean, total held"].append(release.clean(hold="total").atoms)
+                found["clean"].append(release.clean().cells)
+                found["clean, total held"].append(release.clean(hold="total").cells)
                 found["likeliest"].append(likeliest(release))
                 if mbi is not None:
                     found.setdefault("private-pgm", []).append(private_pgm(release))
             for estimate, tables in found.items():
-                print(f"  {name:13} {estimate:18} {errors(tables, counted.atoms)}", flush=True)
+                print(f"  {name:13} {estimate:18} {errors(tables, counted.cells)}", flush=True)
 
 
 if __name__ == "__main__":

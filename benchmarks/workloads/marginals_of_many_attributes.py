@@ -52,7 +52,7 @@ def figures(name, domain, columns, levels=(0.1, 1, 3)):
     roots = _cube_roots(errors)
     gaussian = sum((float(mu) * dimension(domain, T)) ** 0.5 for T, mu in wanted_spaces(wanted).items())
     print(
-        f"{name}: {len(families)} tables, {wanted.answers} cells of {float(domain.size):.3g} atoms; "
+        f"{name}: {len(families)} tables, {wanted.answers} cells of {float(domain.size):.3g} cells; "
         f"Gaussian noise at cost 1, root mean square {gaussian / answers**0.5:.4g}",
         flush=True,
     )
@@ -85,7 +85,7 @@ def release(columns):
     domain, draw, lap = Domain({name: range(size) for name, size in ADULT.items()}), np.random.default_rng(0), Lap()
     people = {name: draw.integers(0, size, 48_842) for name, size in ADULT.items()}
     counted = ut.count_table(people, each_row=True, domain=domain)
-    lap(f"counted {len(counted.atoms)} cells of {float(domain.size):.3g}")
+    lap(f"counted {len(counted.cells)} cells of {float(domain.size):.3g}")
     wanted = Workload(domain, marginals(domain, columns), per_answer=True)
     chosen = strategy(wanted, counted.unit, epsilon=1)
     lap(f"planned {len(chosen.shares)} tables of {chosen.measured} sums")
@@ -94,7 +94,7 @@ def release(columns):
     squares = answers = 0
     for family in wanted.families:
         sums, divisor = made.reconstruction.estimates(made.measured, family)
-        off = (sums / divisor).astype(float) - domain.sums(counted.atoms, family)
+        off = (sums / divisor).astype(float) - domain.sums(counted.cells, family)
         squares, answers = squares + float(off @ off), answers + len(off)
     lap(f"all {len(wanted.families)} tables, {answers} cells: mean square {squares / answers:.6g}, stated "
         f"{chosen.value / float(wanted.weight):.6g}")  # fmt: skip

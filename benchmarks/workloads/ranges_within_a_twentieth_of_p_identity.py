@@ -53,15 +53,15 @@ def rounded(B, level, most=16):
     """The error per range of the same rows with integer coefficients, by geometric noise; as a multiple of the
     variance at the whole level.
 
-    A row b of B D becomes a = round(b most / max b), with the level max b / most: it loads an atom by level a_j. The
-    identity takes what is left of each atom's level.
+    A row b of B D becomes a = round(b most / max b), with the level max b / most: it loads a cell by level a_j. The
+    identity takes what is left of each cell's level.
     """
     rows = B / (1 + B.sum(axis=0))
     rows = rows[rows.max(axis=1) > 1e-6]
     levels = level * rows.max(axis=1) / most
     rows = np.rint(rows / rows.max(axis=1, keepdims=True) * most)
     left = level - levels @ rows
-    assert (left > 0).all(), "no atom's load is above the level"
+    assert (left > 0).all(), "no cell's load is above the level"
     p = 2 * np.sinh(levels / 2) ** 2
     X = np.linalg.inv(np.diag(2 * np.sinh(left / 2) ** 2) + rows.T @ (p[:, None] * rows))
     return float(np.sum(gram(B.shape[1]) * X)) * 2 * np.sinh(level / 2) ** 2

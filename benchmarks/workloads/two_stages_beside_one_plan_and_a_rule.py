@@ -35,7 +35,7 @@ def compare(people, columns, axes, most, repeats):
     truth = true_cells(people, texts, [f"{one}|{other}" for one in groups for other in cells])
     truth, events = truth.reshape(domain.shape), {"person": people, **columns}
     counted = count_table(events, person="person", domain=domain, at_most=most)
-    coarse = counted.atoms.sum(axis=1)  # one person changes at most as much in all as in the cells
+    coarse = counted.cells.sum(axis=1)  # one person changes at most as much in all as in the cells
     plan = Strategy(domain, counted.unit, {group: "1/4", f"{group} {cell}": "3/4"})
     alone, first_plan = (
         Strategy(domain, counted.unit, {domain.finest: 1}),
@@ -56,7 +56,7 @@ def compare(people, columns, axes, most, repeats):
         tables["one plan"].append(spread(sums, sums >= least, values[sums >= least], truth.shape))
         stage = release_workload(counted, alone, epsilon=1)
         tables["one stage, raw"].append(stage.measured[domain.finest])
-        tables["one stage, clean, held"].append(stage.clean(hold="total").atoms)
+        tables["one stage, clean, held"].append(stage.clean(hold="total").cells)
     for name, estimates in tables.items():
         print(f"  {name:24} {errors(estimates, truth)}", flush=True)
 

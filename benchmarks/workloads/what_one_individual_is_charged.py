@@ -30,7 +30,7 @@ def cells_and_total():
 
 
 def few_cells():
-    """One row, two cells of one row, and atoms that profit from a total that nobody wants."""
+    """One row, two cells of one row, and cells that profit from a total that nobody wants."""
     total, pair = Workload(Domain(), {"": 1}), Workload(Domain(column=["a", "b"]), {"column": 1})
     four = Workload(Domain(cell=range(4)), {"cell": 1})
     for name, unit in (("counts", COUNTS), ("signs unknown", SIGNS), ("six cells", Unit(1, 6))):

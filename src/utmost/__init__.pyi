@@ -58,7 +58,7 @@ from utmost.publish import ledger as ledger
 from utmost.publish import releases as releases
 from utmost.publish import statements as statements
 from utmost.publish import workloads as workloads
-from utmost.publish.counting import atoms_table as atoms_table
+from utmost.publish.counting import cells_table as cells_table
 from utmost.publish.counting import count_contributions as count_contributions
 from utmost.publish.counting import count_keys as count_keys
 from utmost.publish.counting import count_table as count_table

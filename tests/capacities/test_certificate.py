@@ -8,17 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.capacities import (
-    CapacityCertificate,
+from utmost.design.capacities import capacity, policy_capacity
+from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, ProductDual, UniformDual
+from utmost.design.capacities.implicit_mechanisms import (
     EnvelopeMechanism,
     LatticeMechanism,
-    PairMultipliers,
-    ProductDual,
     SimilarityMechanism,
-    UniformDual,
     UniformMechanism,
-    capacity,
-    policy_capacity,
 )
 from utmost.design.capacities.pair_program import by_edge_program
 from utmost.design.channels import geometric_channel, randomized_response

@@ -13,7 +13,8 @@ from utmost.design.capacities.packing import packing
 from utmost.design.capacities.pair_program import Classes, PairClasses, by_edge_program
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels import Channel
-from utmost.design.geometry import Automorphisms, vertices
+from utmost.design.geometry import vertices
+from utmost.design.geometry.symmetries import Automorphisms
 from utmost.design.optima import optimal_mechanism
 from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, graph, grid, hamming, losses, priors, product
 from utmost.design.types import PrivacyType

@@ -16,11 +16,11 @@ from utmost.design.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
-    renormalised_epsilon,
-    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
-from utmost.design.optima import between_levels, folded_channel, folded_responses
+from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
+from utmost.design.optima import between_levels, folded_channel
+from utmost.design.optima.reading import folded_responses
 from utmost.design.spaces import counts, priors
 from utmost.doors.testing.strategies import alphas, levels, sizes
 from utmost.errors import NotALevel, NotANumber, OutOfRange

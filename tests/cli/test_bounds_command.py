@@ -32,7 +32,7 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
     assert "changes at most 1 of them, each by at most 1" in shown
     assert "not to be published" in err
     same = count_contributions(events, person="user", domain=Domain.of_facts(FACTS), at_most=[1, 2, 3])
-    assert COUNTED_FORM.read(counted).atoms.tolist() == same.atoms.tolist()
+    assert COUNTED_FORM.read(counted).cells.tolist() == same.cells.tolist()
     assert run("release", counted, "--epsilon", "1/10", "--out", table)[0] == 0
     code, shown, _ = run("bounds", table, "--domain", domain, "--epsilon", "9/10", "--plot", tmp_path / "costs.svg")
     assert code == 0
@@ -50,7 +50,7 @@ def test_contributions_are_counted_released_and_read(run, files, tmp_path):
 def test_a_public_sample_is_said_to_be_one(run, files, tmp_path):
     events, domain = files
     counted = tmp_path / "sample.json"
-    amounts = ("--values", "paid", "--step", "0.5", "--contributions", "per-atom=0.5,2,10")
+    amounts = ("--values", "paid", "--step", "0.5", "--contributions", "per-cell=0.5,2,10")
     assert run("count", events, "--person", "user", "--domain", domain, *amounts, "--out", counted)[0] == 0
     asked = ("bounds", counted, "--domain", domain, "--epsilon", 1, "--step", "0.5", "--at-most", 2)
     assert run(*asked)[0] == 2

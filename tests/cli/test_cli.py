@@ -36,7 +36,7 @@ def test_a_release_prints_the_table_and_says_beside_it_what_was_promised(run):
     released, original = rows(out), rows(Path(BERKELEY).read_text())
     for row in original:
         del row["applicants"]
-    assert [row | {"admitted_radius": "0"} for row in original] == released
+    assert [row | {"admitted_margin": "0"} for row in original] == released
     assert "With or without any one individual, no result is more than" in err
     assert re.search(r"without noise\s+the columns department, sex,", err)
 
@@ -46,7 +46,7 @@ def test_a_release_writes_the_table_and_its_statement(run, tmp_path):
     code, shown, err = run("release", BERKELEY, *OTHERS, *SILENT, "--out", out)
     assert (code, err) == (0, "")
     assert rows(out.read_text())[0] == {
-        "department": "A", "sex": "men", "admitted": "512", "admitted_radius": "0",
+        "department": "A", "sex": "men", "admitted": "512", "admitted_margin": "0",
     }  # fmt: skip
     statement = json.loads((tmp_path / "released.csv.json").read_text())
     assert (statement["epsilon"], statement["released"], statement["rows"]) == ("100", ["admitted"], 12)
@@ -73,7 +73,7 @@ def test_a_dry_run_draws_and_writes_nothing(run, tmp_path, monkeypatch):
     assert "epsilon = 1 in all" in out
     assert list(tmp_path.iterdir()) == []
     code, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--dry-run", "--json")
-    assert json.loads(out)["radius"] == 3
+    assert json.loads(out)["margin"] == 3
 
 
 def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
@@ -81,10 +81,10 @@ def test_parquet_stays_parquet_and_prints_as_text(run, tmp_path):
     pq.write_table(pa.table({"sex": ["men", None], "admitted": [512, 89]}), source)
     code, _, err = run("release", source, "--public", "sex", *SILENT, "--out", out)
     assert (code, err) == (0, "")
-    expected = {"sex": ["men", None], "admitted": [512, 89], "admitted_radius": [0, 0]}
+    expected = {"sex": ["men", None], "admitted": [512, 89], "admitted_margin": [0, 0]}
     assert pq.read_table(out).to_pydict() == expected
     code, shown, _ = run("release", source, "--public", "sex", *SILENT)
-    assert shown == "sex,admitted,admitted_radius\nmen,512,0\n,89,0\n"
+    assert shown == "sex,admitted,admitted_margin\nmen,512,0\n,89,0\n"
     code, shown, _ = run("release", source, "--public", "sex", *SILENT, "--json")
     assert json.loads(shown)["table"] == expected
 
@@ -287,12 +287,12 @@ def test_noise_describes_the_optimal_law(run):
 
 
 def test_epsilon_for_answers_what_release_then_states(run):
-    code, out, _ = run("epsilon-for", "--radius", "10", "--confidence", "0.95", "--sensitivity", "1", "--json")
+    code, out, _ = run("epsilon-for", "--margin", "10", "--confidence", "0.95", "--sensitivity", "1", "--json")
     epsilon = json.loads(out)["epsilon"]
     assert (code, epsilon) == (0, "57/200")
     _, out, _ = run("release", BERKELEY, *OTHERS, *PROMISE, "--epsilon", epsilon, "--dry-run", "--json")
-    assert json.loads(out)["radius"] == 10
-    _, out, _ = run("epsilon-for", "--radius", "10", "--sensitivity", "1")
+    assert json.loads(out)["margin"] == 10
+    _, out, _ = run("epsilon-for", "--margin", "10", "--sensitivity", "1")
     assert re.search(r"epsilon\s+0\.285\s", out)
 
 

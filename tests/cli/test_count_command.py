@@ -42,7 +42,7 @@ def test_a_count_is_for_its_owner_alone_and_says_so(run, files, tmp_path):
     same = count_table(events, person="user", at_most=2, domain=Domain.of_facts(FACTS))
     assert counted.unit == same.unit == Unit(1, 2)
     assert counted.domain.same_as(same.domain)
-    assert counted.atoms.tolist() == same.atoms.tolist() == [[1, 1], [0, 1], [1, 0]]
+    assert counted.cells.tolist() == same.cells.tolist() == [[1, 1], [0, 1], [1, 0]]
 
 
 def test_what_is_left_out_is_said_from_the_domain_alone(run, files, tmp_path):
@@ -78,7 +78,7 @@ def test_axes_values_and_bounds_are_options(run, files):
     events, domain = files
     code, shown, _ = run(
         *("count", events, "--domain", domain, "--person", "user", "--at-most", 3),
-        *("--by", "age,page", "--values", "amount", "--per-atom", "-1,7"),
+        *("--by", "age,page", "--values", "amount", "--per-cell", "-1,7"),
     )
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(shown)))
@@ -140,7 +140,7 @@ def test_a_counted_file_is_released_as_parquet_too(run, files, tmp_path):
     out = tmp_path / "released.parquet"
     assert run("release", tmp_path / "counted.json", "--epsilon", 1, "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
-    assert pq.read_table(out).column_names == ["page", "age", "count", "count_radius"]
+    assert pq.read_table(out).column_names == ["page", "age", "count", "count_margin"]
 
 
 def test_nothing_is_counted_that_cannot_be_written(run, files, monkeypatch):
@@ -176,7 +176,7 @@ def test_a_counted_release_is_kept_in_a_ledger_and_relaxed(run, files, tmp_path)
     assert (code, "no --count-key" in err) == (2, True)
     code, shown, err = run(*say, "--columns", "views", "--count-key", key)
     assert code == 0, err
-    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_radius"}
+    assert next(csv.DictReader(io.StringIO(shown))).keys() == {"page", "age", "views", "views_margin"}
     assert run("view", *place, "--epsilon", 1)[0] == 0
     counted = tmp_path / "counted.json"
     run("count", events, *SAY, "--domain", domain, "--out", counted, "--count-key", key)
@@ -194,7 +194,7 @@ def test_parts_are_counted_into_files_that_share_nobody(run, files, tmp_path):
     parts = [COUNTED_FORM.read(tmp_path / f"c-{label}.json") for label in ("A", "B", "else")]
     assert len({part.part[0] for part in parts}) == 1
     assert [part.part[1] for part in parts] == ["A", "B", "else"]
-    assert sum(int(part.atoms.sum()) for part in parts) <= 4
+    assert sum(int(part.cells.sum()) for part in parts) <= 4
     say = ["count", events, *SAY, "--domain", domain, "--part", "page"]
     assert "no --out" in run(*say)[2]
     assert json.loads(run(*say, "--dry-run", "--json")[1])["labels"] == ["A", "B", "else"]
@@ -224,6 +224,22 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert list(json.loads(more.read_text())) == ["sex", "word"]
 
 
+def test_persons_of_few_keys_give_each_more_by_shares(run, tmp_path):
+    """Forty persons of one key name it, where ten keys at most and one count for each would need hundreds."""
+    events, out = tmp_path / "e.csv", tmp_path / "keys.json"
+    events.write_text("user,word\n" + "".join(f"{n},common\n" for n in range(40)))
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 10, "--epsilon", 1]
+    assert "no key was named" in run(*say, "--delta", "1e-6", "--out", out)[2]
+    code, shown, err = run(*say, "--delta", "1e-6", "--shares", 60, "--out", out)
+    assert (code, json.loads(out.read_text())) == (0, {"word": ["common"]}), err
+    assert "gives them at most 60 shares in all" in " ".join(shown.split())
+    assert run("verify", out)[0] == 0
+    said = json.loads(run(*say, "--delta", "1e-6", "--shares", 60, "--dry-run", "--json")[1])
+    assert 60 * 13 < said["threshold"] < 60 * 14
+    assert "needs --unknown-keys" in run("count", events, "--person", "user", "--shares", 60)[2]
+    assert "shares" in run(*say, "--delta", "1e-6", "--shares", 9, "--dry-run")[2]
+
+
 def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
     events = tmp_path / "e.csv"
     events.write_text("user,word\n1,rare\n")
@@ -232,7 +248,7 @@ def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
     assert (code, "no key was named" in err, "rare" in err) == (2, True, False)
 
 
-def test_a_table_of_atoms_is_read_with_the_unit_that_is_said(run, tmp_path):
+def test_a_table_of_cells_is_read_with_the_unit_that_is_said(run, tmp_path):
     examples = Path(__file__).parents[2] / "examples"
     say = ["count", examples / "berkeley_admissions.csv", "--domain", examples / "applicants_domain.json"]
     code, shown, err = run(*say, "--nested", "outcome=admitted,applicants", "--at-most", 1, "--dry-run")
@@ -252,7 +268,7 @@ REFUSED = {
     "no unit": (["release", "EVENTS", "--columns", "amount", "--epsilon", 1], "no --sensitivity and no --cells"),
     "an axis that is none": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--by", "sex"], "must be an axis"),
     "another ending": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--out", "x.ods"], "a format that is known"),
-    "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-atom", "1,2,3"], "--per-atom must be"),
+    "three ends": (["count", "EVENTS", *SAY, "--domain", "DOMAIN", "--per-cell", "1,2,3"], "--per-cell must be"),
 }
 
 
@@ -289,13 +305,13 @@ def test_a_file_of_counts_is_read_as_it_was_written(tmp_path):
 def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, files, tmp_path):
     events, domain = files
     events.write_text("user,page,age,amount\nann,A,3,5.125\nbob,A,99,1000\nbob,B,99,-1\n")
-    money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-atom", "0,500", "--by", "page"]
+    money = ["--values", "amount", "--step", "0.01", "--each", "0,100", "--per-cell", "0,500", "--by", "page"]
     code, shown, _ = run(
         "release", events, *SAY, "--domain", domain, *money, "--epsilon", 5, "--out", tmp_path / "r.csv"
     )
     assert code == 0
     assert "each by at most 500 " in " ".join(shown.split())
-    assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_radius\n")
+    assert (tmp_path / "r.csv").read_text().startswith("page,amount,amount_margin\n")
     assert run("verify", tmp_path / "r.csv")[0] == 0
     counted, plan, out = (tmp_path / name for name in ("counted.json", "plan.json", "out.json"))
     assert run("count", events, *SAY, "--domain", domain, *money, "--out", counted)[0] == 0
@@ -304,14 +320,14 @@ def test_amounts_and_measures_are_counted_and_released_in_their_own_unit(run, fi
     assert run("release", counted, "--plan", plan, "--epsilon", 5, "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
     measures = tmp_path / "measures.json"
-    measures.write_text('{"visits": {}, "spent": {"values": "amount", "step": "0.01", "each": 100, "per_atom": 500}}')
+    measures.write_text('{"visits": {}, "spent": {"values": "amount", "step": "0.01", "each": 100, "per_cell": 500}}')
     code, shown, _ = run(
         "count", events, *SAY, "--domain", domain, "--measures", measures, "--out", tmp_path / "m.json"
     )
     assert code == 0
     assert "each by at most 500" in " ".join(shown.split())
     assert COUNTED_FORM.read(tmp_path / "m-spent.json").unit.most == "500"
-    assert COUNTED_FORM.read(tmp_path / "m-visits.json").atoms.sum() == 3
+    assert COUNTED_FORM.read(tmp_path / "m-visits.json").cells.sum() == 3
     assert run("release", events, *SAY, "--domain", domain, "--measures", measures, "--epsilon", 1)[0] == 2
 
 
@@ -330,7 +346,7 @@ def test_distinct_values_are_planned_released_and_never_added(run, files, tmp_pa
     assert run("plan", counted, "--want", "page", "--epsilon", 50, "--out", plan)[0] == 0
     assert run("release", counted, "--plan", plan, "--epsilon", 50, "--yes", "--out", out)[0] == 0
     assert run("verify", out)[0] == 0
-    assert "is how many of 2 values that were declared beforehand occur in each atom" in run("statement", out)[1]
+    assert "is how many of 2 values that were declared beforehand occur in each cell" in run("statement", out)[1]
     assert json.loads(run("total", out, "--where", "page=A", "--json")[1])["value"] == 2
     for wrong in (["total", out], ["clean", out, "--out", tmp_path / "clean.csv"]):
         code, _, told = run(*wrong)
@@ -351,8 +367,8 @@ def test_counts_and_sums_are_released_together(run, files, tmp_path):
     words = ["--values", "amount", "--step", "0.01", "--each", "0,10", "--most-events", 2]
     code, shown, _ = run("count", events, *SAY, "--domain", domain, *words, "--out", tmp_path / "both.json")
     assert code == 0
-    assert "changes at most 2 pairs of atoms along 'amount', each by at most 20 in all" in " ".join(shown.split())
-    assert COUNTED_FORM.read(tmp_path / "both.json").atoms.tolist() == [[1512, 488], [700, 300]]
+    assert "changes at most 2 pairs of cells along 'amount', each by at most 20 in all" in " ".join(shown.split())
+    assert COUNTED_FORM.read(tmp_path / "both.json").cells.tolist() == [[1512, 488], [700, 300]]
     assert run("plan", tmp_path / "both.json", "--want", "page amount", "--epsilon", 3000, "--out", plan)[0] == 0
     for source, more in ((tmp_path / "both.json", []), (events, ["--person", "user"])):  # the plan says how to count
         assert run("release", source, "--plan", plan, *more, "--epsilon", 3000, "--yes", "--out", out)[0] == 0

@@ -154,7 +154,7 @@ def test_a_cost_may_be_a_table(run, file):
     assert report["cost"] == "table:0=0,1=1,6=6"
     assert report["parameters"]["step"] == law.step
     assert report["expected_cost"] == pytest.approx(float(law.expected_cost(lambda x: min(abs(x), 6))))
-    assert "epsilon" in told(run, "epsilon-for", "--radius", 10, "--sensitivity", 5, "--cost", table)
+    assert "epsilon" in told(run, "epsilon-for", "--margin", 10, "--sensitivity", 5, "--cost", table)
     for wrong in ("1,1\n2,2\n", "0,0\n1,-1\n", "0,0\n2,2\n1,3\n3,1\n", "0\n1\n", "0,0\n0,1\n"):
         code, _, err = run("noise", "--epsilon", 1, "--sensitivity", 5, "--cost", file(wrong, "wrong.csv"))
         assert (code in (1, 2), err.count("\n")) == (True, 1), wrong

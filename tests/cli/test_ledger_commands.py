@@ -70,7 +70,7 @@ def test_publishing_writes_the_table_and_its_statement(run, published):
     statement = json.loads(Path("half.csv.json").read_text())
     assert (statement["epsilon"], statement["name"], statement["data_version"]) == ("1/2", "admissions", 1)
     assert statement["released"] == ["admitted"]
-    assert statement["radius"] == 6
+    assert statement["margin"] == 6
     assert oct(Path("r.db.key").stat().st_mode)[-3:] == "600"
 
 
@@ -135,7 +135,7 @@ def test_parquet_goes_in_and_out(run):
         == 0
     )
     assert run("relax", "t.parquet", *where, "--epsilon", "90", "--yes", "--out", "r.parquet")[0] == 0
-    assert pq.read_table("r.parquet").drop(["n_radius"]).to_pydict() == table.to_pydict()
+    assert pq.read_table("r.parquet").drop(["n_margin"]).to_pydict() == table.to_pydict()
     code, out, _ = run("view", *where, "--epsilon", "90")
     assert (code, [row["n"] for row in rows(out)]) == (0, ["3", "5"])
 
@@ -455,7 +455,7 @@ def test_a_folder_of_parquet_files_is_kept_in_a_ledger_and_its_request_repeats(r
         assert run("release", lake, *say, "--out", again)[0] == 0
         assert again.read_bytes() == first
     found = pq.read_table(out)
-    assert found.column_names == ["ward", "visits", "visits_radius"]
+    assert found.column_names == ["ward", "visits", "visits_margin"]
     assert found["ward"].to_pylist() == whole["ward"].to_pylist()
     assert found["visits"].to_pylist() != whole["visits"].to_pylist()
 
@@ -466,7 +466,7 @@ def test_a_folder_is_released_without_a_ledger_and_refused_where_it_is_no_table(
     pq.write_table(pa.table({"ward": ["a", "b"], "visits": [5, 6]}), lake / "a.parquet")
     say = ["--columns", "visits", "--public", "ward", "--sensitivity", "1", "--cells", "1", "--epsilon", "1"]
     assert run("release", lake, *say, "--out", out)[0] == 0
-    assert pq.read_table(out).column_names == ["ward", "visits", "visits_radius"]
+    assert pq.read_table(out).column_names == ["ward", "visits", "visits_margin"]
     code, _, err = run("release", lake, *say)
     assert code != 0
     assert "--out" in err
@@ -484,7 +484,7 @@ def test_a_table_goes_through_pipes_and_files_of_any_format(run, tmp_path):
     assert run("view", *where, *asked)[0] == 0
     rows = [json.loads(line) for line in Path("v.data").read_text().splitlines()]
     assert [row["who"] for row in rows] == ["Köln", "b"]
-    assert [row["n_radius"] for row in rows] == [json.loads(Path("v.data.json").read_text())["radius"]] * 2
+    assert [row["n_margin"] for row in rows] == [json.loads(Path("v.data.json").read_text())["margin"]] * 2
     more = ["--encoding", "cp1252", "--separator", ";", "--epsilon", "2", "--out", "w.csv.gz"]
     assert run("relax", tmp_path / "t.csv", *where, *more)[0] == 0
     assert run("verify", "w.csv.gz")[0] == 0

@@ -79,7 +79,7 @@ def test_a_table_goes_through_the_pipe(piped, tmp_path, monkeypatch):
     """In and out, and nothing else is written; a place in it is shown as in a file."""
     monkeypatch.chdir(tmp_path)
     code, out, err = piped("n,a\n5,x\n6,y\n", "release", "-", *SILENT, "--public", "a", "--out", "-")
-    assert (code, out) == (0, "n,n_radius,a\n5,0,x\n6,0,y\n")
+    assert (code, out) == (0, "n,n_margin,a\n5,0,x\n6,0,y\n")
     assert "Released." in err
     code, out, _ = piped("n\n5\n", "read", "-", "--column", "n", "--n", 9, "--prior", "uniform", *HALF, "--out", "-")
     assert (code, out.splitlines()[0]) == (0, "n,answer,low,high,expected_loss")
@@ -95,7 +95,7 @@ def test_a_release_from_the_pipe_is_verified(run, piped, file, tmp_path):
     assert run("release", file("n\n1\n"), *SILENT, "--out", out)[0] == 0
     asked = ["verify", "-", "--statement", f"{out}.json"]
     assert piped(out.read_text(), *asked)[0] == 0
-    assert piped("n,n_radius\n2,0\n", *asked)[0] == 1
+    assert piped("n,n_margin\n2,0\n", *asked)[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_channels_go_through_the_pipe(piped, file):
     "asked",
     [
         ["noise", "--epsilon", 1, "--sensitivity", 1],
-        ["epsilon-for", "--radius", 10, "--sensitivity", 1],
+        ["epsilon-for", "--margin", 10, "--sensitivity", 1],
         ["compare", "--up-to", 1],
         ["read", "--response", 1, "--n", 2, "--prior", "uniform", *HALF],
         ["vertices", "--line", 3, "--count"],

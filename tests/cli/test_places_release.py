@@ -21,7 +21,7 @@ def test_a_file_of_places_is_released_and_verified(run, places, tmp_path):
     assert (code, err) == (0, "")
     for words in ("If one point had been 200 away", "epsilon = 1 for each 200", "within 950.188 of each point"):
         assert words in " ".join(shown.split())
-    assert out.read_text().startswith("name,x,y,x_y_radius\nhome,")
+    assert out.read_text().startswith("name,x,y,x_y_margin\nhome,")
     code, shown, _ = run("verify", out, "--json")
     found = json.loads(shown)
     assert (code, found["statement"], found["table"]) == (0, "consistent", "unchanged")
@@ -42,7 +42,7 @@ def test_json_dry_runs_and_standard_output(run, places):
     code, shown, _ = run("release", places, *PROMISE, "--dry-run")
     assert (code, "Nothing was drawn" in shown) == (0, True)
     code, shown, err = run("release", places, *PROMISE)
-    assert (code, shown.splitlines()[0], "Released." in err) == (0, "name,x,y,x_y_radius", True)
+    assert (code, shown.splitlines()[0], "Released." in err) == (0, "name,x,y,x_y_margin", True)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_a_distance_needs_points(run, places):
 
 
 def test_the_level_for_an_error_bar_of_points(run):
-    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200", "--json")
+    code, shown, _ = run("epsilon-for", "--margin", "1000", "--planar", "--per", "200", "--json")
     found = json.loads(shown)
     assert (code, found["epsilon"], found["per"], found["dimensions"]) == (0, "951/1000", "200", 2)
-    assert found["radius"] <= 1000
-    code, shown, _ = run("epsilon-for", "--radius", "1000", "--planar", "--per", "200")
+    assert found["margin"] <= 1000
+    code, shown, _ = run("epsilon-for", "--margin", "1000", "--planar", "--per", "200")
     assert (code, "0.951 for each 200 of Euclidean distance" in shown) == (0, True)
     for options in (["--per", "200"], ["--planar", "--sensitivity", "1"], []):
-        code, shown, err = run("epsilon-for", "--radius", "10", *options)
+        code, shown, err = run("epsilon-for", "--margin", "10", *options)
         assert (code != 0, shown, bool(err)) == (True, "", True)
 
 

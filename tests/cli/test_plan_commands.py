@@ -28,7 +28,7 @@ DOMAIN = EXAMPLES / "applicants_domain.json"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The applicants counted; a plan to measure the atoms; their release at 20, where noise is rarer than 1e-7."""
+    """The applicants counted; a plan to measure the cells; their release at 20, where noise is rarer than 1e-7."""
     folder = tmp_path_factory.mktemp("made")
     domain = read_domain(DOMAIN)
     counted = count_table(EXAMPLES / "berkeley_applicants.csv", person="applicant", domain=domain, at_most=1)
@@ -81,8 +81,8 @@ def test_a_plan_says_the_choice_in_numbers(run, counted, tmp_path):
     assert [part.name for part in read.workload.parts] == ["department sex", "sex", ""]
 
 
-def test_berkeley_atoms_have_the_error_bars_of_the_note(run, counted):
-    """Sums of 1, 2, 4, 6, 12 and 24 atoms at epsilon 1, 95 %: 3, 4, 5, 7, 9, 13."""
+def test_berkeley_cells_have_the_error_bars_of_the_note(run, counted):
+    """Sums of 1, 2, 4, 6, 12 and 24 cells at epsilon 1, 95 %: 3, 4, 5, 7, 9, 13."""
     wants = ["department sex outcome", "department sex", "department", "sex outcome", "sex", ""]
     say = [word for want in wants for word in ("--want", want)]
     code, shown, _ = run("plan", counted, *say, "--share", "department sex outcome=1", "--epsilon", 1, "--json")
@@ -96,14 +96,14 @@ def test_another_weighting_is_taken_by_its_name(run, counted, tmp_path):
     say = ["plan", counted, "--want", "department sex", "--want", "", "--epsilon", 1]
     assert run(*say, "--choose", "total above all", "--out", out)[0] == 0
     assert "department sex" not in {one["sums"] for one in json.loads(out.read_text())["wanted"] if one["answers"] == 1}
-    first = run(*say, "--choose", "atoms alone", "--json")[1]
+    first = run(*say, "--choose", "cells alone", "--json")[1]
     assert [one["family"] for one in json.loads(first)["measured"]] == ["department sex"]
-    code, _, err = run(*say, "--choose", "atoms")
+    code, _, err = run(*say, "--choose", "cells")
     assert (code, "one of those shown" in err) == (2, True)
 
 
 def test_a_domain_alone_is_planned_for(run):
-    code, shown, _ = run("plan", DOMAIN, "--want", "sex", "--epsilon", 1, "--at-most", 2, "--per-atom", 3, "--json")
+    code, shown, _ = run("plan", DOMAIN, "--want", "sex", "--epsilon", 1, "--at-most", 2, "--per-cell", 3, "--json")
     assert code == 0
     assert json.loads(shown)["unit"] == {"sensitivity": "3", "cells": 2, "neighbours": "add-remove"}
 
@@ -159,7 +159,7 @@ def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan
         assert run("verify", tables / name)[0] == 0
         answers = [run("total", file, "--where", "sex=men", "--json") for file in (tables / name, out)]
         assert answers[0] == answers[1], "each table answers as the release does"
-    assert (tables / "sex.csv").read_text() == "sex,estimate,radius\nmen,2691,0\nwomen,1835,0\n"
+    assert (tables / "sex.csv").read_text() == "sex,estimate,margin\nmen,2691,0\nwomen,1835,0\n"
     assert read_workload(out).total().value == 4526
     assert "nothing is written over another file" in run(*say)[2]
 
@@ -173,7 +173,7 @@ def test_a_dry_run_of_a_plan_draws_nothing(run, counted, plan, tmp_path, monkeyp
     assert not (tmp_path / "r.json").exists()
 
 
-def test_events_and_tables_of_atoms_are_counted_by_the_plan(run, plan):
+def test_events_and_tables_of_cells_are_counted_by_the_plan(run, plan):
     """Without --domain and --at-most those of the plan hold; nested columns are read, too."""
     loud = ["--plan", plan, "--epsilon", 20, "--yes"]
     _, people, _ = run("release", EXAMPLES / "berkeley_applicants.csv", "--person", "applicant", *loud)
@@ -217,7 +217,7 @@ def test_bins_are_asked_by_ranges(run, tmp_path):
     run("plan", domain, "--at-most", 1, "--want", "age sex", "--want", "ranges of age", "--epsilon", 1, "--out", plan,
         "--share", "age sex=1")  # fmt: skip
     assert run("release", events, *say, "--plan", plan, *loud, "--out", counts)[0] == 0
-    spent = [*say, "--values", "spent", "--per-atom", 1]
+    spent = [*say, "--values", "spent", "--per-cell", 1]
     assert run("release", events, *spent, "--plan", plan, *loud, "--out", sums)[0] == 0
     ask = ["total", counts, "--json", "--where", "age=20..40"]
     assert json.loads(run(*ask)[1])["value"] == 3
@@ -254,13 +254,13 @@ def test_clean_tables_stand_beside_what_was_released(run, release, tmp_path):
     assert (code, err) == (0, "")
     assert "a true zero can only be raised" in " ".join(shown.split())
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
-    assert rows[0] == {"department": "A", "sex": "men", "estimate": "825", "radius": "0", "clean": "825"}
+    assert rows[0] == {"department": "A", "sex": "men", "estimate": "825", "margin": "0", "clean": "825"}
     assert len(rows) == 12
     said = json.loads((tmp_path / "clean.csv.json").read_text())
     assert said["family"] == "department sex"
     assert "biased" in said["words"]
     assert len(json.loads(run("clean", release, "--json")[1])["table"]["clean"]) == 24
-    assert run("clean", release, "--family", "total")[1].splitlines() == ["estimate,radius,clean", "4526,0,4526"]
+    assert run("clean", release, "--family", "total")[1].splitlines() == ["estimate,margin,clean", "4526,0,4526"]
     assert "nothing is written over another file" in run("clean", release, "--out", out)[2]
 
 
@@ -322,8 +322,8 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     code, shown, err = run(*say, "--out", plan)
     words = " ".join(shown.split())
     assert (code, err) == (0, "")
-    assert "noise on each atom would have 2 times the weighted variance" in words
-    assert "one joint draw for both atoms of a row has 0.996 times" in words
+    assert "noise on each cell would have 2 times the weighted variance" in words
+    assert "one joint draw for both cells of a row has 0.996 times" in words
     assert "the same, where one person changes whole rows" in words
     report = json.loads(run(*say, "--json")[1])
     assert (report["together"], [one["family"] for one in report["measured"]]) == (
@@ -348,7 +348,7 @@ def test_columns_changed_together_from_events_to_a_checked_release(run, stays, t
     assert [read_workload(one).strategy.together for one in outs] == ["kind"] * 3
 
 
-def test_a_count_by_atoms_proves_no_rows(run, stays, tmp_path):
+def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     """The plan for a domain takes the promise at its word; a table that was counted otherwise is refused."""
     domain, counted, plan = stays / "domain.json", tmp_path / "c.json", tmp_path / "p.json"
     count = ["count", stays / "events.csv", "--person", "who", "--domain", domain, "--at-most", 2, "--out", counted]
@@ -433,7 +433,7 @@ def test_a_level_is_shared_by_plans(run, tmp_path):
     domain.write_text('{"page": ["A", "B"]}')
     for name, bound in (("visits", 1), ("spent", 500)):
         plans[name] = tmp_path / f"{name}.json"
-        say = ["--at-most", 2, "--per-atom", bound, "--want", "page", "--epsilon", 1, "--out", plans[name]]
+        say = ["--at-most", 2, "--per-cell", bound, "--want", "page", "--epsilon", 1, "--out", plans[name]]
         assert run("plan", domain, *say)[0] == 0
     code, shown, _ = run("share", *plans.values(), "--weight", "visits=8", "--epsilon", 1)
     assert code == 0
@@ -491,7 +491,7 @@ def test_three_columns_changed_together_from_events_to_a_checked_release(run, tm
     release = tmp_path / "r.json"
     assert run("release", counted, "--plan", plan, "--epsilon", 1, "--out", release)[0] == 0
     code, shown, _ = run("verify", release)
-    assert (code, "lowers the number of any atom" in " ".join(shown.split())) == (0, True)
+    assert (code, "lowers the number of any cell" in " ".join(shown.split())) == (0, True)
     ledger, kept = tmp_path / "l.db", ["--dataset", "d", "--name", "visits"]
     assert run("release", counted, "--plan", plan, "--epsilon", "1/2", "--ledger", ledger, *kept, "--create")[0] == 0
     assert "epsilon = 2" in run("relax", counted, "--ledger", ledger, "--name", "visits", "--epsilon", 2)[1]

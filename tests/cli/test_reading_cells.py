@@ -24,10 +24,10 @@ def found(run, *arguments):
 def test_every_cell_and_all_at_once(run):
     """The twelve cells' own bar, and the bar that all keep at once, which is that of P^(1/12)."""
     report = found(run, RELEASED)
-    assert (report["radius"], report["radius_together"], report["cells"]) == (6, 11, 12)
+    assert (report["margin"], report["margin_together"], report["cells"]) == (6, 11, 12)
     law = ut.Geometric("1/2")
-    assert law.radius(0.95 ** (1 / 12)) == 11
-    assert [one["radius"] for one in report["levels"]] == [3, 1]
+    assert law.margin(0.95 ** (1 / 12)) == 11
+    assert [one["margin"] for one in report["levels"]] == [3, 1]
     code, shown, _ = run("read", RELEASED)
     assert code == 0
     assert "506 to 518" in shown
@@ -55,7 +55,7 @@ def test_sums_differences_means_and_ratios(run):
     assert found(run, RELEASED, "--where", "sex=men")["value"] == 1199
     assert found(run, RELEASED, "--total")["cells"] == 12
     assert found(run, RELEASED, "--where", "sex=women", "--minus", "sex=men")["value"] == -630
-    assert found(run, RELEASED, "--mean", "--where", "department=A,B")["radius"] == 11 / 4
+    assert found(run, RELEASED, "--mean", "--where", "department=A,B")["margin"] == 11 / 4
     ratio = found(run, RELEASED, "--where", "sex=women", "--over", "all")
     assert ratio["interval"][0] < 569 / 1768 < ratio["interval"][1]
     code, shown, _ = run("read", RELEASED, "--where", "department=F,B", "--where", "sex=women", "--minus", "sex=women")
@@ -67,7 +67,7 @@ def test_what_a_level_would_buy_is_what_it_buys(run):
     """The bar that is told beforehand is that of a release at that level; nothing is drawn or spent."""
     levels = found(run, RELEASED, "--at", "2", "--at", "1/50")["levels"]
     assert [one["epsilon"] for one in levels] == ["2", "1/50"]
-    assert [one["radius"] for one in levels] == [ut.Geometric(one).radius("0.95") for one in ("2", "1/50")]
+    assert [one["margin"] for one in levels] == [ut.Geometric(one).margin("0.95") for one in ("2", "1/50")]
 
 
 def test_a_curve_and_a_table_are_written(run, tmp_path):
@@ -85,8 +85,8 @@ def test_a_release_by_a_plan_is_read(run, tmp_path):
     path = tmp_path / "release.json"
     path.write_text(json.dumps(release.facts()))
     report = found(run, path)
-    assert report["tables"] == [{"table": "sex age", "radius": 3, "radius_together": 4}]
-    assert found(run, path, "--where", "sex=men", "--minus", "sex=women")["radius"] == 5
+    assert report["tables"] == [{"table": "sex age", "margin": 3, "margin_together": 4}]
+    assert found(run, path, "--where", "sex=men", "--minus", "sex=women")["margin"] == 5
     assert found(run, path, "--where", "sex=men", "--over", "all")["determined"]
     assert run("read", path)[0] == 0
 

@@ -81,5 +81,5 @@ def test_what_cannot_be_written_or_is_no_statement_is_refused(run, released, tmp
         assert said in " ".join(err.split())
     assert (tmp_path / "there.yaml").read_text() == "mine"
     said = json.loads(Path(f"{released}.json").read_text())
-    Path(f"{released}.json").write_text(json.dumps(said | {"radius": 1}))
+    Path(f"{released}.json").write_text(json.dumps(said | {"margin": 1}))
     assert run("statement", released)[0] == 1

@@ -40,7 +40,7 @@ def test_a_release_is_written_verified_and_found_changed(capsys, table, tmp_path
     code, screen, _ = run(capsys, "release", table, *ASKED, "--out", out)
     assert code == 0
     assert "only the 2 released cells of one row" in " ".join(screen.split())
-    assert out.read_text().startswith("department,applicants,applicants_radius,admitted,admitted_radius\n")
+    assert out.read_text().startswith("department,applicants,applicants_margin,admitted,admitted_margin\n")
     said = json.loads((tmp_path / "released.csv.json").read_text())
     assert said["noise"] == "joint"
     code, screen, _ = run(capsys, "verify", out)

@@ -118,14 +118,14 @@ def test_releases_and_views_of_a_ledger_are_verified_too(run, tmp_path, monkeypa
     assert run("relax", BERKELEY, *place, "--epsilon", "2", *sign, "--out", "two.csv")[0] == 0
     assert run("view", *place, "--epsilon", "1/2", *sign, "--out", "half.csv")[0] == 0
     for name in ("one", "two", "half"):
-        assert Path(f"{name}.csv").read_text().splitlines()[0] == "department,sex,admitted,admitted_radius"
+        assert Path(f"{name}.csv").read_text().splitlines()[0] == "department,sex,admitted,admitted_margin"
         code, _, err = run("verify", f"{name}.csv", "--public-key", public)
         assert (code, err) == (0, "")
 
 
 BROKEN = {
     "a name twice": '{"kind": "utmost table release", "kind": "utmost table release"}',
-    "no number": '{"kind": "utmost table release", "radius": NaN}',
+    "no number": '{"kind": "utmost table release", "margin": NaN}',
     "a deep nest": "[" * 100_000,
     "no text": "\x00",
     "another kind": '{"kind": "utmost design"}',
@@ -149,7 +149,7 @@ def test_what_is_no_statement_is_one_message(run, released, text):
 
 def test_a_statement_is_believed_of_its_own_columns_alone(run, released):
     out, _ = released
-    code, _, err = run("read", out, "--column", "admitted_radius", "--n", 9, "--prior", "uniform")
+    code, _, err = run("read", out, "--column", "admitted_margin", "--n", 9, "--prior", "uniform")
     assert (code, "must be of the column that is read; got admitted" in err) == (1, True)
 
 

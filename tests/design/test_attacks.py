@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.design.channels import geometric_channel, randomized_response
-from utmost.design.optima import attack, usual_mechanisms
+from utmost.design.optima import attack
+from utmost.design.optima.attacks import usual_mechanisms
 from utmost.design.spaces import counts, cycle, discrete, grid, losses, points, priors
 from utmost.design.types import smallest_epsilon
 from utmost.errors import OutOfRange

@@ -8,19 +8,9 @@ import pytest
 
 from design.random_consumers import loose_consumer, strict_consumer
 from utmost.design.channels import Channel
-from utmost.design.optima import (
-    CountQuery,
-    averaged,
-    best_worst_case,
-    conflicting_users,
-    expanded,
-    optimal_mechanism,
-    shared_mechanism,
-    sharing_program,
-    sharing_refutation,
-    uniqueness,
-    worst_case_loss,
-)
+from utmost.design.optima import CountQuery, averaged, optimal_mechanism, uniqueness
+from utmost.design.optima.beyond_oblivious import best_worst_case, conflicting_users, expanded, worst_case_loss
+from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.spaces import counts
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange

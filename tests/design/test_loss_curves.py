@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost.design.optima import LossCurve, designs_in_turn, even_levels_between, loss_curve, optimal_mechanism
+from utmost.design.optima import optimal_mechanism
 from utmost.design.optima.column_generation import searched
+from utmost.design.optima.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
 from utmost.design.spaces import Consumer, Space, counts, discrete, grid, hamming, losses, places, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import NotALevel, OutOfRange

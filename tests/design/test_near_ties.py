@@ -10,8 +10,15 @@ import pytest
 
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels import geometric_channel
-from utmost.design.optima import check_private, checker
-from utmost.design.optima.checker import alpha_above, alpha_below, alphas_above, alphas_below, doubtful_ratios
+from utmost.design.optima import checker
+from utmost.design.optima.checker import (
+    alpha_above,
+    alpha_below,
+    alphas_above,
+    alphas_below,
+    check_private,
+    doubtful_ratios,
+)
 from utmost.design.spaces import Space, counts, discrete, graph, grid, points
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import power_interval

@@ -17,7 +17,8 @@ from design.random_consumers import (
     unimodal_consumer,
 )
 from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import bayes_remap, check_private, expected_loss, face_value_loss, optimal_mechanism, optimum
+from utmost.design.optima import bayes_remap, expected_loss, face_value_loss, optimal_mechanism, optimum
+from utmost.design.optima.checker import check_private
 from utmost.design.optima.closed_form import theorem_for
 from utmost.design.spaces import Consumer, counts, discrete, grid, losses, points, priors
 from utmost.design.types import PrivacyType

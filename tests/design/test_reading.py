@@ -14,11 +14,10 @@ from utmost.design.optima import (
     face_value_loss,
     face_value_of_noise,
     folded_channel,
-    folded_responses,
     posterior,
     read,
 )
-from utmost.design.optima.reading import equivalent_response
+from utmost.design.optima.reading import equivalent_response, folded_responses
 from utmost.design.spaces import Consumer, losses, priors
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.laws.exact import level

@@ -90,7 +90,7 @@ def test_strategies_and_clean_tables(tmp_path):
         "every part alike",
         "every answer alike",
         "least largest error",
-        "atoms alone",
+        "cells alone",
         "equal shares",
     )
     drawn = tmp_path / "strategies.svg"

@@ -27,28 +27,28 @@ COUNTED = histogram([100, 40, 30, 20, 10])
 
 
 def test_what_is_cut_is_what_the_counting_drops():
-    """The other way: of the real flights each bound drops so many atoms of persons, as the account says."""
+    """The other way: of the real flights each bound drops so many cells of persons, as the account says."""
     bounds = range(1, 13)
     counted = ut.count_contributions(FLIGHTS, person="aircraft", domain=DOMAIN, at_most=bounds)
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True)
     for row in costs.rows[::4]:
         account = ut.count_table(FLIGHTS, person="aircraft", domain=DOMAIN, at_most=row.bound).account
-        assert (row.lost.value, row.lost.radius) == (account.dropped, 0)
+        assert (row.lost.value, row.lost.margin) == (account.dropped, 0)
     assert [row.bound for row in costs.rows] == list(bounds)
     assert costs.paid is None
     assert "costs no level" in str(costs)
 
 
 def test_the_margin_is_that_of_the_table_that_is_released():
-    costs = bound_costs(COUNTED, DOMAIN, epsilon="1/2", public=True, per_atom=3, confidence="0.9")
+    costs = bound_costs(COUNTED, DOMAIN, epsilon="1/2", public=True, per_cell=3, confidence="0.9")
     for row in costs.rows:
         plan = ut.publish.releases.plan_release(epsilon="1/2", unit=ut.Unit(3, row.bound), confidence="0.9")
-        assert row.margin == plan.radius
+        assert row.margin == plan.margin
         assert row.noise == pytest.approx(float(plan.drawn.variance()) ** 0.5)
 
 
 def test_estimates_between_bounds_are_written_down():
-    """Of 4 persons who need 3 or 4 atoms each is taken to need 3.5; of 1 who needs more than 4, 5."""
+    """Of 4 persons who need 3 or 4 cells each is taken to need 3.5; of 1 who needs more than 4, 5."""
     costs = bound_costs(histogram([0, 0, 4, 1], [1, 2, 4]), DOMAIN, epsilon=1, public=True)
     assert [row.persons.value for row in costs.rows] == [5, 5, 1]
     assert [row.lost.exact for row in costs.rows] == [4 * Fraction(5, 2) + 4, 4 * Fraction(3, 2) + 3, 1]
@@ -67,7 +67,7 @@ def test_the_error_of_a_sum_is_its_noise_and_its_part_of_the_loss():
         assert cell.error == pytest.approx(hypot(cell.noise, cell.loss))
     assert total.best >= by_carrier.best >= cells.best
     assert min(total.table["error"]) == dict(zip(total.table["at_most"], total.table["error"], strict=True))[total.best]
-    full = bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, per_atom=7)
+    full = bound_costs(COUNTED, DOMAIN, epsilon=1, public=True, per_cell=7)
     assert [row.loss for row in full.rows] == [pytest.approx(7 * row.loss) for row in cells.rows]
 
 
@@ -101,8 +101,8 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
         assert "that is epsilon=1 in all" in costs.words
         exact = bound_costs(COUNTED, DOMAIN, epsilon="9/10", public=True)
         assert [row.margin for row in costs.rows] == [row.margin for row in exact.rows]
-        assert all(row.persons.radius > 0 for row in costs.rows)
-    assert costs.rows[0].lost.radius == bound_costs(planned_of(COUNTED), DOMAIN, epsilon=1).rows[0].lost.radius
+        assert all(row.persons.margin > 0 for row in costs.rows)
+    assert costs.rows[0].lost.margin == bound_costs(planned_of(COUNTED), DOMAIN, epsilon=1).rows[0].lost.margin
 
 
 def planned_of(counted, epsilon="1/10"):
@@ -118,12 +118,12 @@ def test_bars_of_what_is_cut_hold_as_often_as_they_say():
         for release in (planned_of(counted, "1/2"), ut.release_table(counted, epsilon="1/2")):
             row = bound_costs(release, DOMAIN, epsilon=1, confidence="0.9").rows[0]
             pairs = ((row.persons, true.persons), (row.lost, true.lost))
-            hits += [abs(answer.value - truth.value) <= answer.radius for answer, truth in pairs]
+            hits += [abs(answer.value - truth.value) <= answer.margin for answer, truth in pairs]
     assert (hits >= 200 * 0.9 - 4 * (200 * 0.09) ** 0.5).all()
 
 
 def test_the_best_bound_follows_the_data_and_the_noise():
-    """Nobody above one atom: one. Everybody at eight, and a high level: eight. A low level: less."""
+    """Nobody above one cell: one. Everybody at eight, and a high level: eight. A low level: less."""
 
     def best(counts, **words):
         return bound_costs(histogram(counts), DOMAIN, public=True, **words).best
@@ -134,11 +134,11 @@ def test_the_best_bound_follows_the_data_and_the_noise():
 
 
 def test_amounts_are_in_their_own_unit():
-    counted = histogram([5, 3, 0], ["0.5", 20], "per_atom")
+    counted = histogram([5, 3, 0], ["0.5", 20], "per_cell")
     costs = bound_costs(counted, DOMAIN, epsilon=1, public=True, step="0.01", at_most=2)
     unit = ut.Unit(2000, 2, amount=ut.laws.privacy.Amount("amount", "0.01"))
-    assert costs.rows[1].margin == ut.publish.releases.plan_release(epsilon=1, unit=unit).radius
-    assert costs.name == "per_atom"
+    assert costs.rows[1].margin == ut.publish.releases.plan_release(epsilon=1, unit=unit).margin
+    assert costs.name == "per_cell"
     assert costs.rows[0].lost.exact == 3 * (Fraction("20.51") / 2 - Fraction("0.5"))
 
 
@@ -150,7 +150,7 @@ def test_amounts_are_in_their_own_unit():
         (planned_of(COUNTED), {"persons": 7}, OutOfRange),
         (COUNTED, {"public": True, "persons": 0}, OutOfRange),
         (COUNTED, {"public": True, "at_most": 2}, OutOfRange),
-        (histogram([1, 1], [3], "per_atom"), {"public": True, "per_atom": 2}, OutOfRange),
+        (histogram([1, 1], [3], "per_cell"), {"public": True, "per_cell": 2}, OutOfRange),
         (histogram([1, 1], [3], "hour"), {"public": True}, OutOfRange),
         (
             ut.count_table({"p": [1], "sex": ["m"]}, each_row=True, domain=ut.Domain(sex=["m"])),

@@ -31,8 +31,8 @@ KINDS = {
 
 def facts(kind):
     domain, unit, shares, say = KINDS[kind]
-    atoms = np.arange(domain.size).reshape(domain.shape)
-    counted = CountedTable(domain, atoms, unit, part=("0123", "A") if kind == "a tree" else None)
+    cells = np.arange(domain.size).reshape(domain.shape)
+    counted = CountedTable(domain, cells, unit, part=("0123", "A") if kind == "a tree" else None)
     made = release_workload(counted, Strategy(domain, unit, shares), **say)
     return json.loads(json.dumps(made.facts()))
 
@@ -71,7 +71,7 @@ def changed(said, path, other):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_leaf_changed_is_refused(kind):
-    """A radius, a share, a sum, a label, a sentence: another one in its place is told; so is a field more or less."""
+    """A margin, a share, a sum, a label, a sentence: another one in its place is told; so is a field more or less."""
     said = facts(kind)
     assert check_workload(said).strategy.domain.same_as(KINDS[kind][0])
     for path, value in leaves(said):

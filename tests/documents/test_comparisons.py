@@ -31,17 +31,17 @@ def test_a_change_has_the_law_of_both_noises(tmp_path):
     later, earlier = _year([[512, 89], [353, 17]], 2), _year([[500, 80], [350, 20]])
     found = ut.change(later, earlier, {"sex": "men"})
     assert found.exact == later.total({"sex": "men"}).exact - earlier.total({"sex": "men"}).exact
-    assert found.radius == Combination([1, 1], [2, 1], counts=[2, 2]).radius()
+    assert found.margin == Combination([1, 1], [2, 1], counts=[2, 2]).margin()
     table = _table(tmp_path, 1)
-    assert ut.change(table, earlier, {"sex": "men"}).radius == Combination([1, 1], [1, 1], counts=[1, 2]).radius()
+    assert ut.change(table, earlier, {"sex": "men"}).margin == Combination([1, 1], [1, 1], counts=[1, 2]).margin()
     names = {"sex": ["men", "women"]}
-    assert ut.change(table, _table(tmp_path, 2), names).radius == Combination([1], 1, counts=[4]).radius()
+    assert ut.change(table, _table(tmp_path, 2), names).margin == Combination([1], 1, counts=[4]).margin()
 
 
 def test_noise_that_has_no_law_of_sums_has_bars_of_its_parts(tmp_path):
     steps = [_table(tmp_path, number, sensitivity=5) for number in (1, 2)]
     found = ut.change(*steps, {"sex": "men"})
-    assert found.radius == 2 * steps[0].bars.total(1, "0.975")
+    assert found.margin == 2 * steps[0].bars.total(1, "0.975")
     assert found.value == steps[0].cells["n"][0] - steps[1].cells["n"][0]
     with pytest.raises(OutOfRange):
         ut.change(steps[0], _year([[1, 2], [3, 4]]))
@@ -54,8 +54,8 @@ def test_bars_of_changes_and_trends_hold_as_often_as_they_say():
     for _ in range(150):
         found = ut.trend([_year(counts) for counts in people], {"sex": "men"}, confidence="0.9")
         truth = [int(counts[0].sum()) for counts in people]
-        values += all(abs(a.value - t) <= a.radius for a, t in zip(found.values, truth, strict=True))
-        changes += all(abs(a.value - t) <= a.radius for a, t in zip(found.changes, np.diff(truth), strict=True))
+        values += all(abs(a.value - t) <= a.margin for a, t in zip(found.values, truth, strict=True))
+        changes += all(abs(a.value - t) <= a.margin for a, t in zip(found.changes, np.diff(truth), strict=True))
     assert values / 150 > 0.9 - 5 * (0.09 / 150) ** 0.5
     assert changes / 150 > 0.9 - 5 * (0.09 / 150) ** 0.5
 
@@ -102,7 +102,7 @@ def test_the_command_gives_the_trend_that_the_library_gives(tmp_path, run):
     course = ut.trend(list(map(ut.read_release, paths)), {"sex": "men"}, confidence="0.9")
     assert [row["question"] for row in report["values"]] == list(map(str, paths))
     for rows, answers in ((report["values"], course.values), (report["changes"], course.changes)):
-        assert [(row["value"], row["radius"]) for row in rows] == [(one.value, one.radius) for one in answers]
+        assert [(row["value"], row["margin"]) for row in rows] == [(one.value, one.margin) for one in answers]
     table = _table(tmp_path, 1)
     mixed = ut.trend([table, *map(ut.read_release, paths)], each_where=[{"sex": ["men"]}] * 4)
     assert len(mixed.values) == 4

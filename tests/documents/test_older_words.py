@@ -8,8 +8,9 @@ import pytest
 
 from documents.test_every_statement import is_on_trust, leaves, others, put, refused
 from utmost.publish.ledger import Ledger, ResponseFolder
+from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.older_words import margin_word
-from utmost.publish.statements import bound_costs, read_release
+from utmost.publish.statements import bound_costs, read_release, read_workload
 from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.workloads import Domain
 
@@ -46,6 +47,13 @@ def test_every_older_statement_is_read_and_no_changed_one_is(name):
         assert all(refused(json.loads(other)) for other in changed if other != text)
 
 
+def test_a_plan_read_from_older_words_is_written_in_todays(older):
+    release = read_workload("plan.json")
+    written = json.loads(json.dumps(release.facts()))
+    assert (written["format"], written["domain_cells"], "atom" in json.dumps(written)) == (2, 4, False)
+    assert WorkloadRelease.of_facts(written).total() == release.total()
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -70,17 +78,17 @@ def test_every_older_file_is_verified_and_read(older, run, words):
 
 def test_an_older_table_is_read_with_its_labels_and_withheld(older):
     table = read_release("table.csv")
-    assert (table.labels, table.total(table.chosen(["place=a"])).radius) == ({"place": list("abcd")}, 1)
+    assert (table.labels, table.total(table.chosen(["place=a"])).margin) == ({"place": list("abcd")}, 1)
     table.withhold(below=90).save("again.csv")
     assert read_release("again.csv").shown == 3
 
 
 def test_bounds_are_chosen_by_sizes_that_were_released_in_older_words(older):
-    assert bound_costs(read_release("sizes.csv"), Domain(sex=["men", "women"]), epsilon=1).name == "per_atom"
+    assert bound_costs(read_release("sizes.csv"), Domain(sex=["men", "women"]), epsilon=1).name == "per_cell"
 
 
 def test_responses_that_were_kept_with_radii_are_of_their_ledger(older):
     with Ledger.open("ledger.db", key=Path("ledger.key").read_bytes(), witness=False) as ledger:
         folder = ResponseFolder(ledger, "responses")
         assert [Path(file).name for file in folder.files("visits", epsilon=1)] == ["part-00000.parquet"]
-        assert list(ledger.view("towns", epsilon=1)["n_radius"]) == [3, 3]
+        assert list(ledger.view("towns", epsilon=1)["n_margin"]) == [3, 3]

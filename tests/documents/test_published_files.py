@@ -33,9 +33,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def _plan(atoms=(90, 10, 20, 30)):
+def _plan(cells=(90, 10, 20, 30)):
     domain = Domain(age=bins([0, 15, 25, 65, 100]), sex=["men", "women"])
-    counts = np.array([[atom, 2 * atom] for atom in atoms])
+    counts = np.array([[cell, 2 * cell] for cell in cells])
     return ut.release_workload(counts, Strategy(domain, ut.Unit(1, 1), {"age sex": 1}), epsilon=1)
 
 

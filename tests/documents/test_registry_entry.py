@@ -147,6 +147,18 @@ def stated(request, tmp_path_factory):
     return stated_release(json.loads(json.dumps(said)))
 
 
+def test_what_is_named_once_is_said_to_be_released_once():
+    """A list of names is drawn at one level: no entry says that it may be answered at another."""
+    for kind in ("keys in memory", "named cells"):
+        entry = registry_entry(stated_release(STATEMENTS[kind]()))
+        deployment = entry["deployment"]
+        assert deployment["deployment_model"]["release_type"] == "One release"
+        words = str(deployment)
+        assert "once and for all" in words
+        assert "answered again" not in words
+        assert "with more noise" not in words
+
+
 def _errors(entry):
     validator = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
     return [error.message for error in validator.iter_errors(entry)]
@@ -205,18 +217,18 @@ def test_a_promise_for_a_distance_is_a_custom_variant_that_says_its_relation():
 
 
 def test_error_bars_are_those_of_the_law_at_each_confidence(stated):
-    """They grow with the confidence, and the statement's own radius is among them."""
+    """They grow with the confidence, and the statement's own margin is among them."""
     for noise in stated.noises:
         assert list(noise.bars) == sorted(noise.bars)
-        assert [radius for _, radius in noise.bars] == sorted(radius for _, radius in noise.bars)
-    if "radius" in stated.statement:
-        assert stated.statement["radius"] in [radius for _, radius in stated.noises[0].bars]
+        assert [margin for _, margin in noise.bars] == sorted(margin for _, margin in noise.bars)
+    if "margin" in stated.statement:
+        assert stated.statement["margin"] in [margin for _, margin in stated.noises[0].bars]
 
 
 def test_a_statement_that_does_not_follow_from_itself_is_not_repeated():
     said = _table()
     with pytest.raises(BadTable):
-        stated_release(said | {"radius": 1})
+        stated_release(said | {"margin": 1})
     with pytest.raises(Unsupported):
         stated_release({"kind": "utmost design"})
     with pytest.raises(WrongKind):

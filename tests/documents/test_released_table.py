@@ -77,17 +77,17 @@ def test_ratios_hold_as_often_as_they_say(law, draws):
 
 def test_a_geometric_sum_is_that_of_the_other_rooms():
     plan = _plan("geometric")
-    assert CellBars(plan).total(7) == Combination([1], plan.drawn.ratio, counts=[7]).radius()
-    assert CellBars(_plan("staircase")).total(7) == RepeatedSum(_plan("staircase").drawn, 7).radius()
+    assert CellBars(plan).total(7) == Combination([1], plan.drawn.ratio, counts=[7]).margin()
+    assert CellBars(_plan("staircase")).total(7) == RepeatedSum(_plan("staircase").drawn, 7).margin()
     assert CellBars(plan).total(0) == 0
-    assert CellBars(plan).alone() == plan.radius
+    assert CellBars(plan).alone() == plan.margin
 
 
 def test_on_a_grid_each_cell_may_have_been_rounded_by_half_a_step():
     plan = _plan("reals")
-    steps = RepeatedSum(plan.drawn, 3).radius()
+    steps = RepeatedSum(plan.drawn, 3).margin()
     assert CellBars(plan).total(3) == (steps + 1.5) * 0.125
-    assert CellBars(plan).alone() == plan.radius
+    assert CellBars(plan).alone() == plan.margin
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -100,10 +100,10 @@ def test_a_table_is_read_from_its_file(law, tmp_path):
     assert some == {0, 2}
     total = found.total(some, "n")
     assert (total.value, total.cells) == (found.cells["n"][0] + found.cells["n"][2], 2)
-    assert found.total(some, "n", minus=some).radius == 0
-    assert found.total(some, "n", mean=True).radius >= total.radius / 2
-    assert found.at(made.plan.level).radius == made.plan.radius
-    assert found.at(ut.level(2)).radius <= found.at(ut.level("1/2")).radius
+    assert found.total(some, "n", minus=some).margin == 0
+    assert found.total(some, "n", mean=True).margin >= total.margin / 2
+    assert found.at(made.plan.level).margin == made.plan.margin
+    assert found.at(ut.level(2)).margin <= found.at(ut.level("1/2")).margin
     bars = found.with_bars()
     assert "n_all_high" in str(bars.names)
 
@@ -143,6 +143,6 @@ def test_a_difference_of_a_release_by_a_plan_has_the_law_of_its_own_noises():
     release = ut.release_workload(np.array([[500, 700], [300, 100]]), strategy, epsilon=1)
     found = release.difference({"sex": "men"}, {"sex": "women"})
     assert found.exact == release.total({"sex": "men"}).exact - release.total({"sex": "women"}).exact
-    assert found.radius == Combination([1], 1, counts=[4]).radius()
-    assert release.difference({"sex": "men"}, {"sex": "men"}).radius == 0
-    assert release.difference({}, {"sex": "men"}).radius == release.total({"sex": "women"}).radius
+    assert found.margin == Combination([1], 1, counts=[4]).margin()
+    assert release.difference({"sex": "men"}, {"sex": "men"}).margin == 0
+    assert release.difference({}, {"sex": "men"}).margin == release.total({"sex": "women"}).margin

@@ -26,7 +26,7 @@ def test_a_statement_as_it_was_made_passes(noise, how):
     """All kinds of noise, and what else can be chosen."""
     release = made(noise, **how)
     plan = check_together(release.sidecar, release.table)
-    assert plan.radii == release.plan.radii
+    assert plan.margins == release.plan.margins
     assert plan.way == release.plan.way
 
 
@@ -47,7 +47,7 @@ CHANGED = {
     "relaxable": True,
     "halves": "keep",
     "confidence_exactly": "9/10",
-    "radii": {"a": 1, "b": 1, "c": 1},
+    "margins": {"a": 1, "b": 1, "c": 1},
     "released": ["b", "a", "c"],
     "public": [],
     "rows": 3,
@@ -77,9 +77,9 @@ def test_a_release_to_be_relaxed_passes():
 
 
 def test_another_table_and_a_later_format_are_refused():
-    """Cells, radii, columns; and a format from the future."""
+    """Cells, margins, columns; and a format from the future."""
     release = made("rotated")
-    for change in ({"a": [1, 2]}, {"a_radius": [1, 1]}, {"d": [1, 2]}):
+    for change in ({"a": [1, 2]}, {"a_margin": [1, 1]}, {"d": [1, 2]}):
         with pytest.raises(BadTable):
             check_together(release.sidecar, release.table | change)
     with pytest.raises(Unsupported):

@@ -77,7 +77,7 @@ FORGERIES = {
     "a withheld cell is shown": lambda text: text.replace("d,,withheld", "d,3,shown"),
     "a shown cell is made blank without its mark": lambda text: re.sub("b,[0-9]+,", "b,,", text),
     "a mark is another word": lambda text: text.replace("d,,withheld", "d,,hidden"),
-    "a radius is another": lambda text: text.replace("shown,3", "shown,1", 1),
+    "a margin is another": lambda text: text.replace("shown,3", "shown,1", 1),
     "a row goes": lambda text: text[: text.rindex("d,")],
     "a column goes": lambda text: "\n".join(line.partition(",")[2] for line in text.splitlines()) + "\n",
 }

@@ -13,7 +13,8 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual import Relaxing, Tightening, joint_pmf
 from utmost.laws.noise import DiscreteStaircase, Geometric
-from utmost.laws.sampling import SystemRandomness, geometric_draws
+from utmost.laws.sampling import geometric_draws
+from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.releases import GradualRelease, level_steps
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]

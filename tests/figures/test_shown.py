@@ -84,7 +84,7 @@ def planted(tmp_path):
     promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
     gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
     gradual.at("1/1000000000000")
-    counted = ut.atoms_table({"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n")
+    counted = ut.cells_table({"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n")
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("r", columns, **promise)
         ledger.budget("r", 5)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import decompose, is_kernel, is_vertex_mechanism, kernels
+from utmost.design.geometry import decompose, kernels
+from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism
 from utmost.design.spaces import Space, counts, discrete, grid, hamming
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, Unsupported

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import is_remap_between, prefers, refines, remaps
+from utmost.design.geometry import prefers, refines, remaps
 from utmost.design.geometry.nearest_remaps import nearest_remap_exactly
+from utmost.design.geometry.refinement_proofs import is_remap_between
 from utmost.design.spaces import Consumer, losses, priors
 from utmost.doors.testing.strategies import channels, refined_pairs
 from utmost.errors import Infeasible, NotAChannel, NotANumber, OutOfRange, SolverFailed

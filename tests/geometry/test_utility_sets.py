@@ -15,15 +15,15 @@ from utmost.design.geometry import (
     blurred_pair,
     decompose,
     distinguishing_mechanism,
-    is_kernel,
     kernels,
     refines,
-    trivial_action,
     universal_mechanism,
     universality,
     unserved_consumer,
     vertex_extensions,
 )
+from utmost.design.geometry.decomposition import is_kernel
+from utmost.design.geometry.impossibility import trivial_action
 from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_loss, lifted_loss, losses, scaled_loss
 from utmost.design.types import PrivacyType
 from utmost.doors.testing.strategies import any_losses, channels

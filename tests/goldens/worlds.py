@@ -86,7 +86,7 @@ def workload_release():
     domain = ut.Domain(sex=["men", "women"], age=["<40", "40+", "65+"])
     strategy = ut.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
     release = ut.release_workload(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1)
-    return [release.facts(), plain(release["sex"]), release.clean().atoms, plain(release.total({"sex": "men"}).radius)]
+    return [release.facts(), plain(release["sex"]), release.clean().cells, plain(release.total({"sex": "men"}).margin)]
 
 
 def counted_table():
@@ -104,7 +104,7 @@ def counted_release():
     """Events counted, planned and released."""
     counted = counted_table()
     plan = ut.strategy(ut.Workload(counted.domain, {"sex outcome": 1}), counted.unit, epsilon=1)
-    return [counted.atoms, ut.release_workload(counted, plan, epsilon=1).facts()]
+    return [counted.cells, ut.release_workload(counted, plan, epsilon=1).facts()]
 
 
 def ledger_history(folder, derived, **promise):

@@ -10,7 +10,8 @@ from scipy import integrate, special, stats
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import EuclideanLaplace, EuclideanTightening, LaplaceTightening, joint_characteristic
+from utmost.laws.gradual import LaplaceTightening
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
@@ -73,7 +74,7 @@ def test_the_events_between_two_levels_are_negative_binomial(n, ratio):
 
 
 def test_one_dimension_is_laplace():
-    """In one dimension law, radius and tightening are those of Laplace noise."""
+    """In one dimension law, margin and tightening are those of Laplace noise."""
     strict, loose = level("1/2"), level(2)
     one, known = EuclideanTightening(strict, loose, 1), LaplaceTightening(strict, loose)
     assert one.stay == pytest.approx(float(known.stay))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening, correlation, expected_change, joint_pmf
+from utmost.laws.gradual import Bridge, Relaxing, Tightening, joint_pmf
+from utmost.laws.gradual.process import correlation, expected_change
 from utmost.laws.noise import Geometric
 
 alphas = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import (
-    Jump,
-    Path,
-    Relaxing,
-    Tightening,
+from utmost.laws.gradual import Jump, Path, Relaxing, Tightening
+from utmost.laws.gradual.process import (
     expected_jumps,
     expected_jumps_of_size,
     forward_intensities,

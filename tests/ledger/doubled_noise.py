@@ -25,8 +25,8 @@ class DoubledNoise(Noise):
     def subject(self):
         return "counts with twice the noise"
 
-    def radius(self, level, confidence):
-        return int(Geometric(HALF.of(level)).radius(confidence))
+    def margin(self, level, confidence):
+        return int(Geometric(HALF.of(level)).margin(confidence))
 
     def bound(self, cells):
         return 2**62, "2^62"

@@ -118,12 +118,12 @@ NOISES = {
     ),
     "sums": Kind(
         lambda n: Promise(strategy=plan(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
-        lambda answer, table: answer.measured[plan(len(table.atoms)).domain.finest] - table.atoms,
+        lambda answer, table: answer.measured[plan(len(table.cells)).domain.finest] - table.cells,
         sum_noise(plan(4)).runs[0][1],
     ),
     "listed rows": Kind(
         lambda n: Promise(strategy=listed_rows(n)), lambda n: CountedTable(Domain(x=bins(n)), counts(n)["n"], ONE),
-        lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.atoms,
+        lambda answer, table: answer.measured[list(answer.strategy.shares)[-1]] - table.cells,
         sum_noise(listed_rows(4)).runs[-1][1],
     ),
     "points": Kind(
@@ -215,13 +215,13 @@ def test_one_interface_and_the_same_answers_whatever_is_asked_first(tmp_path, no
         assert release.spent == LEVELS[-1]
         assert {one: plain(release.at(one)) for one in order[::-1]} == first, "asked again"
         assert plain(release.table) == first[LEVELS[-1]]
-        assert release.radius() == release.radius(epsilon=2) <= release.radius(epsilon="1/2")
-        assert release.radius() == promise.radius(level(2), "0.95")
+        assert release.margin() == release.margin(epsilon=2) <= release.margin(epsilon="1/2")
+        assert release.margin() == promise.margin(level(2), "0.95")
         assert release.statement["epsilon"] == "2"
     with pytest.raises(NotALevel):
         release.at(0)
     other = (
-        CountedTable(table.domain, table.atoms + 1, ONE)
+        CountedTable(table.domain, table.cells + 1, ONE)
         if isinstance(table, CountedTable)
         else {**table, "n": [0] * 4, "x": [9] * 4}
     )
@@ -244,7 +244,7 @@ def check_once(release, table):
     with pytest.raises((DataChanged, ServiceError)):
         release.at(3, table={**table, "n": table["n"] + 1})
     assert (release.levels, release.statement["epsilon"]) == ((level(1),), "1")
-    assert release.radius() > 0
+    assert release.margin() > 0
 
 
 @pytest.mark.parametrize("noise", [name for name, kind in NOISES.items() if not kind.is_once])
@@ -280,16 +280,16 @@ def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
     """One file and one row: the promise is read back, the ledger audits it, the statement is the noise's own."""
     with Ledger.open(tmp_path / "kept.db", create=True, key=KEY) as ledger:
         made = ledger.publish("r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1)
-        assert list(made) == ["n", "d", "n_radius"] or list(made) == ["n", "n_radius", "d"]
+        assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
-        radius = DOUBLED.radius(level(1), "0.95")
-        assert (said["kind"], said["margins"], said["name"]) == (PROMISED_KIND, {"n_radius": radius}, "r")
+        margin = DOUBLED.margin(level(1), "0.95")
+        assert (said["kind"], said["margins"], said["name"]) == (PROMISED_KIND, {"n_margin": margin}, "r")
     read = read_release(tmp_path / "r.csv")
-    assert dict(read.stated.noises[0].bars)[Fraction(19, 20)] == radius
+    assert dict(read.stated.noises[0].bars)[Fraction(19, 20)] == margin
     assert "doubled cells" in statement_page(read.stated)
     assert registry_entry(read.stated)["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
     with pytest.raises(BadTable, match="margins"):
-        stated_release(said | {"margins": {"n_radius": radius - 1}})
+        stated_release(said | {"margins": {"n_margin": margin - 1}})
     with Ledger.open(tmp_path / "kept.db", key=KEY) as ledger:
         assert ledger.verify().responses == 1
         assert ledger.releases[0].noise == DOUBLED

@@ -142,11 +142,11 @@ def test_a_release_of_the_first_format_keeps_its_own_rule_of_snapping(tmp_path, 
         assert ledger.releases[-1].noise.lattice.snapping == "floor"
         assert ledger.publish("r", data, **options) == first, "asked again as it was"
         assert ledger.relax("r", data, epsilon=900)["n"] == [0.0, -1.0, 7.0, 3.0]
-        old = ledger.releases[-1].noise.radius(level(900), "0.95")
+        old = ledger.releases[-1].noise.margin(level(900), "0.95")
         ledger.publish("r", data, **options, version=2)
         assert ledger.releases[-1].noise.lattice.snapping == "nearest"
         assert ledger.relax("r", data, epsilon=900)["n"] == [1.0, -1.0, 8.0, 4.0]
-        assert (old, ledger.releases[-1].noise.radius(level(900), "0.95")) == (1.0, 0.5)
+        assert (old, ledger.releases[-1].noise.margin(level(900), "0.95")) == (1.0, 0.5)
         kept = [event.facts["promise"].get("snapping") for event in ledger.history() if event.kind == "published"]
     assert kept == ["floor", "nearest"]
 

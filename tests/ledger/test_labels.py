@@ -104,7 +104,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
     table = {"x": [1, 2], "department": ["A", "B"], "y": [3, 4], "secret": ["s", "t"]}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         first = ledger.publish("r", table, columns="x", public="department", drop=["y", "secret"], **PROMISE)
-        assert list(first) == ["x", "x_radius", "department"]
+        assert list(first) == ["x", "x_margin", "department"]
         assert ledger.view("r", epsilon=1) == first
         more = {"id_column": "department", "noise": "items", "independent": True}
         ledger.publish("i", table, columns="y", public="department", drop=["x", "secret"], **PROMISE, **more)
@@ -115,7 +115,7 @@ def test_a_view_says_which_row_is_which(tmp_path):
         assert seen["y"] == ledger.relax("i", table, epsilon=2)["y"]
         say = {"columns": ["x", "y"], "public": "department", "drop": "secret", "epsilon": 1, "independent": True}
         ledger.publish("p", table, per=1, **say)
-        assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_radius"]
+        assert list(ledger.view("p", epsilon=1)) == ["x", "department", "y", "x_y_margin"]
         handed = ledger.level_key("r", epsilon=1)
         assert ledger.verify()
     assert read_sealed(tmp_path / "l.db", "r", handed) == first
@@ -130,8 +130,8 @@ def test_a_view_says_which_row_is_which(tmp_path):
 
 def test_error_bars_need_names_of_their_own(tmp_path):
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
-        with pytest.raises(BadTable, match="the error bars need the name 'n_radius'"):
-            ledger.publish("r", {"n": [1], "n_radius": [2]}, columns="n", public="n_radius", **PROMISE)
+        with pytest.raises(BadTable, match="the error bars need the name 'n_margin'"):
+            ledger.publish("r", {"n": [1], "n_margin": [2]}, columns="n", public="n_margin", **PROMISE)
         assert len(ledger.history()) == 1
-        ledger.publish("r", {"n": [1], "n_radius": [2]}, columns="n", drop="n_radius", **PROMISE)
-        assert ledger.view("r", epsilon=1)["n_radius"] == [ledger.radius("r", epsilon=1)]
+        ledger.publish("r", {"n": [1], "n_margin": [2]}, columns="n", drop="n_margin", **PROMISE)
+        assert ledger.view("r", epsilon=1)["n_margin"] == [ledger.margin("r", epsilon=1)]

@@ -187,7 +187,7 @@ def test_reals_live_on_a_declared_grid(tmp_path):
     values = [0.3, -7.25, 1e6]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         made = answered(ledger, [level(1), level(40), level(2)], values, sensitivity="5/2", numbers="reals", grid="1/8")
-        assert ledger.radius("r", epsilon=40, confidence="0.999") < 1
+        assert ledger.margin("r", epsilon=40, confidence="0.999") < 1
         assert all((one * 8 == np.floor(one * 8)).all() for one in made.values())
         assert np.abs(made[level(40)] - values).max() < 2
 

@@ -43,7 +43,7 @@ def test_a_key_is_named_with_the_best_chance(tmp_path):
     assert min(named["n"]) > law.threshold
 
 
-def test_the_radius_is_that_of_the_law_by_enumeration():
+def test_the_margin_is_that_of_the_law_by_enumeration():
     """P(|turn - T| <= r) summed term by term, with the law in rationals."""
     for delta, keys in (("1/10", 1), ("1/1000", 3)):
         noise = key_noise(["word", "n"], delta=delta, keys=keys)
@@ -52,7 +52,7 @@ def test_the_radius_is_that_of_the_law_by_enumeration():
         assert sum(steps.values()) == 1
         for sure in (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100)):
             near = [sum(p for t, p in steps.items() if abs(law.turn - t) <= r) for r in range(law.certain + 1)]
-            assert noise.radius(level(1), sure) == next(r for r, p in enumerate(near) if p >= sure)
+            assert noise.margin(level(1), sure) == next(r for r, p in enumerate(near) if p >= sure)
 
 
 CELLS = named_cell_noise(["word", "n"], Texts("abcw0123456789", most=5), false_names="1e-9")
@@ -200,7 +200,7 @@ def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
     """P(|X| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement says the law that is drawn."""
     universe, a = Texts("ab", most=3), exp(-1 / keys)
     noise = named_cell_noise(["word", "n"], universe, keys=keys, false_names="1/10")
-    assert noise.radius(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
+    assert noise.margin(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
     threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
     assert noise.threshold(level(1)) == threshold
     made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, noise=noise, epsilon=1)

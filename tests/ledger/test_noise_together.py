@@ -22,7 +22,7 @@ RAISED = ut.Unit(1, 3, nonnegative=True)
 
 @pytest.mark.parametrize("unit", [*UNITS, RAISED, ut.Unit(2, 4, "change-one", nonnegative=True)])
 def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
-    """By another road: the laws of the plan at each level, sum by sum; and the radii are the plan's."""
+    """By another road: the laws of the plan at each level, sum by sum; and the margins are the plan's."""
     noise = together_noise(NAMES[: unit.cells], unit=unit)
     for at in (level("1/7"), level(1), level(alpha="1/3"), level(50)):
         plan = plan_together(noise.columns, at, unit=unit, noise=noise.way.kind, relaxable=True)
@@ -30,11 +30,11 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
             assert [ratio for law in plan.way.laws for ratio in ratios_of(law)] == [
                 lattice.of(at) for lattice in noise.lattices.values()
             ]
-            assert noise.plan_at(at).radii == plan.radii
+            assert noise.plan_at(at).margins == plan.margins
         assert noise.guarantee(at, noise.columns) == noise.plan_at(at).guarantee
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
         assert all(charge <= 1 for charge in charged)
-        assert noise.radius(at, "0.95") == max(noise.plan_at(at).radii)
+        assert noise.margin(at, "0.95") == max(noise.plan_at(at).margins)
 
 
 @pytest.mark.parametrize("unit", [*UNITS, RAISED])

@@ -30,7 +30,7 @@ def viewed(ledger, said):
 
 def released(table):
     """The columns without the error bars, which views have had since format 5."""
-    return {name: list(cells) for name, cells in table.items() if not name.endswith("_radius")}
+    return {name: list(cells) for name, cells in table.items() if not name.endswith("_margin")}
 
 
 def test_an_old_ledger_says_what_it_said_and_goes_on(kept):

@@ -20,7 +20,7 @@ from utmost.errors import (
     OutOfRange,
 )
 from utmost.laws.exact import level
-from utmost.laws.gradual import joint_characteristic
+from utmost.laws.gradual.euclidean_noise import joint_characteristic
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.noise_kinds import noise_of_facts
@@ -76,7 +76,7 @@ def test_the_answers_are_those_of_a_planar_release_with_the_same_key(ledger):
     release.at(epsilon=1)
     for at, answer in answers.items():
         assert (points(answer) == release.at(epsilon=at)).all()
-        assert ledger.radius("homes", epsilon=at) == release.radius(epsilon=at)
+        assert ledger.margin("homes", epsilon=at) == release.margin(epsilon=at)
     assert ledger.spent("homes") == release.spent == level(7)
 
 
@@ -213,7 +213,7 @@ def test_corners_of_level_and_distance_and_the_bytes_of_a_cell(ledger, epsilon, 
     """One point on a line, n = 3, Fractions that are no floats; and cells fit the words that public facts give."""
     line = {"x": [Fraction(1, 3)]}
     made = ledger.publish("line", line, columns="x", per=per, epsilon=epsilon)
-    assert abs(made["x"][0] - 1 / 3) < 100 * ledger.radius("line", epsilon=epsilon)
+    assert abs(made["x"][0] - 1 / 3) < 100 * ledger.margin("line", epsilon=epsilon)
     space = {name: [0, 0, 7] for name in "xyz"}
     ledger.publish("space", space, columns=list("xyz"), per=per, epsilon=epsilon, largest=10)
     ledger.relax("space", space, epsilon=51)

@@ -137,7 +137,7 @@ def test_the_bars_of_sums_are_in_the_amounts_own_unit():
     """Cents are summed; an approver reads euros, beside the families' names."""
     euros = Unit(500, 1, amount=Amount("spent", "0.01"))
     noise = sum_noise(Strategy(Domain(shop=["A", "B"]), euros, {"shop": "1/4", "": "3/4"}))
-    cents = [int(Geometric(lattice.of(level(1))).radius("0.95")) for _, lattice in noise.runs]
+    cents = [int(Geometric(lattice.of(level(1))).margin("0.95")) for _, lattice in noise.runs]
     assert noise.named_bars(level(1), "0.95", 9) == (("shop", cents[0] / 100), ("total", cents[1] / 100))
 
 
@@ -243,7 +243,7 @@ def test_a_version_that_another_process_published_is_the_newest_at_once(tmp_path
         other.publish("a", new, columns="m", version=3, **promise)
         assert len(one.relax("a", new, epsilon="1/2")["m"]) == 4, "columns as before, and another release"
         assert [event.facts["version"] for event in one.history("a") if event.kind == "answered"] == [2, 3]
-        assert list(one.view("a", epsilon="1/8")) == ["m", "m_radius"]
+        assert list(one.view("a", epsilon="1/8")) == ["m", "m_margin"]
         with pytest.raises(DataChanged):
             one.relax("a", old | {"m": [9, 9, 9]}, epsilon=1)
         assert other.spent("a") == level("5/4")
@@ -261,7 +261,7 @@ def test_a_warning_names_the_line_that_called(ledger):
 
 
 def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
-    """Below 1e-50 for a step of the noise no radius is said: so no response is, whose statement could not be made, and
+    """Below 1e-50 for a step of the noise no margin is said: so no response is, whose statement could not be made, and
     whose noise would take hours. The largest sensitivity counts with the level."""
     ledger.publish("admissions", TABLE, epsilon="1/2", **PROMISE)
     for at in ("1e-51", "1e-3999"):
@@ -274,4 +274,4 @@ def test_nothing_is_drawn_at_a_level_that_has_no_error_bar(ledger):
         ledger.publish("wide", TABLE, epsilon="1e-40", dataset="admissions", **wide)
     assert ledger.levels("admissions") == (level("1/2"),)
     assert [one.name for one in ledger.releases] == ["admissions"]
-    assert ledger.view("admissions", epsilon="1e-49").keys() == {"department", "admitted", "admitted_radius"}
+    assert ledger.view("admissions", epsilon="1e-49").keys() == {"department", "admitted", "admitted_margin"}

@@ -23,7 +23,7 @@ SALES = {
 DOMAIN = ut.Domain(shop=["A", "B"])
 MEASURES = {
     "visits": ut.count(2),
-    "spent": ut.sum("paid", per_atom=40),
+    "spent": ut.sum("paid", per_cell=40),
     "often": ut.count(in_all=3),
 }
 

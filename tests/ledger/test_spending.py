@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from utmost.doors.testing.strategies import levels
 from utmost.laws.exact import level
-from utmost.publish.ledger import Spending
+from utmost.publish.ledger.spending import Spending
 
 
 @given(st.lists(levels, max_size=5))

@@ -20,7 +20,7 @@ from utmost.publish.ledger.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])
-ATOMS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])
+CELLS = np.array([[3, 40], [0, 5], [60, 7], [1, 1]])
 ONE = Unit(1, 1)
 SHARES = {"district sex": "1/2", "region": "3/10", "": "1/5"}
 
@@ -29,8 +29,8 @@ def strategy(unit=ONE):
     return Strategy(DOMAIN, unit, SHARES)
 
 
-def counted(atoms=ATOMS, unit=ONE, **about):
-    return CountedTable(DOMAIN, atoms, unit, **about)
+def counted(cells=CELLS, unit=ONE, **about):
+    return CountedTable(DOMAIN, cells, unit, **about)
 
 
 def measured(release):
@@ -64,14 +64,14 @@ def test_axes_and_branches_keep_their_order(ledger, reopened):
     turned = Domain(place=domain.axes[1], sex=domain.axes[0])
     assert not domain.same_as(turned)
     with pytest.raises(OutOfRange):
-        again.relax("census", CountedTable(turned, table.atoms.T, ONE), epsilon=3)
+        again.relax("census", CountedTable(turned, table.cells.T, ONE), epsilon=3)
 
 
 def test_at_a_large_level_the_sums_are_the_true_ones(ledger):
     """So each stands in its place, family by family."""
     with pytest.warns(UserWarning, match="protects practically nobody"):
         released = ledger.publish("census", counted(), strategy=strategy(Unit(1, 1)), epsilon=800)
-    true = {family: sums.ravel().tolist() for family, sums in strategy().sums(ATOMS).items()}
+    true = {family: sums.ravel().tolist() for family, sums in strategy().sums(CELLS).items()}
     assert measured(released) == true
 
 
@@ -100,7 +100,7 @@ def test_runs_that_cross_blocks_are_as_runs_that_do_not(tmp_path, derived):
     with Ledger.open(tmp_path / "l.db", create=True, derived=derived) as ledger:
         first = ledger.publish("r", table, strategy=plan, epsilon=1)
         assert measured(ledger.view("r", epsilon=1)) == measured(first)
-        noise = first.measured[domain.family("cell side")] - table.atoms
+        noise = first.measured[domain.family("cell side")] - table.cells
         assert 0 < np.abs(noise).mean() < 20
 
 
@@ -150,7 +150,7 @@ def test_a_strategy_is_read_back_from_its_facts():
     assert again.facts() == promise.facts()
     assert again.runs == promise.runs
     assert pickle.loads(pickle.dumps(promise.strategy)).shares == promise.strategy.shares
-    assert promise.radius(level(1), "0.95") == Geometric(level(1).scaled(Fraction(1, 20)), 3).radius("0.95")
+    assert promise.margin(level(1), "0.95") == Geometric(level(1).scaled(Fraction(1, 20)), 3).margin("0.95")
 
 
 def test_what_does_not_fit_a_strategy_is_refused(ledger):
@@ -184,7 +184,7 @@ def test_what_cannot_be_reconstructed_is_refused_before_anything_is_spent(ledger
 def test_other_counts_and_other_shares_are_another_release(ledger):
     ledger.publish("r", counted(), strategy=strategy(), epsilon="1/2")
     with pytest.raises(DataChanged):
-        ledger.relax("r", counted(ATOMS + 1), epsilon=1)
+        ledger.relax("r", counted(CELLS + 1), epsilon=1)
     with pytest.raises(AlreadyPublished, match="keep its columns, promise"):
         ledger.publish("r", counted(), strategy=Strategy(DOMAIN, Unit(1, 1), {"sex": 1}), epsilon="1/2")
 
@@ -209,12 +209,12 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
     ledger.relax("b", part("B"), epsilon=1)
     assert ledger.budget("editors").spent == Fraction(11, 10)
     with pytest.raises(BudgetExceeded):
-        ledger.publish("all", counted(ATOMS + 1), strategy=strategy(), epsilon="1/2", dataset="editors")
+        ledger.publish("all", counted(CELLS + 1), strategy=strategy(), epsilon="1/2", dataset="editors")
     with pytest.raises(BudgetExceeded):
         ledger.relax("b", part("B"), epsilon=2)
     with pytest.raises(BudgetExceeded):
         ledger.publish("c", part("A", "by year"), strategy=strategy(), epsilon="1/2", dataset="editors")
-    ledger.publish("all", counted(ATOMS + 1), strategy=strategy(), epsilon="2/5", dataset="editors")
+    ledger.publish("all", counted(CELLS + 1), strategy=strategy(), epsilon="2/5", dataset="editors")
     assert ledger.budget("editors").spent == Fraction(3, 2)
     assert ledger.verify().spent["editors"].epsilon == Fraction(3, 2)
 
@@ -222,14 +222,14 @@ def test_parts_that_share_nobody_cost_the_part_that_costs_most(ledger):
 def test_a_counted_table_is_kept_without_a_strategy_too(ledger):
     """Its labels are public, its unit is proved, and its part is known."""
     first = ledger.publish("a", part("A"), epsilon=1, dataset="editors")
-    assert list(first) == ["district", "sex", "count", "count_radius"]
-    ledger.publish("b", counted(ATOMS + 1, part=("by country", "B")), epsilon="1/2", dataset="editors")
+    assert list(first) == ["district", "sex", "count", "count_margin"]
+    ledger.publish("b", counted(CELLS + 1, part=("by country", "B")), epsilon="1/2", dataset="editors")
     assert ledger.budget("editors").spent == 1
     assert list(ledger.relax("a", part("A").table(DOMAIN.finest), epsilon=2)) == [
         "district",
         "sex",
         "count",
-        "count_radius",
+        "count_margin",
     ]
     with pytest.raises(OutOfRange, match="must not be smaller"):
         ledger.publish("c", counted(unit=Unit(1, 3)), unit=ONE, epsilon=1, dataset="editors")
@@ -250,7 +250,7 @@ def test_counts_without_a_strategy_are_relaxed_as_they_were_published(ledger):
     table = CountedTable(domain, np.array([[60, 7], [3, 40]]), ONE)
     strict = ledger.publish("counts", table, columns="n", drop="town", epsilon=1)
     loose = ledger.relax("counts", table, epsilon=2)
-    assert list(loose) == list(strict) == ["sex", "n", "n_radius"]
+    assert list(loose) == list(strict) == ["sex", "n", "n_margin"]
     assert ledger.relax("counts", table, epsilon=1)["n"].tolist() == strict["n"].tolist()
     with pytest.raises(DataChanged):
         ledger.relax("counts", CountedTable(domain, np.array([[60, 7], [3, 41]]), ONE), epsilon=3)

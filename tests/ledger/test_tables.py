@@ -47,9 +47,9 @@ def test_each_kind_comes_back(ledger, make):
     relaxed = ledger.relax("r", table, epsilon=2)
     view = ledger.view("r", epsilon=1)
     assert type(released) is type(relaxed) is type(view) is type(table)
-    assert list(plain(relaxed)) == ["who", "n", "n_radius", "m", "m_radius"]
+    assert list(plain(relaxed)) == ["who", "n", "n_margin", "m", "m_margin"]
     assert plain(released)["who"] == plain(relaxed)["who"] == PLAIN["who"]
-    assert plain(released)["n_radius"] == [ledger.radius("r", epsilon=1)] * 3
+    assert plain(released)["n_margin"] == [ledger.margin("r", epsilon=1)] * 3
     assert plain(view) == plain(released)
     assert plain(ledger.view("r", epsilon=2)) == plain(relaxed)
 
@@ -160,7 +160,7 @@ def test_relaxing_publishes_no_column_that_was_not_public(ledger):
     with pytest.warns(RowsObserved):
         released = ledger.publish("r", PLAIN, public="who", drop="m", rows="observed", epsilon=1, **unit)
     relaxed = ledger.relax("r", PLAIN | {"diagnosis": ["x", "y", "z"]}, epsilon=2)
-    assert list(released) == list(relaxed) == ["who", "n", "n_radius"]
+    assert list(released) == list(relaxed) == ["who", "n", "n_margin"]
     (kept,) = ledger.releases
     assert (kept.public, kept.rows_from) == (("who",), "observed")
 
@@ -188,7 +188,7 @@ def test_blocks_end_where_they_must(ledger, rows):
 
 
 def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
-    """The radius is that of `release_table` with a relaxable law, for the same unit."""
+    """The margin is that of `release_table` with a relaxable law, for the same unit."""
     from utmost.publish.releases import plan_release
 
     table = {"n": [10, 20, 30, 40]}
@@ -201,6 +201,6 @@ def test_cells_and_neighbours_are_charged_as_in_a_table_release(ledger):
         plan = plan_release(1, **unit, relaxable=True)
         half = name == "many" and "Staircase" in repr(plan.law)
         if not half:
-            assert ledger.radius(name, epsilon=1) == plan.radius
+            assert ledger.margin(name, epsilon=1) == plan.margin
     ledger.publish("half", table, columns="n", epsilon=1, independent=True, sensitivity=3, cells=4, half_step=True)
-    assert ledger.radius("half", epsilon=1) <= ledger.radius("many", epsilon=1)
+    assert ledger.margin("half", epsilon=1) <= ledger.margin("many", epsilon=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import Level, level
-from utmost.laws.noise import Combination, Geometric, simultaneous_radii
+from utmost.laws.noise import Combination, Geometric, simultaneous_margins
 from utmost.laws.noise.inversion import OnIntegers, Smoothed
 
 LEVELS = (0.05, 0.1, 0.5, 1, 2, 3, 5)
@@ -25,25 +25,25 @@ def by_series(*arguments):
 
 
 @pytest.mark.parametrize("epsilon", LEVELS)
-def test_the_series_gives_the_exact_radius_of_one_geometric(epsilon):
+def test_the_series_gives_the_exact_margin_of_one_geometric(epsilon):
     """35 of 35: on the integers nothing is lost to the inversion."""
     law = Geometric(epsilon)
     for confidence in CONFIDENCES:
-        assert by_series([1], epsilon).radius(confidence) == law.radius(confidence)
-        assert Combination([-1], epsilon).radius(confidence) == law.radius(confidence)
+        assert by_series([1], epsilon).margin(confidence) == law.margin(confidence)
+        assert Combination([-1], epsilon).margin(confidence) == law.margin(confidence)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "radii"), [("0.1", [30, 41, 57, 69, 97, 136]), (1, [3, 4, 5, 7, 9, 13]), (3, [1, 1, 1, 2, 2, 3])]
+    ("epsilon", "margins"), [("0.1", [30, 41, 57, 69, 97, 136]), (1, [3, 4, 5, 7, 9, 13]), (3, [1, 1, 1, 2, 2, 3])]
 )
-def test_the_radii_of_the_berkeley_sums(epsilon, radii):
+def test_the_margins_of_the_berkeley_sums(epsilon, margins):
     """Sums of 1, 2, 4, 6, 12 and 24 cells with noise of their own, at 95 %."""
-    assert [Combination([1], epsilon, [n]).radius() for n in (1, 2, 4, 6, 12, 24)] == radii
+    assert [Combination([1], epsilon, [n]).margin() for n in (1, 2, 4, 6, 12, 24)] == margins
 
 
-def test_the_radii_of_long_sums():
+def test_the_margins_of_long_sums():
     """200, 1000 and a million cells at epsilon 1."""
-    assert [Combination([1], 1, [n]).radius("0.95") for n in (200, 1000, 10**6)] == [38, 84, 2660]
+    assert [Combination([1], 1, [n]).margin("0.95") for n in (200, 1000, 10**6)] == [38, 84, 2660]
 
 
 def exact_law(terms, reach):
@@ -65,25 +65,25 @@ alphas = st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)])
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(coefficients, alphas), min_size=1, max_size=2), st.integers(0, 20))
-def test_bounds_on_a_lattice_are_the_exact_chances(terms, radius):
-    """coverage <= P(|S| <= r), and not below it by more than 1e-12; every radius, also between two lattice points."""
+def test_bounds_on_a_lattice_are_the_exact_chances(terms, margin):
+    """coverage <= P(|S| <= r), and not below it by more than 1e-12; every margin, also between two lattice points."""
     law = exact_law(terms, 45)
     found = by_series([c for c, _ in terms], [Level.of_alpha(a) for _, a in terms])
-    inside = sum(p for s, p in law.items() if abs(s) <= Fraction(radius, 2))
+    inside = sum(p for s, p in law.items() if abs(s) <= Fraction(margin, 2))
     missing = 1 - sum(law.values())
     assert isinstance(found._inversion, OnIntegers)
-    assert inside - Fraction(1, 10**12) <= Fraction(found.coverage(Fraction(radius, 2))) <= inside + missing
-    assert 1 - inside - missing <= Fraction(found.tail(Fraction(radius, 2))) <= 1 - inside + Fraction(1, 10**12)
+    assert inside - Fraction(1, 10**12) <= Fraction(found.coverage(Fraction(margin, 2))) <= inside + missing
+    assert 1 - inside - missing <= Fraction(found.tail(Fraction(margin, 2))) <= 1 - inside + Fraction(1, 10**12)
     assert found.variance == sum(c * c * 2 * a / (1 - a) ** 2 for c, a in terms)
 
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(coefficients, alphas), min_size=2, max_size=2), st.sampled_from(CONFIDENCES))
-def test_a_radius_on_a_lattice_is_the_least(terms, confidence):
+def test_a_margin_on_a_lattice_is_the_least(terms, confidence):
     law = exact_law(terms, 45)
-    radius = Combination([c for c, _ in terms], [Level.of_alpha(a) for _, a in terms]).radius(confidence)
-    below = [abs(s) for s in law if abs(s) < Fraction(radius) - Fraction(1, 10**9)]
-    assert sum(p for s, p in law.items() if abs(s) <= Fraction(radius)) >= Fraction(confidence) - Fraction(1, 10**12)
+    margin = Combination([c for c, _ in terms], [Level.of_alpha(a) for _, a in terms]).margin(confidence)
+    below = [abs(s) for s in law if abs(s) < Fraction(margin) - Fraction(1, 10**9)]
+    assert sum(p for s, p in law.items() if abs(s) <= Fraction(margin)) >= Fraction(confidence) - Fraction(1, 10**12)
     if below:
         assert sum(p for s, p in law.items() if abs(s) <= max(below)) < Fraction(confidence)
 
@@ -105,13 +105,13 @@ def real_quantile(sizes, epsilons, confidence, reach=150):
     ("sizes", "epsilons"),
     [([1, math.sqrt(2)], [1, 1]), ([0.3, math.pi], [0.5, 2]), ([1, math.e], [0.2, 0.3]), ([1e-3, math.pi], [1, 1])],
 )
-def test_radii_of_real_coefficients_are_safe_and_near(sizes, epsilons):
+def test_margins_of_real_coefficients_are_safe_and_near(sizes, epsilons):
     """Never below the exact quantile, and above it by less than 1.6 % of a standard deviation."""
     found = Combination(sizes, epsilons)
     assert isinstance(found._inversion, Smoothed)
     for confidence in (0.5, 0.8, 0.95, 0.99, 0.999):
         exact = real_quantile(sizes, epsilons, confidence)
-        assert exact * (1 - 1e-9) <= found.radius(confidence) <= exact + 0.016 * math.sqrt(found.variance)
+        assert exact * (1 - 1e-9) <= found.margin(confidence) <= exact + 0.016 * math.sqrt(found.variance)
 
 
 def test_what_the_normal_variable_carries_over_is_taken_off():
@@ -126,15 +126,15 @@ def test_what_the_normal_variable_carries_over_is_taken_off():
 
 
 def test_the_two_inversions_agree():
-    """Where no notice is taken of the lattice, the radius is the same to 1.6 % of a standard deviation."""
+    """Where no notice is taken of the lattice, the margin is the same to 1.6 % of a standard deviation."""
     sums = Combination([3, 5], [0.05, 0.1], [4, 2])
     chernoff, law = sums._chernoff, sums._inversion
     smooth = Smoothed.of(sums._groups, chernoff)
     assert isinstance(law, OnIntegers)
-    for radius in range(50, 1500, 97):
-        assert law.exceeded(radius) <= smooth.exceeded(radius + 0.5) + 1e-12
-        assert smooth.exceeded(radius + 0.5 + 0.016 * float(sums.variance) ** 0.5) <= law.exceeded(radius) + 1e-12
-        assert law.exceeded(radius) <= chernoff.tail(radius + 1)
+    for margin in range(50, 1500, 97):
+        assert law.exceeded(margin) <= smooth.exceeded(margin + 0.5) + 1e-12
+        assert smooth.exceeded(margin + 0.5 + 0.016 * float(sums.variance) ** 0.5) <= law.exceeded(margin) + 1e-12
+        assert law.exceeded(margin) <= chernoff.tail(margin + 1)
 
 
 def test_coverage_of_the_geography_is_kept_by_simulated_draws():
@@ -148,7 +148,7 @@ def test_coverage_of_the_geography_is_kept_by_simulated_draws():
             draws += c * (rng.geometric(-math.expm1(-e), draws.size) - rng.geometric(-math.expm1(-e), draws.size))
     found = Combination(sizes, epsilons.tolist(), counts)
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        kept = float(np.mean(np.abs(draws) <= found.radius(confidence)))
+        kept = float(np.mean(np.abs(draws) <= found.margin(confidence)))
         noise = math.sqrt(confidence * (1 - confidence) / draws.size)
         assert confidence - 4 * noise <= kept <= confidence + 4 * noise + 0.01
 
@@ -161,52 +161,52 @@ def test_equal_terms_are_one_group_whatever_their_signs():
     assert one.step == Fraction(1, 2)
 
 
-def test_integer_coefficients_have_integer_radii_and_fractions_points_of_their_lattice():
-    assert type(Combination([2, 4], 1).radius()) is int
-    assert Combination([2, 4], 1).radius() % 2 == 0
-    assert Combination(["1/3", "1/2"], 1).radius() * 6 == pytest.approx(round(Combination(["2", "3"], 1).radius()))
-    assert Combination(["1/3", "1/2"], 1).coverage(Combination(["1/3", "1/2"], 1).radius()) >= 0.95
+def test_integer_coefficients_have_integer_margins_and_fractions_points_of_their_lattice():
+    assert type(Combination([2, 4], 1).margin()) is int
+    assert Combination([2, 4], 1).margin() % 2 == 0
+    assert Combination(["1/3", "1/2"], 1).margin() * 6 == pytest.approx(round(Combination(["2", "3"], 1).margin()))
+    assert Combination(["1/3", "1/2"], 1).coverage(Combination(["1/3", "1/2"], 1).margin()) >= 0.95
 
 
 def test_nothing_added_is_no_noise():
     for none in (Combination([], 1), Combination([0, 0], 1), Combination([1], 1, [0])):
-        assert (none.radius(), none.tail(0), none.coverage(0), none.variance, none.coverage(-1)) == (0, 0, 1, 0, 0)
+        assert (none.margin(), none.tail(0), none.coverage(0), none.variance, none.coverage(-1)) == (0, 0, 1, 0, 0)
 
 
-def test_noise_that_is_hardly_there_has_radius_nought():
+def test_noise_that_is_hardly_there_has_margin_nought():
     """Epsilon 50: some noise is not 0 with a chance of 4e-22 each."""
-    assert Combination([1, 7], 50).radius("0.999999") == 0
-    assert Combination([1, math.pi], 50).radius("0.999999") == 0
-    assert Combination([1, math.pi], 10**5).radius("0.999999") == 0
-    assert Combination([1], 50, [10**24]).radius("0.95") > 0
+    assert Combination([1, 7], 50).margin("0.999999") == 0
+    assert Combination([1, math.pi], 50).margin("0.999999") == 0
+    assert Combination([1, math.pi], 10**5).margin("0.999999") == 0
+    assert Combination([1], 50, [10**24]).margin("0.95") > 0
 
 
 def test_noise_without_end():
-    """Epsilon 1e-6: a sum of two is within 1.6 % of a standard deviation of the radius of two Laplace variables."""
+    """Epsilon 1e-6: a sum of two is within 1.6 % of a standard deviation of the margin of two Laplace variables."""
     two = Combination([1, 1], "1e-6")
     exact = 4.1128e6  # P(|X + Y| > r) = (1 + r e/2) exp(-r e) of two Laplace variables
     assert (1 + 2.0564) * math.exp(-4.1128) == pytest.approx(0.05, rel=1e-3)
-    assert exact - 1e3 <= two.radius() <= exact + 0.016 * 2e6
-    assert Combination([1], "1e-6").radius() == Geometric("1e-6").radius("0.95")
+    assert exact - 1e3 <= two.margin() <= exact + 0.016 * 2e6
+    assert Combination([1], "1e-6").margin() == Geometric("1e-6").margin("0.95")
 
 
 def test_coefficients_of_wildly_different_sizes():
-    """A term of 1 beside one of a thousand million changes the radius by next to nothing."""
-    alone = Combination([10**9], 1).radius()
+    """A term of 1 beside one of a thousand million changes the margin by next to nothing."""
+    alone = Combination([10**9], 1).margin()
     both = Combination([1, 10**9], 1)
     assert alone == 3 * 10**9
-    assert alone <= both.radius() <= alone + 0.016 * 10**9 * 1.357
-    assert Combination(["1e-90", "1e90"], 1).radius() >= 3e90
-    assert Combination([1], 1, [10**18]).radius() == pytest.approx(1.96 * 1.35696e9, rel=0.01)
+    assert alone <= both.margin() <= alone + 0.016 * 10**9 * 1.357
+    assert Combination(["1e-90", "1e90"], 1).margin() >= 3e90
+    assert Combination([1], 1, [10**18]).margin() == pytest.approx(1.96 * 1.35696e9, rel=0.01)
 
 
 def test_a_chance_far_below_what_floats_add_up_is_bounded_by_chernoff():
     """P(|G| > r) = 2 alpha^(r+1)/(1+alpha): the bound is above it, by a factor of 10 r at most."""
     found, alpha = by_series([1], 1), math.exp(-1)
-    for radius in (50, 100, 500):
-        exact = 2 * alpha ** (radius + 1) / (1 + alpha)
-        assert exact <= found.tail(radius) <= 10 * radius * exact
-    assert Combination([1, 1], 1).radius_missed(Fraction(1, 10**40)) < 110
+    for margin in (50, 100, 500):
+        exact = 2 * alpha ** (margin + 1) / (1 + alpha)
+        assert exact <= found.tail(margin) <= 10 * margin * exact
+    assert Combination([1, 1], 1).margin_missed(Fraction(1, 10**40)) < 110
 
 
 def test_variance_is_rounded_up_or_exact():
@@ -218,22 +218,22 @@ def test_variance_is_rounded_up_or_exact():
     assert interval.width < Fraction(1, 1 << 180)
 
 
-def test_simultaneous_radii_of_independent_cells():
+def test_simultaneous_margins_of_independent_cells():
     """The exact product: m cells keep r together with the chance (1 - 2 alpha^(r+1)/(1 + alpha))^m."""
     one, alpha = Combination([1], 1), math.exp(-1)
     for m in (1, 2, 24, 200, 1000, 100_000):
         exact = next(r for r in range(99) if (1 - 2 * alpha ** (r + 1) / (1 + alpha)) ** m >= 0.95)
-        product = simultaneous_radii([one] * m, 0.95, independent=True)
-        union = simultaneous_radii([one] * m, 0.95)
+        product = simultaneous_margins([one] * m, 0.95, independent=True)
+        union = simultaneous_margins([one] * m, 0.95)
         assert product == (exact,) * m
         assert union[0] in (exact, exact + 1)
-    assert [simultaneous_radii([one] * m)[0] for m in (1, 24, 200, 1000, 100_000)] == [3, 6, 8, 10, 14]
+    assert [simultaneous_margins([one] * m)[0] for m in (1, 24, 200, 1000, 100_000)] == [3, 6, 8, 10, 14]
 
 
-def test_simultaneous_radii_of_sums_that_share_cells_hold_together():
+def test_simultaneous_margins_of_sums_that_share_cells_hold_together():
     """A total and its two parts: the union bound, checked over all noises."""
     parts, total = Combination([1], 1), Combination([1, 1], 1)
-    a, b, c = simultaneous_radii([parts, parts, total], "0.9")
+    a, b, c = simultaneous_margins([parts, parts, total], "0.9")
     x = np.arange(-60, 61)
     mass = np.tanh(0.5) * np.exp(-np.abs(x))
     kept = (abs(x)[:, None] <= a) & (abs(x)[None, :] <= b) & (abs(x[:, None] + x) <= c)
@@ -254,12 +254,12 @@ def test_simultaneous_radii_of_sums_that_share_cells_hold_together():
         (lambda: Combination(1, 1), WrongKind),
         (lambda: Combination([1], 0), NotALevel),
         (lambda: Combination([1], None), NotALevel),
-        (lambda: Combination([1], 1).radius(1), OutOfRange),
-        (lambda: Combination([1], 1).radius_missed(0), OutOfRange),
+        (lambda: Combination([1], 1).margin(1), OutOfRange),
+        (lambda: Combination([1], 1).margin_missed(0), OutOfRange),
         (lambda: Combination([1], 1).coverage("x"), NotANumber),
-        (lambda: simultaneous_radii([]), OutOfRange),
-        (lambda: simultaneous_radii([1]), WrongKind),
-        (lambda: simultaneous_radii(3), WrongKind),
+        (lambda: simultaneous_margins([]), OutOfRange),
+        (lambda: simultaneous_margins([1]), WrongKind),
+        (lambda: simultaneous_margins(3), WrongKind),
     ],
 )
 def test_what_is_no_sum_is_refused(call, error):
@@ -267,8 +267,8 @@ def test_what_is_no_sum_is_refused(call, error):
         call()
 
 
-def test_confidence_near_0_asks_for_no_radius():
+def test_confidence_near_0_asks_for_no_margin():
     """1 - confidence is 1 to the nearest float; its logarithm is taken of the rational."""
     one = Combination([1], 1)
-    assert simultaneous_radii([one] * 2, "1e-17", independent=True) == (0, 0)
-    assert simultaneous_radii([one], "1e-300", independent=True) == (0,)
+    assert simultaneous_margins([one] * 2, "1e-17", independent=True) == (0, 0)
+    assert simultaneous_margins([one], "1e-300", independent=True) == (0,)

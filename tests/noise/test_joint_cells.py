@@ -51,13 +51,13 @@ def test_the_joint_law_is_what_its_definition_adds_up_to(k, q):
 
 @few
 @given(st.integers(1, 5), ratios, st.fractions(Fraction(1, 2), Fraction(999, 1000), max_denominator=1000))
-def test_the_radius_is_the_least_that_covers(k, q, confidence):
+def test_the_margin_is_the_least_that_covers(k, q, confidence):
     """In rationals, ties included."""
     law = JointCells(alpha=q, cells=k)
-    t = law.radius(confidence)
+    t = law.margin(confidence)
     assert law.tail(t) <= 1 - confidence
     assert t == 0 or law.tail(t - 1) > 1 - confidence
-    exactly = JointCells(alpha=q, cells=k).radius(1 - law.tail(t))
+    exactly = JointCells(alpha=q, cells=k).margin(1 - law.tail(t))
     assert exactly == t
 
 
@@ -76,7 +76,7 @@ def test_one_cell_is_the_geometric_law():
     for epsilon in ("1/10", 1, 3):
         joint, one = JointCells(epsilon, 1), Geometric(epsilon)
         assert joint.mean_size == pytest.approx(one.moment(1), rel=1e-14)
-        assert joint.radius("0.95") == one.radius("0.95")
+        assert joint.margin("0.95") == one.margin("0.95")
     assert JointCells(alpha="1/3", cells=1).marginal_pmf(2) == Geometric(alpha="1/3").pmf(2)
 
 
@@ -156,7 +156,7 @@ def test_extreme_levels():
     strict, loose = JointCells("1/1000000", 4), JointCells(50, 4)
     assert strict.mean_size == pytest.approx(2.5e6, rel=1e-9)  # (k+1)/(2 epsilon), the law on the reals
     assert strict.variance == pytest.approx(1e13, rel=1e-9)  # (k+1)(k+2)/(3 epsilon^2)
-    assert loose.radius("0.95") == 0
+    assert loose.margin("0.95") == 0
     assert loose.mean_size == pytest.approx(2 * 27 * math.exp(-50), rel=1e-12)
     assert RotatedPair("1/1000000").mean_size == pytest.approx(1.5e6, rel=1e-9)
     assert JointCells(1, 40).mean_size == pytest.approx(20.5, rel=0.01)

@@ -7,15 +7,8 @@ import pytest
 
 from utmost.errors import UtmostError
 from utmost.laws.exact import level
-from utmost.laws.noise import (
-    DiscreteStaircase,
-    Geometric,
-    Laplace,
-    Staircase,
-    is_lipschitz_private,
-    lipschitz_level,
-    optimal_noise,
-)
+from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, lipschitz_level, optimal_noise
+from utmost.laws.noise.lipschitz import is_lipschitz_private
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Quantiles and radii on the integers: decided exactly, ties included."""
+"""Quantiles and margins on the integers: decided exactly, ties included."""
 
 import math
 from fractions import Fraction
@@ -40,19 +40,19 @@ def test_a_tie_goes_to_the_integer_that_attains_it(law, k):
 
 
 @given(laws(), st.integers(0, 30))
-def test_a_radius_covers_and_no_smaller_one_does(law, t):
-    """radius(P(|X| <= t)) = t, ties included, and the least more needs t + 1."""
+def test_a_margin_covers_and_no_smaller_one_does(law, t):
+    """margin(P(|X| <= t)) = t, ties included, and the least more needs t + 1."""
     covered = 1 - 2 * law.ccdf(t)
-    assert law.radius(covered) == t
-    assert law.radius(covered + (1 - covered) / 10**40) == t + 1
+    assert law.margin(covered) == t
+    assert law.margin(covered + (1 - covered) / 10**40) == t + 1
 
 
 def test_a_tie_at_an_irrational_alpha_is_seen():
     """b = 3^(-1/2), D = 2, r = 1: T(2) = b (1 + b)/(1 + 3 b) = 1/3, a rational although b is not."""
     law = DiscreteStaircase(level(alpha="1/3").scaled("1/2"), 2, step=1)
     assert law.cdf_interval(-2, 400).contains(Fraction(1, 3))
-    assert law.radius(Fraction(1, 3)) == 1
-    assert law.radius(Fraction(1, 3) + Fraction(1, 10**300)) == 2
+    assert law.margin(Fraction(1, 3)) == 1
+    assert law.margin(Fraction(1, 3) + Fraction(1, 10**300)) == 2
     assert law.icdf(Fraction(1, 3)) == -2
     assert law.icdf(Fraction(1, 3) + Fraction(1, 10**300)) == -1
 
@@ -69,9 +69,9 @@ def test_a_tie_at_an_irrational_alpha_is_seen():
     ],
 )
 @pytest.mark.parametrize("c", ["1e-9", 0.5, 0.95, "0.999999999", Fraction(10**300 - 1, 10**300)])
-def test_radii_hold_at_every_level_and_sensitivity(law, c):
+def test_margins_hold_at_every_level_and_sensitivity(law, c):
     """P(|X| <= t) >= c by intervals, and P(|X| <= t - 1) < c."""
-    t, c = law.radius(c), exact(c)
+    t, c = law.margin(c), exact(c)
     bits = 1100
     assert (1 - 2 * law.cdf_interval(-t - 1, bits)).upper >= c
     assert (2 * law.cdf_interval(-t - 1, bits)).lower <= 1 - c
@@ -127,7 +127,7 @@ def test_a_float_is_read_as_the_decimal_it_prints():
     assert law.cdf(0) == Fraction(9, 10)
     assert law.icdf(0.9) == 0
     assert law.icdf(np.array([0.9])).tolist() == [0]
-    assert law.radius(0.8) == 0
+    assert law.margin(0.8) == 0
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, [0.5, 2.0], Fraction(3, 2)])
@@ -145,7 +145,7 @@ def test_probabilities_are_numbers(p):
 @pytest.mark.parametrize("c", [0, 1, -1, 2, 1.0])
 def test_a_confidence_lies_strictly_between_zero_and_one(c):
     with pytest.raises(OutOfRange, match="confidence"):
-        Geometric(1).radius(c)
+        Geometric(1).margin(c)
 
 
 @pytest.mark.parametrize("law", [Geometric(1), DiscreteStaircase(1, 3, step=1)], ids=repr)

@@ -61,8 +61,8 @@ def test_ends_that_were_guessed_are_those_that_each_point_proves(monkeypatch):
     for wrong in (None, 0.0):
         calls = []
 
-        def guessed(noises, ratio, radius, miss, wrong=wrong, calls=calls):
-            calls.append(guess(noises, ratio, radius * (1 if wrong is None else 1e-3), miss))
+        def guessed(noises, ratio, margin, miss, wrong=wrong, calls=calls):
+            calls.append(guess(noises, ratio, margin * (1 if wrong is None else 1e-3), miss))
             return wrong if wrong == 0 else calls[-1]
 
         monkeypatch.setattr(ratio_bars._Noises, "guess", guessed)

@@ -161,9 +161,9 @@ def test_quantiles_at_the_ends_and_in_the_middle():
 
 
 @given(laws(), st.sampled_from(["1e-9", "0.5", 0.95, "0.999999999", Fraction(10**200 - 1, 10**200)]))
-def test_a_radius_covers_and_the_float_below_does_not(law, confidence):
+def test_a_margin_covers_and_the_float_below_does_not(law, confidence):
     """P(|X| <= t) >= c with certainty, and t is the least such float."""
-    t, missed = law.radius(confidence), (1 - Fraction(str(confidence))) / 2
+    t, missed = law.margin(confidence), (1 - Fraction(str(confidence))) / 2
     assert law.cdf_interval(-Fraction(t), 1200).upper <= missed
     assert law.cdf_interval(-Fraction(math.nextafter(t, 0.0)), 1200).upper > missed
 

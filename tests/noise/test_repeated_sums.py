@@ -1,4 +1,4 @@
-"""Sums of copies of one noise: certified radii against brute force in rationals, and against geometric sums."""
+"""Sums of copies of one noise: certified margins against brute force in rationals, and against geometric sums."""
 
 from fractions import Fraction
 
@@ -32,41 +32,41 @@ def _sums(law, count, reach):
 def _brute(law, count, miss):
     """The least r with P(|S| <= r) >= 1 - miss, where all mass beyond 60 periods is counted as lying far outside."""
     law_of_sum, middle = _sums(law, count, 12 * law.sensitivity + 30)
-    kept, radius, least = law_of_sum[middle], 0, fmpq(1) - fmpq(miss.numerator, miss.denominator)
+    kept, margin, least = law_of_sum[middle], 0, fmpq(1) - fmpq(miss.numerator, miss.denominator)
     while kept < least:
-        radius += 1
-        kept += 2 * law_of_sum[middle + radius]
-    return radius
+        margin += 1
+        kept += 2 * law_of_sum[middle + margin]
+    return margin
 
 
 @settings(max_examples=12)
 @given(_LAWS, st.integers(1, 2), st.sampled_from([Fraction(1, 2), Fraction(1, 20)]))
-def test_the_radius_is_that_of_the_exact_law(law, count, miss):
-    """With no bins the radius is the least there is; brute force that drops far tails can only be larger."""
-    assert RepeatedSum(law, count).radius_missed(miss) <= _brute(law, count, miss)
+def test_the_margin_is_that_of_the_exact_law(law, count, miss):
+    """With no bins the margin is the least there is; brute force that drops far tails can only be larger."""
+    assert RepeatedSum(law, count).margin_missed(miss) <= _brute(law, count, miss)
 
 
 @settings(max_examples=5)
 @given(_LAWS, st.integers(2, 3), _MISSES)
-def test_the_radius_is_never_too_small(law, count, miss):
-    """One less than the radius is exceeded with more than the chance, by the law itself with its tails whole."""
-    radius = RepeatedSum(law, count).radius_missed(miss)
-    if radius == 0:
+def test_the_margin_is_never_too_small(law, count, miss):
+    """One less than the margin is exceeded with more than the chance, by the law itself with its tails whole."""
+    margin = RepeatedSum(law, count).margin_missed(miss)
+    if margin == 0:
         return
-    masses, middle = _sums(law, count, 4 * radius + 12 * law.sensitivity)
+    masses, middle = _sums(law, count, 4 * margin + 12 * law.sensitivity)
     lost, least = 1 - sum(masses, fmpq()), 1 - fmpq(miss.numerator, miss.denominator)
-    kept = sum(masses[middle - radius : middle + radius + 1], fmpq())
+    kept = sum(masses[middle - margin : middle + margin + 1], fmpq())
     assert kept + lost + fmpq(1, 10**6) >= least
-    smaller = sum(masses[middle - radius + 1 : middle + radius], fmpq())
+    smaller = sum(masses[middle - margin + 1 : middle + margin], fmpq())
     assert smaller < least
 
 
 @given(st.sampled_from(["1/10", "1/2", "1", "3"]), st.integers(2, 400), _MISSES)
 @settings(max_examples=25)
-def test_sums_of_geometric_noise_have_the_radius_of_the_other_route(epsilon, count, miss):
+def test_sums_of_geometric_noise_have_the_margin_of_the_other_route(epsilon, count, miss):
     """The Fourier series of `Combination` and the product of polynomials, to a hundredth where there are bins."""
-    other = Combination([1], epsilon, counts=[count]).radius_missed(miss)
-    found = RepeatedSum(Geometric(epsilon), count).radius_missed(miss)
+    other = Combination([1], epsilon, counts=[count]).margin_missed(miss)
+    found = RepeatedSum(Geometric(epsilon), count).margin_missed(miss)
     assert other <= found <= 1.03 * other + 1
 
 
@@ -76,7 +76,7 @@ def test_sums_of_geometric_noise_have_the_radius_of_the_other_route(epsilon, cou
 @pytest.mark.parametrize("count", [2, 12, 300])
 def test_wide_noise_has_a_bar_near_that_of_its_deviation(law, count):
     """Between what Chebyshev forbids to be smaller and what Chernoff gives; a few per cent from the normal one."""
-    found = RepeatedSum(law, count).radius("0.95")
+    found = RepeatedSum(law, count).margin("0.95")
     normal = 1.96 * (count * float(law.variance())) ** 0.5
     assert 0.97 * normal < found < 1.1 * normal
     assert found <= RepeatedSum(law, count)._by_chernoff(Fraction(1, 20))
@@ -85,14 +85,14 @@ def test_wide_noise_has_a_bar_near_that_of_its_deviation(law, count):
 def test_corners():
     """One copy is exact; noise that is hardly there; chances that no bin says; very many copies; no copies."""
     law = DiscreteStaircase(1, 5)
-    assert RepeatedSum(law, 1).radius("0.95") == law.radius("0.95")
-    assert RepeatedSum(DiscreteStaircase(50, 5), 300).radius("0.95") == 0
-    rare = RepeatedSum(law, 12).radius_missed(Fraction(1, 10**40))
-    assert RepeatedSum(law, 12).radius("0.999999") < rare <= 12 * law.radius(1 - Fraction(1, 12 * 10**40))
-    many = RepeatedSum(law, 10**6).radius("0.95")
+    assert RepeatedSum(law, 1).margin("0.95") == law.margin("0.95")
+    assert RepeatedSum(DiscreteStaircase(50, 5), 300).margin("0.95") == 0
+    rare = RepeatedSum(law, 12).margin_missed(Fraction(1, 10**40))
+    assert RepeatedSum(law, 12).margin("0.999999") < rare <= 12 * law.margin(1 - Fraction(1, 12 * 10**40))
+    many = RepeatedSum(law, 10**6).margin("0.95")
     assert 1.9 < many / (10**6 * float(law.variance())) ** 0.5 < 2.8
     for wrong in (0, -1):
         with pytest.raises(OutOfRange):
             RepeatedSum(law, wrong)
     with pytest.raises(OutOfRange):
-        RepeatedSum(law, 2).radius(1)
+        RepeatedSum(law, 2).margin(1)

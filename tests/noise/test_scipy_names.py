@@ -44,7 +44,7 @@ def test_an_interval_is_between_quantiles_of_equal_tails(law):
 
 @pytest.mark.parametrize("law", ON_INTEGERS, ids=repr)
 def test_entropy_on_integers_is_the_sum(law):
-    far = int(law.radius("0.99999999999999999"))
+    far = int(law.margin("0.99999999999999999"))
     xs = np.arange(-far, far + 1).astype(float)
     assert law.entropy() == pytest.approx(float(-(law.pmf(xs) * law.logpmf(xs)).sum()), rel=1e-9)
 
@@ -52,7 +52,7 @@ def test_entropy_on_integers_is_the_sum(law):
 @pytest.mark.parametrize("law", ON_REALS, ids=repr)
 def test_entropy_on_reals_is_the_integral(law):
     """The integral of -f log f over each step of the density, and SciPy's own for the Laplace law."""
-    far = law.radius("0.999999999999999")
+    far = law.margin("0.999999999999999")
     xs = np.linspace(0, far, 400_001)
     middle = (xs[1:] + xs[:-1]) / 2
     density = law.pdf(middle)

@@ -13,10 +13,9 @@ from utmost.design.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
-    renormalised_epsilon,
-    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
+from utmost.design.channels.on_counts import renormalised_epsilon, renormalised_geometric_channel
 from utmost.design.optima import folded_channel, minimax_mechanism, optimal_mechanism
 from utmost.design.spaces import Consumer, Space, counts, discrete, hamming, losses, priors
 from utmost.design.types import PrivacyType

@@ -15,9 +15,9 @@ from utmost.design.channels import (
     geometric_channel,
     laplace_channel,
     randomized_response,
-    renormalised_geometric_channel,
     unbounded_geometric_channel,
 )
+from utmost.design.channels.on_counts import renormalised_geometric_channel
 from utmost.design.spaces import Space, counts, discrete, graph, grid, hamming
 from utmost.design.types import PrivacyType, smallest_epsilon
 from utmost.doors.testing.strategies import alphas, channels, levels, metrics, private_channels

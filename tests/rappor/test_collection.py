@@ -21,14 +21,14 @@ from utmost.design.local import (
     ThresholdedLaplace,
     ThresholdedPair,
     decode,
-    nonnegative_least_squares,
     relax,
-    relax_thresholded,
     respond,
     tighten,
 )
 from utmost.design.local import bits as bit_responses
 from utmost.design.local.bits import draw_bits
+from utmost.design.local.decoding import nonnegative_least_squares
+from utmost.design.local.thresholded import relax_thresholded
 from utmost.doors.testing import SeededRandomness, seeded_responses
 from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level

@@ -10,13 +10,13 @@ from utmost.publish.tables import adapters
 @pytest.mark.parametrize("table", [{"a": [1], "b": np.array([2])}])
 def test_the_adapter_of_a_dict(table):
     adapter = adapters.adapter_of(table)
-    out = adapter.with_columns(table, {"a": np.array([7]), "a_radius": np.array([1])}, {"a_radius": "a"})
+    out = adapter.with_columns(table, {"a": np.array([7]), "a_margin": np.array([1])}, {"a_margin": "a"})
     assert (adapter.names(table), adapter.column(table, "a"), adapter.place(table, 4)) == (
         ["a", "b"],
         [1],
         "row 5 (index 4)",
     )
-    assert list(out.items()) == [("a", [7]), ("a_radius", [1]), ("b", np.array([2]))]
+    assert list(out.items()) == [("a", [7]), ("a_margin", [1]), ("b", np.array([2]))]
     assert out["b"] is table["b"]
 
 

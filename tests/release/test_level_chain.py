@@ -8,7 +8,7 @@ import pytest
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import SystemRandomness
+from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.releases.lattice import lattice_of
 from utmost.publish.releases.level_steps import Step
 

@@ -11,8 +11,9 @@ from scipy import stats
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseBroken, Unsupported, UtmostError
 from utmost.laws.exact import level
-from utmost.laws.gradual import EuclideanLaplace
-from utmost.publish.releases import rehearse_places, release_places
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
+from utmost.publish.releases import release_places
+from utmost.publish.releases.places import rehearse_places
 from utmost.publish.statements import check_places
 from utmost.publish.statements.places_check import stated_places
 
@@ -20,11 +21,11 @@ TABLE = {"name": ["A", "B", "C"], "x": [1.5, Decimal("2.25"), 3], "y": [0, 1, Fr
 PROMISE = {"columns": ["x", "y"], "public": "name", "drop": "size", "epsilon": 1}
 
 
-def test_points_are_released_with_one_radius_and_nothing_else_unasked():
+def test_points_are_released_with_one_margin_and_nothing_else_unasked():
     made = release_places(TABLE, **PROMISE, per=200)
-    assert list(made.table) == ["name", "x", "y", "x_y_radius"]
+    assert list(made.table) == ["name", "x", "y", "x_y_margin"]
     assert made.table["name"] == ["A", "B", "C"]
-    assert set(made.table["x_y_radius"]) == {made.radius}
+    assert set(made.table["x_y_margin"]) == {made.margin}
     assert (made.spent, made.rows, made.public) == (level(1), 3, ("name",))
     assert made.table["x"] != TABLE["x"]
     assert TABLE["x"][0] == 1.5
@@ -36,7 +37,7 @@ def test_the_noise_of_a_table_is_that_of_the_plane():
     made = release_places({"x": zeros, "y": zeros}, columns=["x", "y"], epsilon="1/2", per=3)
     off = np.hypot(made.table["x"], made.table["y"])
     assert stats.kstest(off, EuclideanLaplace(level("1/6")).within).pvalue > 1e-9
-    assert (off <= made.radius).mean() == pytest.approx(0.95, abs=0.01)
+    assert (off <= made.margin).mean() == pytest.approx(0.95, abs=0.01)
 
 
 def test_one_and_three_columns():
@@ -51,7 +52,7 @@ def test_polars_frames_come_back_as_they_came():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"x": [1.0, 2.0], "y": [3, 4], "n": ["a", "b"]})
     made = release_places(frame, columns=["x", "y"], public="n", alpha="1/2", grid="1/10")
-    assert made.table.columns == ["x", "y", "x_y_radius", "n"]
+    assert made.table.columns == ["x", "y", "x_y_margin", "n"]
     check_places(json.loads(json.dumps(made.sidecar)), made.table)
 
 
@@ -73,7 +74,7 @@ def test_polars_frames_come_back_as_they_came():
         (TABLE | {"x": [1, "98765", 2]}, {}, BadTable),
         (TABLE | {"name": [1.5, 2.25, 3]}, {}, BadTable),
         (TABLE | {"name": ["A", "A", "B"]}, {"id_column": "name"}, BadTable),
-        (TABLE | {"x_y_radius": [1, 2, 3]}, {"public": ["name", "x_y_radius"]}, BadTable),
+        (TABLE | {"x_y_margin": [1, 2, 3]}, {"public": ["name", "x_y_margin"]}, BadTable),
         ({"x": [], "y": []}, {"public": (), "drop": ()}, BadTable),
     ],
 )
@@ -99,7 +100,7 @@ def test_a_rehearsal_says_the_same_and_draws_nothing(said):
 
 def test_every_field_of_the_statement_is_checked(said):
     """Change any field, and the statement is refused: it follows from the others, or the table shows another."""
-    table = {"name": [], "x": [], "y": [], "x_y_radius": []}
+    table = {"name": [], "x": [], "y": [], "x_y_margin": []}
     stated_places(said)
     for name, value in said.items():
         if name == "utmost":
@@ -130,7 +131,7 @@ def test_every_field_of_the_statement_is_checked(said):
 def test_a_changed_table_is_found_out():
     made = release_places(TABLE, **PROMISE)
     said = made.sidecar
-    for changed in ({"x": [0.0, 0.0, 0.0]}, {"x_y_radius": [1.0] * 3}, {"name": ["A", "B", "D"]}, {"more": [1, 2, 3]}):
+    for changed in ({"x": [0.0, 0.0, 0.0]}, {"x_y_margin": [1.0] * 3}, {"name": ["A", "B", "D"]}, {"more": [1, 2, 3]}):
         with pytest.raises(BadTable):
             check_places(said, made.table | changed)
     with pytest.raises(BadTable):

@@ -18,7 +18,7 @@ from scipy import stats
 from utmost.doors.testing import SeededRandomness, seeded_planar_release
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
-from utmost.laws.gradual import EuclideanLaplace
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.publish.releases import PlanarLaw, PlanarRelease, planar_epsilon_for
 
 HOMES = [[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0], [0.0, -0.0]]
@@ -74,58 +74,58 @@ def test_every_order_of_requests_has_the_law_and_correlation(order):
 @pytest.mark.parametrize("grid", [None, "1/2", "3/10"])
 @pytest.mark.parametrize("confidence", ["0.5", "0.95"])
 def test_the_error_bar_holds_and_is_short(dimensions, grid, confidence):
-    """At least so many answers lie within the radius of their points, wherever the points are on the grid."""
+    """At least so many answers lie within the margin of their points, wherever the points are on the grid."""
     count = 20_000
     at = np.random.default_rng(3).uniform(-50, 50, (count, dimensions))
-    made = seeded_planar_release(at, seed="radius", grid=grid)
+    made = seeded_planar_release(at, seed="margin", grid=grid)
     off = np.linalg.norm(made.at(epsilon=1) - at, axis=1)
     sure = float(confidence)
-    within = (off <= made.radius(confidence)).mean()
+    within = (off <= made.margin(confidence)).mean()
     assert within > sure - 4 * np.sqrt(sure * (1 - sure) / count)
     if grid is None:
         assert within < sure + 0.012
-        assert made.radius(confidence) < 1.02 * EuclideanLaplace(level(1), dimensions).radius(confidence)
+        assert made.margin(confidence) < 1.02 * EuclideanLaplace(level(1), dimensions).margin(confidence)
 
 
-def test_radii_of_the_plane():
-    """Radius 50/95/99 % at epsilon 1: 1.678, 4.744, 6.638; in one dimension log 1/(1 - c)."""
+def test_margins_of_the_plane():
+    """Margin 50/95/99 % at epsilon 1: 1.678, 4.744, 6.638; in one dimension log 1/(1 - c)."""
     law = EuclideanLaplace(level(1))
-    assert [law.radius(c) for c in ("0.5", "0.95", "0.99")] == pytest.approx([1.67835, 4.74386, 6.63835], abs=1e-5)
-    assert EuclideanLaplace(level(2), 1).radius("0.95") == pytest.approx(np.log(20) / 2, rel=1e-9)
+    assert [law.margin(c) for c in ("0.5", "0.95", "0.99")] == pytest.approx([1.67835, 4.74386, 6.63835], abs=1e-5)
+    assert EuclideanLaplace(level(2), 1).margin("0.95") == pytest.approx(np.log(20) / 2, rel=1e-9)
     for n in (1, 2, 3, 30):
-        assert EuclideanLaplace(level("1/7"), n).radius("0.999") == pytest.approx(
+        assert EuclideanLaplace(level("1/7"), n).margin("0.999") == pytest.approx(
             7 * stats.gamma(n).ppf(0.999), rel=1e-9
         )
-    assert PlanarRelease([0, 0], per=200).radius(epsilon=1) == pytest.approx(200 * 4.74386, rel=3e-3)
+    assert PlanarRelease([0, 0], per=200).margin(epsilon=1) == pytest.approx(200 * 4.74386, rel=3e-3)
 
 
 @given(st.integers(1, 60), st.fractions("1/1000000", "999999/1000000", max_denominator=10**6))
-def test_a_radius_is_never_too_short_and_hardly_too_long(n, confidence):
+def test_a_margin_is_never_too_short_and_hardly_too_long(n, confidence):
     law = EuclideanLaplace(level(1), n)
-    radius = law.radius(confidence)
-    assert stats.gamma(n).sf(radius) == pytest.approx(float(1 - confidence), rel=1e-6, abs=1e-12)
+    margin = law.margin(confidence)
+    assert stats.gamma(n).sf(margin) == pytest.approx(float(1 - confidence), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("per", [1, 200])
 @pytest.mark.parametrize("grid", [None, 1])
-@pytest.mark.parametrize("radius", [10, 12.5, 1000])
-def test_the_least_level_for_a_radius(per, grid, radius):
-    """The level found meets the radius, and the decimal before it does not."""
-    found = planar_epsilon_for(radius, per=per, grid=grid)
+@pytest.mark.parametrize("margin", [10, 12.5, 1000])
+def test_the_least_level_for_a_margin(per, grid, margin):
+    """The level found meets the margin, and the decimal before it does not."""
+    found = planar_epsilon_for(margin, per=per, grid=grid)
     step = Fraction(10) ** (len(str(int(1 / found))) if found < 1 else 0) / 10**5
     made = PlanarRelease([0, 0], per=per, grid=grid)
-    assert made.radius(epsilon=found) <= radius
-    digits = planar_epsilon_for(radius, per=per, grid=grid, digits=5)
+    assert made.margin(epsilon=found) <= margin
+    digits = planar_epsilon_for(margin, per=per, grid=grid, digits=5)
     assert digits <= found
-    assert made.radius(epsilon=digits * (1 - Fraction(1, 5000))) > radius or step == 0
+    assert made.margin(epsilon=digits * (1 - Fraction(1, 5000))) > margin or step == 0
 
 
-def test_radii_that_no_level_meets():
+def test_margins_that_no_level_meets():
     with pytest.raises(Infeasible, match="diagonal"):
         planar_epsilon_for(1, grid=2)
     with pytest.raises(OutOfRange, match=r"1\.7"):
         planar_epsilon_for(2, grid=2)
-    for bad in ({"radius": 0}, {"radius": -1}, {"radius": 5, "digits": 0}, {"radius": 5, "confidence": 1}):
+    for bad in ({"margin": 0}, {"margin": -1}, {"margin": 5, "digits": 0}, {"margin": 5, "confidence": 1}):
         with pytest.raises(OutOfRange):
             planar_epsilon_for(**bad)
 
@@ -208,7 +208,7 @@ def test_a_level_that_is_none_spends_nothing():
     with pytest.raises(NotALevel, match="exactly one"):
         made.at()
     with pytest.raises(OutOfRange, match="error bar"):
-        made.radius()
+        made.margin()
     assert made.spent is None
 
 

@@ -43,18 +43,18 @@ COUNTS = np.random.default_rng(3).poisson(8, 18)
 def test_from_a_strategy_to_answers_with_bars():
     released = release_workload(COUNTS, CHOSEN, epsilon=1)
     answer = released.total({"age": slice(3, 11)}, confidence="0.999999999999")
-    assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.radius
+    assert abs(answer.exact - int(COUNTS[3:11].sum())) <= answer.margin
     stated = [float(released.noise(ProductForm(AGES, (np.arange(18) <= last,))).variance) for last in range(18)]
     assert np.mean(stated) == pytest.approx(CHOSEN.value, rel=1e-9)
-    assert released.bars("age")["age"] == max(released["age"]["radius"])
+    assert released.bars("age")["age"] == max(released["age"]["margin"])
 
 
 @pytest.mark.parametrize("epsilon", ["0.000001", 3, 50, 600])
 def test_bars_at_any_level(epsilon):
     released = seeded_workload_release(COUNTS, CHOSEN, 7, epsilon=epsilon)
     table = released["age"]
-    assert (np.abs(table["estimate"] - COUNTS) <= 3 * table["radius"] + 1).all()
-    assert released.total().radius >= 0
+    assert (np.abs(table["estimate"] - COUNTS) <= 3 * table["margin"] + 1).all()
+    assert released.total().margin >= 0
 
 
 def test_a_bar_of_a_table_holds_for_each_of_its_sums():
@@ -65,8 +65,8 @@ def test_a_bar_of_a_table_holds_for_each_of_its_sums():
         exactly = released.noise(group_of(PLANE, (0, 0, 0), place))
         law = laws[int(kinds[np.ravel_multi_index(place, PLANE.shape)])]
         for sure in ("0.5", "0.95"):
-            assert exactly.radius(sure) <= law.radius(sure) * (1 + 1e-12)
-            assert law.radius(sure) <= exactly.radius(sure) * 1.12
+            assert exactly.margin(sure) <= law.margin(sure) * (1 + 1e-12)
+            assert law.margin(sure) <= exactly.margin(sure) * 1.12
 
 
 def test_thousands_of_releases_are_unbiased_and_covered():
@@ -83,7 +83,7 @@ def test_thousands_of_releases_are_unbiased_and_covered():
     deviation = float(noise.variance) ** 0.5
     assert abs(total.mean()) < 5 * deviation / runs**0.5
     assert total.var() == pytest.approx(deviation**2, rel=0.06)
-    assert (np.abs(total) <= noise.radius("0.9")).mean() > 0.89
+    assert (np.abs(total) <= noise.margin("0.9")).mean() > 0.89
 
 
 def test_drawn_noise_has_the_levels_of_its_classes():
@@ -109,7 +109,7 @@ def test_documents_say_rows_and_are_read_back(chosen, where):
     assert check_workload(facts).strategy.rows.facts() == facts["rows"]
     again = WorkloadRelease.of_facts(facts)
     assert again.total(where).exact == released.total(where).exact
-    assert again.total(where).radius == released.total(where).radius
+    assert again.total(where).margin == released.total(where).margin
     assert pickle.loads(pickle.dumps(released)).total().exact == released.total().exact
     changed = json.loads(json.dumps(facts))
     changed["rows"][0]["rows"][0][:2] = [1, 0]

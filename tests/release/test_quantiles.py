@@ -46,7 +46,7 @@ TABLES = {
 def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
     """Of 2000 releases: the share of those that hold both cells is not below the confidence, up to chance."""
     domain, counts = Domain(age=bins(EDGES)), np.array(TABLES[name])
-    radii: dict[tuple[int, ...], Fraction] = {}
+    margins: dict[tuple[int, ...], Fraction] = {}
     lower, upper = true_cells(counts, q)
     rng, held = np.random.default_rng(7), 0
     alpha = np.exp(-0.5)
@@ -55,10 +55,10 @@ def test_both_quantiles_lie_there_as_often_as_it_says(name, q):
 
         def measured(form, noisy=counts + noise):
             factors = tuple(int(factor) for factor in form.factors[0])
-            if factors not in radii:
-                radii[factors] = Fraction(Combination(list(factors), "1/2").radius(SURE)) / form.denominator
+            if factors not in margins:
+                margins[factors] = Fraction(Combination(list(factors), "1/2").margin(SURE)) / form.denominator
             value = Fraction(sum(f * int(x) for f, x in zip(factors, noisy, strict=True)), form.denominator)
-            return value, abs(value) > radii[factors]
+            return value, abs(value) > margins[factors]
 
         found = quantile_bar(domain, selected(domain, {}), "age", q, SURE, measured)
         places = [domain.axes[0].labels[0].index(label) for label in found.labels]
@@ -88,8 +88,8 @@ def test_a_quiet_release_answers_with_the_cells_themselves():
     assert str(released.median("age", where={"sex": "women"})) == "in 15 to 24"
 
 
-def test_a_bar_leaves_0_out_where_the_radius_does_not_reach_it():
-    """The same answers as by the radius of every cut, of integers and of thirds, whatever the noise."""
+def test_a_bar_leaves_0_out_where_the_margin_does_not_reach_it():
+    """The same answers as by the margin of every cut, of integers and of thirds, whatever the noise."""
     domain = Domain(age=bins(12))
     strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(list(domain.families())[:4], "1/4"))
     for table in (np.arange(12) ** 2, np.zeros(12, int), np.eye(12, dtype=int)[7] * 90):
@@ -97,7 +97,7 @@ def test_a_bar_leaves_0_out_where_the_radius_does_not_reach_it():
 
         def measured(form, released=released):
             value = released.reconstruction.value(released.measured, form)
-            return value, abs(value) > Fraction(released.noise(form).radius(SURE))
+            return value, abs(value) > Fraction(released.noise(form).margin(SURE))
 
         for q in (Fraction(1, 2), Fraction(2, 3)):
             expected = quantile_bar(domain, selected(domain, {}), "age", q, SURE, measured)

@@ -11,8 +11,8 @@ import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric, Laplace
-from utmost.laws.sampling import SystemRandomness
 from utmost.laws.sampling.draw import CHUNK
+from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.releases import add_noise
 from utmost.publish.releases import values as values_file
 

@@ -25,7 +25,8 @@ from utmost.publish.releases import (
     select_keys,
 )
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
-from utmost.publish.statements import check_statement, check_together, stated_release, statement_files
+from utmost.publish.statements import check_statement, stated_release, statement_files
+from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.workload_files import check_workload_table, read_workload
 from utmost.publish.tables import files
 from utmost.publish.tables.table_formats import as_columns
@@ -267,7 +268,7 @@ def test_true_counts_are_for_their_owner_alone(tmp_path):
 def test_standard_output_has_the_table_and_the_caller_the_statement(capfdbinary):
     said = ut.release_table({"n": [7]}, columns="n", epsilon=1, sensitivity=1, cells=1).save("-", format="jsonl")
     line = json.loads(capfdbinary.readouterr().out)
-    assert list(line) == ["n", "n_radius"]
+    assert list(line) == ["n", "n_margin"]
     assert said["table"]["of"] == "file"
 
 

@@ -18,8 +18,8 @@ DOMAIN = Domain(age=AGE, sex=["men", "women"])
 POINTS = [Fraction("4.5"), Fraction("14.5"), Fraction("24.5"), Fraction("39.5")]
 
 
-def released(atoms, epsilon=1, domain=DOMAIN, shares=None):
-    return ut.release_workload(np.array(atoms), Strategy(domain, Unit(1, 1), shares or {"age sex": 1}), epsilon=epsilon)
+def released(cells, epsilon=1, domain=DOMAIN, shares=None):
+    return ut.release_workload(np.array(cells), Strategy(domain, Unit(1, 1), shares or {"age sex": 1}), epsilon=epsilon)
 
 
 def by_hand(counts, points=POINTS):
@@ -92,7 +92,7 @@ def test_what_cannot_be_said():
     assert str(release.spread("age")) == "not determined"
     with pytest.raises(OutOfRange, match="no midpoint"):
         released([5, 6], domain=Domain(age=bins([0, 10, None])), shares={"age": 1}).variance("age")
-    words = {"values": "paid", "per_atom": 9}
+    words = {"values": "paid", "per_cell": 9}
     spent = ut.count_table({"age": [3], "paid": [4]}, each_row=True, domain=Domain(age=AGE), **words)
     sums = ut.release_workload(spent, Strategy(spent.domain, spent.unit, {"age": 1}), epsilon=1)
     with pytest.raises(OutOfRange, match="over individuals that are counted"):
@@ -103,22 +103,43 @@ def test_what_cannot_be_said():
     assert (one.variance("age").lower, one.variance("age").upper) == (0, 0)
 
 
+def test_labels_without_a_number_need_none_where_the_selection_leaves_them_out():
+    """Ages with an open top, a missing label and one for others: the closed bins are as if there were no more."""
+    axis = bins([0, 10, 20, 30, 50, None], below="younger", other="elsewhere", missing="not stated")
+    domain, closed = Domain(age=axis), ["0 to 9", "10 to 19", "20 to 29", "30 to 49"]
+    counts = [31, 44, 27, 11]
+    with pytest.warns(ut.errors.LittleProtection):
+        release = released([7, *counts, 9, 5, 3], 60, domain, {"age": 1})
+    bar, mean = (ask("age", where={"age": closed}) for ask in (release.variance, release.mean))
+    assert bar.lower <= by_hand(counts) <= bar.upper
+    assert bar.estimate == pytest.approx(float(by_hand(counts)), rel=1e-9)
+    assert mean.estimate == pytest.approx(sum(c * x for c, x in zip(counts, map(float, POINTS), strict=True)) / 113)
+    for left_in, message in (
+        ("50+", "no midpoint"),
+        ("younger", "no midpoint"),
+        ("not stated", "only bins of numbers"),
+    ):
+        for ask in (release.variance, release.mean):
+            with pytest.raises(OutOfRange, match=message):
+                ask("age", where={"age": [*closed, left_in]})
+
+
 def test_cumulative_sums_are_the_totals_up_to_each_bin():
     months = ut.workloads.periods("2024", "2025", every="month", missing="not stated")
     domain = Domain(month=months, sex=["men", "women"])
-    atoms = np.arange(26).reshape(13, 2) * 9
+    cells = np.arange(26).reshape(13, 2) * 9
     plan = strategy(Workload.prefixes(domain, "month", by="sex"), Unit(1, 1), epsilon=1)
-    release = ut.release_workload(atoms, plan, epsilon=1)
+    release = ut.release_workload(cells, plan, epsilon=1)
     table = release.cumulative("month", where={"sex": "men"})
-    assert list(table) == ["month", "estimate", "radius"]
+    assert list(table) == ["month", "estimate", "margin"]
     assert len(table["month"]) == 12
     for place, label in enumerate(table["month"].tolist()):
         total = release.total({"month": list(months.labels[0][: place + 1]), "sex": "men"})
         assert table["estimate"][place] == pytest.approx(total.value, abs=1)
-        assert table["radius"][place] == pytest.approx(total.radius, abs=1), label
+        assert table["margin"][place] == pytest.approx(total.margin, abs=1), label
     wider = release.cumulative("month", where={"sex": "men"}, together=True)
-    assert all(b >= a for a, b in zip(table["radius"], wider["radius"], strict=True))
-    assert wider["radius"].sum() > table["radius"].sum()
+    assert all(b >= a for a, b in zip(table["margin"], wider["margin"], strict=True))
+    assert wider["margin"].sum() > table["margin"].sum()
     with pytest.raises(OutOfRange, match="axis of bins"):
         release.cumulative("sex")
     halves = release.cumulative("month/quarter")["month/quarter"].tolist()
@@ -133,5 +154,5 @@ def test_cumulative_sums_miss_no_more_often_than_they_say():
     domain, counts, miss = Domain(age=AGE), np.array([9, 3, 8, 1]), 0
     for _ in range(200):
         table = released(counts, 1, domain, {"age": 1}).cumulative("age", together=True, confidence="0.8")
-        miss += (np.abs(table["estimate"] - counts.cumsum()) > table["radius"]).any()
+        miss += (np.abs(table["estimate"] - counts.cumsum()) > table["margin"]).any()
     assert miss <= 40 + 4 * 32**0.5

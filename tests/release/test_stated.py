@@ -150,7 +150,7 @@ def test_a_table_that_was_changed_is_not_the_one_stated():
         {name: column for name, column in table.items() if name != "department"},
         table | {"more": [1, 2]},
         {name: column[:1] for name, column in table.items()},
-        table | {"admitted_radius": [0, 0]},
+        table | {"admitted_margin": [0, 0]},
         dict(reversed(table.items())),
     ):
         with pytest.raises(BadTable):
@@ -166,7 +166,7 @@ def test_the_statement_of_another_column_is_refused():
         reading_noise(said, "department")
 
 
-@pytest.mark.parametrize("form", [0, 3, 99, -1, "2", 2.0, True, None, [2]], ids=repr)
+@pytest.mark.parametrize("form", [0, 4, 99, -1, "2", 2.0, True, None, [2]], ids=repr)
 def test_formats_that_are_not_known_are_refused(form):
     _, said = released(PROMISES["counts"])
     with pytest.raises((BadTable, Unsupported), match="format"):

@@ -31,12 +31,12 @@ OTHERS = {"public": "department", "drop": "applicants"}
 TABLE = {"department": ["A", "B", "C"], "applicants": [933, 585, 918], "admitted": [601, 370, 322]}
 
 
-def test_released_values_stand_under_their_own_names_with_a_radius_behind():
+def test_released_values_stand_under_their_own_names_with_a_margin_behind():
     release = release_table(TABLE, columns="admitted", **OTHERS, **SILENT)
     assert list(release.table.items()) == [
         ("department", ["A", "B", "C"]),
         ("admitted", [601, 370, 322]),
-        ("admitted_radius", [0, 0, 0]),
+        ("admitted_margin", [0, 0, 0]),
     ]
     assert release.columns == ("admitted",)
     assert release.public == ("department",)
@@ -85,7 +85,7 @@ def test_the_noise_of_a_column_has_the_stated_spread():
     for name in ("a", "b"):
         noise = release.table[name] - table[name]
         assert abs(np.abs(noise).mean() - mean) < 7 * np.sqrt((square - mean**2) / rows)
-        assert (np.abs(noise) <= release.radius).mean() > 0.945
+        assert (np.abs(noise) <= release.margin).mean() > 0.945
     assert not np.array_equal(release.table["a"], release.table["b"] - table["b"])
 
 
@@ -98,13 +98,13 @@ def test_the_law_is_the_optimal_one(sensitivity, law):
 
 
 def test_reals_are_released_on_a_grid():
-    """Every released value is a multiple of the grid's width, and the radius covers the snapping."""
+    """Every released value is a multiple of the grid's width, and the margin covers the snapping."""
     table = {"income": [1234.5, Decimal("0.1"), Fraction(1, 3), 7]}
     release = release_table(table, columns="income", epsilon=1, sensitivity=10, cells=1, numbers="reals", grid="1/8")
     assert isinstance(release.law, Staircase)
     assert all((value * 8).is_integer() for value in release.table["income"])
     assert release.plan.grid == Fraction(1, 8)
-    assert release.radius == (release.plan.drawn.radius("0.95") + 0.5) / 8
+    assert release.margin == (release.plan.drawn.margin("0.95") + 0.5) / 8
     silent = release_table(table, columns="income", epsilon=200, sensitivity=1, cells=1, numbers="reals", grid="1/8")
     assert silent.table["income"] == [1234.5, 0.125, 0.375, 7.0]
 
@@ -134,7 +134,7 @@ def test_a_column_that_nobody_declared_is_refused_by_name(do):
 
 def test_a_dropped_column_is_nowhere_in_the_release():
     release = release_table(TABLE, columns="admitted", epsilon=1, sensitivity=1, cells=1, **OTHERS)
-    assert list(release.table) == ["department", "admitted", "admitted_radius"]
+    assert list(release.table) == ["department", "admitted", "admitted_margin"]
     assert "applicants" not in str(release.sidecar)
 
 
@@ -315,9 +315,9 @@ def test_the_identifier_is_no_number_to_release():
         release_table({"n": [1, 2]}, columns="n", id_column="id", **SILENT)
 
 
-def test_a_radius_never_replaces_a_column():
-    with pytest.raises(BadTable, match="'n_radius'"):
-        release_table({"n": [1], "n_radius": [2]}, columns="n", public="n_radius", **SILENT)
+def test_a_margin_never_replaces_a_column():
+    with pytest.raises(BadTable, match="'n_margin'"):
+        release_table({"n": [1], "n_margin": [2]}, columns="n", public="n_margin", **SILENT)
 
 
 def test_columns_of_different_lengths_are_no_table():
@@ -389,7 +389,7 @@ def test_what_is_claimed_of_reals_is_claimed_of_the_law_drawn(cost, grid):
     drawn, width = plan.drawn, plan.grid
     steps = -(-3 // width)
     assert (drawn.level, drawn.sensitivity) == (level(2), steps)
-    assert plan.radius == float((drawn.radius("0.95") + Fraction(1, 2)) * width)
+    assert plan.margin == float((drawn.margin("0.95") + Fraction(1, 2)) * width)
     assert f"by at most {width / 2}" in plan.theorem
     if steps <= 12:
         goal = lambda x: plan.cost(x * float(width))  # noqa: E731

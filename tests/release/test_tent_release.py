@@ -39,7 +39,7 @@ def test_from_a_strategy_to_answers_with_bars():
     assert any(family[0] < 0 for family in chosen.shares)
     released = release_workload(COUNTS, chosen, epsilon=1)
     answer = released.total({"age": slice(7, 30)}, confidence="0.999999999999")
-    assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.radius
+    assert abs(answer.exact - int(COUNTS[7:30].sum())) <= answer.margin
     assert answer.variance == pytest.approx(float(released.noise(group_of(AGES, (1,), (0,))).variance), rel=9)
 
 
@@ -50,9 +50,9 @@ def test_bars_at_any_level(epsilon):
     chosen = Strategy(few, ONE, {"age": "1/2", "age~4": "1/2"})
     released = seeded_workload_release(counts, chosen, 7, epsilon=epsilon)
     table = released["age"]
-    assert (np.abs(table["estimate"] - counts) <= 3 * table["radius"] + 1).all()
-    assert released.total().radius >= 0
-    assert released.bars("age")["age"] == max(table["radius"])
+    assert (np.abs(table["estimate"] - counts) <= 3 * table["margin"] + 1).all()
+    assert released.total().margin >= 0
+    assert released.bars("age")["age"] == max(table["margin"])
 
 
 def test_a_bar_of_a_table_holds_for_each_of_its_sums():
@@ -65,9 +65,9 @@ def test_a_bar_of_a_table_holds_for_each_of_its_sums():
         exactly = released.noise(group_of(CROSSED, (0, 0), place))
         law = laws[int(kinds[place[0] * 2 + place[1]])]
         for sure in ("0.5", "0.95", "0.999"):
-            assert exactly.radius(sure) <= law.radius(sure) * (1 + 1e-12)
-            assert law.radius(sure) <= exactly.radius(sure) * 1.12
-        assert law.coverage(law.radius("0.95")) <= exactly.coverage(law.radius("0.95")) + 1e-9
+            assert exactly.margin(sure) <= law.margin(sure) * (1 + 1e-12)
+            assert law.margin(sure) <= exactly.margin(sure) * 1.12
+        assert law.coverage(law.margin("0.95")) <= exactly.coverage(law.margin("0.95")) + 1e-9
 
 
 def test_ten_thousand_releases_are_unbiased_and_covered():
@@ -84,7 +84,7 @@ def test_ten_thousand_releases_are_unbiased_and_covered():
     sd = float(noise.variance) ** 0.5
     assert abs(total.mean()) < 5 * sd / runs**0.5
     assert total.var() == pytest.approx(sd**2, rel=0.06)
-    assert (np.abs(total) <= noise.radius("0.9")).mean() > 0.89
+    assert (np.abs(total) <= noise.margin("0.9")).mean() > 0.89
 
 
 def test_another_route_to_the_same_law():
@@ -146,7 +146,7 @@ def test_clean_tables(chosen):
     counts = np.random.default_rng(2).poisson(2, chosen.domain.shape) * (np.indices(chosen.domain.shape)[0] < 15)
     released = seeded_workload_release(counts, chosen, 7, epsilon=1)
     clean = released.clean()
-    assert clean.atoms.min() >= 0
+    assert clean.cells.min() >= 0
     assert clean.residual <= 1e-6
     assert abs(clean.total() - float(released.total().exact)) < 60
     found = nonnegative_least_squares(released.reconstruction, released.measured)
@@ -166,7 +166,7 @@ def test_clean_tables(chosen):
             x[j] = max(0.0, x[j] + (b[j] - N[j] @ x) / N[j, j])
     assert np.allclose(x, (found.whole + found.rest).ravel(), atol=1e-4)
     rounded = controlled_rounding(*kept_in_rounding(domain, list(released.measured)), found)
-    assert np.abs(rounded.atoms - found.whole - found.rest).max() < 1
+    assert np.abs(rounded.cells - found.whole - found.rest).max() < 1
     assert rounded.largest_move < 1
 
 
@@ -213,6 +213,6 @@ def test_a_near_law_bounds_a_sum_of_its_own():
     (spread,) = spreads(np.array([[0.05, 0.03]]), np.array([1.0, 2.0]), np.ones(2))
     law = NearLaw(reference, spread)
     for sure in ("0.5", "0.9", "0.95", "0.999"):
-        assert law.radius(sure) >= other.radius(sure) * (1 - 1e-9) - 0.02
-        assert law.is_kept(law.radius(sure), 1 - Fraction(sure))
-        assert law.tail(law.radius(sure)) <= 1
+        assert law.margin(sure) >= other.margin(sure) * (1 - 1e-9) - 0.02
+        assert law.is_kept(law.margin(sure), 1 - Fraction(sure))
+        assert law.tail(law.margin(sure)) <= 1

@@ -18,8 +18,9 @@ from utmost.laws.exact import level
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.laws.privacy import Unit
-from utmost.publish.releases import GradualTogether, plan_together, relax, release_together, turned, turned_back
-from utmost.publish.releases.turning import read_off, signed_sums
+from utmost.publish.releases import GradualTogether, relax, release_together, turned
+from utmost.publish.releases.together import plan_together
+from utmost.publish.releases.turning import read_off, signed_sums, turned_back
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]
@@ -81,17 +82,17 @@ def test_a_pair_of_responses_keeps_its_level_and_no_less(alpha):
 @pytest.mark.parametrize("noise", ["joint", "rotated", "independent"])
 @pytest.mark.parametrize("columns", [2, 3])
 def test_what_is_drawn_has_the_law_stated(noise, columns):
-    """20 000 rows of each column, against the law of its plan; the radius covers."""
+    """20 000 rows of each column, against the law of its plan; the margin covers."""
     names = [f"c{i}" for i in range(columns)]
     rows = 20_000
     table = {name: np.full(rows, 10 * i) for i, name in enumerate(names)}
     release = release_together(table, columns=names, epsilon="3/2", sensitivity=1, noise=noise, halves="keep")
     plan = release.plan
     laws = [law for law, n in zip(plan.way.laws, plan.way.groups, strict=True) for _ in range(n)]
-    for i, (name, law, radius) in enumerate(zip(names, laws, plan.radii, strict=True)):
+    for i, (name, law, margin) in enumerate(zip(names, laws, plan.margins, strict=True)):
         errors = release.table[name] - 10 * i
-        assert (np.abs(errors) <= radius).mean() > 0.95 - 0.01
-        assert (np.asarray(release.table[f"{name}_radius"]) == radius).all()
+        assert (np.abs(errors) <= margin).mean() > 0.95 - 0.01
+        assert (np.asarray(release.table[f"{name}_margin"]) == margin).all()
         if isinstance(law, Geometric):
             assert chi_square(errors, law.cdf) > LEVEL
         else:
@@ -100,16 +101,16 @@ def test_what_is_drawn_has_the_law_stated(noise, columns):
 
 
 def test_tossed_halves_are_integers_of_the_same_mean_error():
-    """E|x| stays; the radius is that of the halves rounded up."""
+    """E|x| stays; the margin is that of the halves rounded up."""
     rows = 50_000
     table = {"a": np.zeros(rows, int), "b": np.zeros(rows, int)}
     release = release_together(table, columns=["a", "b"], epsilon=1, sensitivity=1, noise="rotated")
     law, errors = release.plan.way.laws[0], release.table["a"]
     assert errors.dtype == np.int64
     assert np.abs(errors).mean() == pytest.approx(float(law.mean_size), abs=0.04)
-    assert release.plan.radii == (4, 4)
+    assert release.plan.margins == (4, 4)
     assert (np.abs(errors) <= 4).mean() >= 0.95
-    assert law.radius("0.95") == Combination(["1/2", "1/2"], law.ratio).radius("0.95")
+    assert law.margin("0.95") == Combination(["1/2", "1/2"], law.ratio).margin("0.95")
 
 
 def test_the_choice_of_noise():
@@ -157,7 +158,7 @@ def test_three_columns_are_a_pair_and_one():
     assert plan.way.groups == (2, 1)
     assert "a with b" in plan.drawn
     assert "c by itself" in plan.drawn
-    assert plan.radii[0] == plan.radii[1]
+    assert plan.margins[0] == plan.margins[1]
 
 
 def test_refusals():
@@ -248,7 +249,7 @@ COUNTS = {"q1": [9, 3, 0], "q2": [4, 1, 0], "q3": [5, 2, 1]}
 
 @pytest.mark.parametrize("how", [{}, {"halves": "keep"}, {"relaxable": True}, {"cost": "squared"}])
 def test_signed_sums_are_drawn_as_stated(how):
-    """20 000 rows of three columns: the mean error and the variance of the plan, and radii that cover."""
+    """20 000 rows of three columns: the mean error and the variance of the plan, and margins that cover."""
     rows = 20_000
     table = {name: np.full(rows, 7 * at) for at, name in enumerate("abc")}
     unit = Unit(1, 3, nonnegative=True)
@@ -260,8 +261,8 @@ def test_signed_sums_are_drawn_as_stated(how):
     assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.03)
     assert (errors**2).mean() == pytest.approx(float(plan.way.variance) + 0.1 * (plan.halves == "toss"), rel=0.05)
     assert abs(errors.mean()) < 6 * float(plan.way.variance) ** 0.5 / rows**0.5
-    for error, radius in zip(errors, plan.radii, strict=True):
-        assert (np.abs(error) <= radius).mean() > 0.94
+    for error, margin in zip(errors, plan.margins, strict=True):
+        assert (np.abs(error) <= margin).mean() > 0.94
     assert (plan.is_relaxable, "lowers none" in plan.guarantee) == (plan.halves == "keep", True)
 
 
@@ -333,7 +334,7 @@ def test_staircases_of_a_norm_are_drawn_as_stated(noise, s, nonnegative):
     errors = np.array([release.table[name] - 4 for name in "ab"])
     assert (plan.way.kind, plan.is_relaxable, plan.unit.nonnegative) == (noise, False, nonnegative)
     assert np.abs(errors).mean() == pytest.approx(plan.way.mean_size, rel=0.04)
-    assert (np.abs(errors) <= plan.radii[0]).mean() > 0.945
+    assert (np.abs(errors) <= plan.margins[0]).mean() > 0.945
     assert "cannot be relaxed" in plan.drawn
 
 

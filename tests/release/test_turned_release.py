@@ -25,8 +25,8 @@ WANTED = Workload(PLACES, {"row column": 1, "column": 1, "row": 1, "": 1})
 SHARES = {"row column": "3/4", "column": "1/4", "row": "1/3", "": "2/3"}
 TURNED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column")
 ALONE = Strategy(PLACES, Unit(1, 2), {"row column": 1, "row": 1}, WANTED, level(1), together="column")
-ATOMS = np.array([[512, 89], [353, 17], [3, 0]])
-TABLE = CountedTable(PLACES, ATOMS, Unit(1, 2), together="column")
+CELLS = np.array([[512, 89], [353, 17], [3, 0]])
+TABLE = CountedTable(PLACES, CELLS, Unit(1, 2), together="column")
 
 
 def given(made, measured):
@@ -35,7 +35,7 @@ def given(made, measured):
 
 
 def test_an_answers_error_has_the_law_found_by_enumeration():
-    """One row: P(|error| <= r) by summing over both geometric variables, against the radius that is shown."""
+    """One row: P(|error| <= r) by summing over both geometric variables, against the margin that is shown."""
     domain = Domain(column=["a", "b"])
     made = Strategy(domain, Unit(1, 2), {"column": 1, "": 1}, together="column")
     release = given(made, {(0,): np.array([7]), (1,): np.array([12])})
@@ -45,10 +45,10 @@ def test_an_answers_error_has_the_law_found_by_enumeration():
         size = abs(Fraction(one + other, 2))
         masses[size] = masses.get(size, 0.0) + float(law.pmf(one) * law.pmf(other))
     for sure in ("0.5", "0.9", "0.95", "0.99"):
-        found = release.total({"column": "a"}, confidence=sure).radius
+        found = release.total({"column": "a"}, confidence=sure).margin
         reached = [sum(mass for size, mass in masses.items() if size <= r) for r in (found - 0.5, found)]
         assert reached[0] < float(sure) <= reached[1]
-        assert found == RotatedPair(1).radius(sure)
+        assert found == RotatedPair(1).margin(sure)
     assert (release.total({"column": "a"}).value, release.total({"column": "b"}).value) == (9.5, 2.5)
 
 
@@ -58,10 +58,10 @@ def test_bars_cover_and_answers_are_unbiased(made):
     rounds, said = 3000, 0.95
     laws = {family: Geometric(at) for family, at in made.levels(level(1)).items()}
     random = np.random.default_rng(5)
-    true = made.sums(ATOMS)
+    true = made.sums(CELLS)
     release = given(made, true)
     forms = [group_of(PLACES, family) for family in PLACES.families()]
-    bars = [release.noise(form).radius(Fraction(19, 20)) for form in forms]
+    bars = [release.noise(form).margin(Fraction(19, 20)) for form in forms]
     errors = np.zeros(len(forms))
     for form, bar, place in zip(forms, bars, range(len(forms)), strict=True):
         draws = np.zeros(rounds)
@@ -73,13 +73,13 @@ def test_bars_cover_and_answers_are_unbiased(made):
         errors[place] = abs(draws.mean()) / (draws.std() / rounds**0.5)
         assert (abs(draws) <= bar).mean() >= said - 3 * (said * (1 - said) / rounds) ** 0.5
         assert draws.var() == pytest.approx(float(release.noise(form).variance), rel=0.15)
-        assert release.reconstruction.value(true, form) == form.of(PLACES.sums(ATOMS, form.family), form.family)
+        assert release.reconstruction.value(true, form) == form.of(PLACES.sums(CELLS, form.family), form.family)
     assert errors.max() < 5
 
 
 def test_a_ratio_holds_the_true_one():
     """Nights of all: exactly measured sums give the true ratio, inside its interval; a narrow one for many counts."""
-    release = given(TURNED, TURNED.sums(ATOMS * 1000))
+    release = given(TURNED, TURNED.sums(CELLS * 1000))
     found = release.ratio({"column": "nights"}, {})
     assert found.lower < 106 / 974 < found.upper
     assert found.upper - found.lower < 0.01
@@ -92,25 +92,25 @@ def test_everything_that_a_release_gives():
     again = check_workload(facts)
     assert again.total({"row": "A"}) == release.total({"row": "A"})
     assert sorted(again.bars()) == ["", "column", "row", "row column"]
-    assert "these are the two atoms of one row" in facts["guarantee"]
+    assert "these are the two cells of one row" in facts["guarantee"]
     assert "lossless to relax" in facts["theorem"]
     assert facts["families"][0]["of"] == "differences of 'visits' and 'nights'"
     assert release.raw("row column")["row"].tolist() == ["A", "B", "C"]
     assert release.raw("column")["measured"].shape == (1,)
     clean = release.clean()
-    assert clean.atoms.min() >= 0
+    assert clean.cells.min() >= 0
     assert clean.total() == clean["row"]["clean"].sum() == clean["row column"]["clean"].sum()
     for name, value in (("together", None), ("together", "row"), ("shares", {"row column": "1", "row": "1"})):
         with pytest.raises(BadTable):
             check_workload(facts | {name: value})
 
 
-def test_clean_atoms_are_the_nearest_where_the_weights_allow():
-    """Equal shares: least squares of sums and differences is that of the atoms, and these are rounded."""
+def test_clean_cells_are_the_nearest_where_the_weights_allow():
+    """Equal shares: least squares of sums and differences is that of the cells, and these are rounded."""
     exactly = {(0, 0): np.array([400, 300, 3]), (0, 1): np.array([600, 370, 3])}
-    assert given(ALONE, exactly).clean().atoms.tolist() == [[500, 100], [335, 35], [3, 0]]
+    assert given(ALONE, exactly).clean().cells.tolist() == [[500, 100], [335, 35], [3, 0]]
     below = {(0, 0): np.array([10, 0, 0]), (0, 1): np.array([4, 2, 2])}
-    assert given(ALONE, below).clean().atoms.tolist() == [[7, 0], [1, 1], [1, 1]]
+    assert given(ALONE, below).clean().cells.tolist() == [[7, 0], [1, 1], [1, 1]]
 
 
 def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
@@ -126,7 +126,7 @@ def test_a_ledger_relaxes_sums_and_differences_without_loss(tmp_path):
         assert ledger.spent("stays") == level(2)
         assert ledger.verify().responses == 3
         with pytest.raises(OutOfRange, match="proved to be whole rows"):
-            ledger.publish("others", CountedTable(PLACES, ATOMS, Unit(1, 2)), strategy=TURNED, epsilon=1)
+            ledger.publish("others", CountedTable(PLACES, CELLS, Unit(1, 2)), strategy=TURNED, epsilon=1)
 
 
 def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
@@ -146,9 +146,9 @@ def test_the_noise_in_a_ledger_is_that_of_the_shares(tmp_path):
 
 
 def test_a_table_must_be_counted_by_rows():
-    """One that was counted by atoms does not prove the promise; the two atoms of one row alone always do."""
+    """One that was counted by cells does not prove the promise; the two cells of one row alone always do."""
     with pytest.raises(OutOfRange, match="proved to be whole rows"):
-        release_workload(CountedTable(PLACES, ATOMS, Unit(1, 2)), TURNED, epsilon=1)
+        release_workload(CountedTable(PLACES, CELLS, Unit(1, 2)), TURNED, epsilon=1)
     one = Domain(column=["a", "b"])
     made = strategy(Workload(one, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
     assert release_workload(CountedTable(one, np.array([3, 4]), Unit(1, 2)), made, epsilon=1).bars() == {"column": 4.0}
@@ -156,11 +156,11 @@ def test_a_table_must_be_counted_by_rows():
 
 def rows_kept(counted, without):
     """The rows in which two tables differ, and by how much at most."""
-    off = abs(counted.atoms - without.atoms)
+    off = abs(counted.cells - without.cells)
     return int((off.sum(axis=1) > 0).sum()), int(off.max())
 
 
-def test_counting_by_rows_keeps_both_atoms_or_neither():
+def test_counting_by_rows_keeps_both_cells_or_neither():
     """300 random event sets, every person left out: never more than the rows that were proved, and as many at times."""
     random, attained = np.random.default_rng(11), 0
     for _ in range(300):
@@ -170,7 +170,7 @@ def test_counting_by_rows_keeps_both_atoms_or_neither():
             "column": [["visits", "nights"][i] for i in random.integers(0, 2, size)],
             "row": [list("ABCx")[i] for i in random.integers(0, 4, size)],
         }
-        asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_atom": 2, "together": "column", "key": b"k"}
+        asked = {"person": "who", "domain": PLACES, "at_most": 2, "per_cell": 2, "together": "column", "key": b"k"}
         counted = count_table(events, **asked)
         assert (counted.unit, counted.together) == (Unit(2, 2), "column")
         for person in set(events["who"]):
@@ -189,7 +189,7 @@ def test_documents_keep_what_is_together():
     """A counted table and a plan, written and read again; a table without the promise reads as before."""
     again = COUNTED_FORM.of(json.loads(json.dumps(COUNTED_FORM.document(TABLE))), "counted")
     assert again.together == "column"
-    assert "together" not in COUNTED_FORM.document(CountedTable(PLACES, ATOMS, Unit(1, 2)))
+    assert "together" not in COUNTED_FORM.document(CountedTable(PLACES, CELLS, Unit(1, 2)))
     plan = strategy(WANTED, Unit(1, 2), epsilon=1, together="column")
     read = PLAN_FORM.of(json.loads(json.dumps(PLAN_FORM.document(plan))), "plan")
     assert (read.together, read.shares) == ("column", plan.shares)

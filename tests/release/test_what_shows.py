@@ -217,7 +217,7 @@ def test_csv_files_of_neighbours_differ_by_the_noise_alone(tmp_path, monkeypatch
         out = io.BytesIO()
         files.write_text(release_table(csv_table.read(path), columns="n", **PROMISE).table, out)
         found.add(out.getvalue())
-    assert found == {b"n,n_radius\n17,3\n9223372036854775808,3\n"}
+    assert found == {b"n,n_margin\n17,3\n9223372036854775808,3\n"}
 
 
 SECRET = "9876543"

@@ -37,7 +37,7 @@ def test_a_cell_is_shown_exactly_where_its_noisy_value_satisfies_the_rule():
         ({"below": 90, "relative_margin": "1/100"}, lambda z, r: z >= 90 and r <= Fraction(1, 100) * z),
     ):
         table = release.withhold(**rule).table
-        expected = [shown(z, release.radius) for z in release.table["n"]]
+        expected = [shown(z, release.margin) for z in release.table["n"]]
         assert [mark == "shown" for mark in table["n_mark"]] == expected
         assert table["n"] == [z if kept else None for z, kept in zip(release.table["n"], expected, strict=True)]
         marked = release.withhold(**rule, mark="unreliable").table
@@ -91,15 +91,15 @@ LAWS = [Geometric("1/3"), Geometric("1/2", 2), DiscreteStaircase("1/2", 5), Comb
 @pytest.mark.parametrize("rule", [{"below": 20}, {"relative_margin": "1/2"}])
 def test_the_bias_is_the_mean_of_shown_cells_less_the_truth(law, rule):
     """Beside a sum over the probabilities themselves, one by one."""
-    asked, radius = WithholdingRule.of(**rule), 9
+    asked, margin = WithholdingRule.of(**rule), 9
     noise = np.arange(-400, 401)
     drawn = Geometric("1/3") if isinstance(law, Combination) else law
     single = np.array([float(drawn.pmf(k)) for k in noise.tolist()])
     if isinstance(law, Combination):
         single = np.convolve(np.convolve(single, single, "same"), single, "same")
-    for fact in shown_bias(asked, NoiseTails(law), radius):
+    for fact in shown_bias(asked, NoiseTails(law), margin):
         truth = int(fact["true"])
-        kept = asked.shows(truth + noise, np.full(len(noise), radius))
+        kept = asked.shows(truth + noise, np.full(len(noise), margin))
         chance = single[kept].sum()
         assert fact["chance_shown"] == pytest.approx(chance, rel=6e-3)
         assert fact["bias"] == pytest.approx((single[kept] * noise[kept]).sum() / chance, rel=6e-3, abs=1e-6)
@@ -131,12 +131,12 @@ def test_the_bias_of_estimates_made_of_several_noises_is_right_to_a_few_hundredt
 
 
 def _determined(domain, shown):
-    """The cells of all families that follow from the shown ones: linear algebra over the atoms, exactly."""
+    """The cells of all families that follow from the shown ones: linear algebra over the cells, exactly."""
     rows = {}
     for family in shown:
         columns = [
-            domain.sums(np.eye(domain.size, dtype=np.int64)[atom].reshape(domain.shape), family).ravel()
-            for atom in range(domain.size)
+            domain.sums(np.eye(domain.size, dtype=np.int64)[number].reshape(domain.shape), family).ravel()
+            for number in range(domain.size)
         ]
         for place, row in enumerate(np.array(columns).T):
             rows[family, place] = [Fraction(int(cell)) for cell in row]
@@ -199,10 +199,10 @@ def test_cells_that_only_several_relations_together_give_away_are_protected():
 
 def test_the_relations_of_families_hold_for_every_table():
     relations = Relations.of(TREES, [TREES.family(name) for name in ("district", "region sex", "sex")])
-    atoms = np.random.default_rng(0).integers(0, 100, TREES.shape)
-    cells = np.zeros(sum(TREES.sums(atoms, family).size for family in relations.places), dtype=np.int64)
+    table = np.random.default_rng(0).integers(0, 100, TREES.shape)
+    cells = np.zeros(sum(TREES.sums(table, family).size for family in relations.places), dtype=np.int64)
     for family, start in relations.places.items():
-        sums = TREES.sums(atoms, family).ravel()
+        sums = TREES.sums(table, family).ravel()
         cells[start : start + len(sums)] = sums
     assert all(
         cells[total] == cells[parts].sum() for total, parts in zip(relations.totals, relations.parts, strict=True)

@@ -1,4 +1,4 @@
-"""Releasing a workload: the radii of the note, bars that cover, estimates that agree, documents."""
+"""Releasing a workload: the margins of the note, bars that cover, estimates that agree, documents."""
 
 import copy
 import json
@@ -26,7 +26,7 @@ BERKELEY = np.array(
     [512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391, 138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317]
 ).reshape(6, 2, 2)
 APPLICANTS = Domain(department=list("ABCDEF"), sex=["men", "women"], outcome=["admitted", "rejected"])
-ATOMS = Strategy(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
+CELLS = Strategy(APPLICANTS, Unit(1, 1), {"department sex outcome": 1})
 
 
 def released(domain, shares, measured, *, epsilon=1, unit=None):
@@ -36,9 +36,9 @@ def released(domain, shares, measured, *, epsilon=1, unit=None):
     return WorkloadRelease(strategy, level(epsilon), Fraction(19, 20), sums)
 
 
-def test_berkeley_at_one_by_atoms_alone():
-    """3, 4, 5, 7, 9, 13 for sums of 1, 2, 4, 6, 12, 24 atoms; every answer is the sum of the noisy atoms."""
-    release = release_workload(BERKELEY, ATOMS, epsilon=1)
+def test_berkeley_at_one_by_cells_alone():
+    """3, 4, 5, 7, 9, 13 for sums of 1, 2, 4, 6, 12, 24 cells; every answer is the sum of the noisy cells."""
+    release = release_workload(BERKELEY, CELLS, epsilon=1)
     wheres = [
         {"department": "A", "sex": "men", "outcome": "admitted"},
         {"department": "A", "sex": "men"},
@@ -47,23 +47,23 @@ def test_berkeley_at_one_by_atoms_alone():
         {"sex": "women"},
         {},
     ]
-    assert [release.total(where).radius for where in wheres] == [3, 4, 5, 7, 9, 13]
+    assert [release.total(where).margin for where in wheres] == [3, 4, 5, 7, 9, 13]
     assert list(release.bars("department sex outcome", "department sex", "department", "sex", "").values()) == [
         *(3, 4, 5, 9, 13)
     ]
-    atoms = release.measured[(0, 0, 0)]
-    assert release.total().value == atoms.sum()
-    assert release["department sex"]["estimate"].tolist() == atoms.sum(axis=2).ravel().tolist()
-    assert release["department sex"]["radius"].tolist() == [4] * 12
+    cells = release.measured[(0, 0, 0)]
+    assert release.total().value == cells.sum()
+    assert release["department sex"]["estimate"].tolist() == cells.sum(axis=2).ravel().tolist()
+    assert release["department sex"]["margin"].tolist() == [4] * 12
     assert release["department sex"]["sex"].tolist() == ["men", "women"] * 6
-    assert release.raw("department sex outcome")["measured"].tolist() == atoms.ravel().tolist()
+    assert release.raw("department sex outcome")["measured"].tolist() == cells.ravel().tolist()
     one = release.total({"sex": "men"})
     assert one.interval == (one.value - 9, one.value + 9)
     assert one.variance == pytest.approx(12 * float(Combination([1], 1).variance))
 
 
 def test_a_plan_is_released_and_its_wanted_tables_are_shown():
-    """The planner measures atoms alone for Berkeley; bars are of what is wanted; a label narrows a table."""
+    """The planner measures cells alone for Berkeley; bars are of what is wanted; a label narrows a table."""
     names = ["department sex outcome=admitted", "department sex", "department", ""]
     wanted = Workload(APPLICANTS, dict.fromkeys(names, 1), per_answer=True)
     release = release_workload(BERKELEY, strategy(wanted, Unit(1, 1), epsilon=1), epsilon=1)
@@ -71,7 +71,7 @@ def test_a_plan_is_released_and_its_wanted_tables_are_shown():
     assert release.bars() == {"department sex outcome": 3, "department sex": 4, "department": 5, "": 13}
     admitted = release["department outcome=admitted"]
     assert admitted["outcome"].tolist() == ["admitted"] * 6
-    assert admitted["radius"].tolist() == [4] * 6
+    assert admitted["margin"].tolist() == [4] * 6
     assert admitted["estimate"].tolist() == release.measured[(0, 0, 0)][:, :, 0].sum(axis=1).tolist()
 
 
@@ -91,16 +91,16 @@ def test_tables_of_different_families_agree_with_each_other():
 
 
 def test_bars_cover_as_often_as_they_say():
-    """Of 300 seeded releases, true sums lie within their radii, one by one and all at once, as often as is said."""
+    """Of 300 seeded releases, true sums lie within their margins, one by one and all at once, as often as is said."""
     domain = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]))
     strategy = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/4", "": "1/4"})
-    atoms, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
-    truth = {name: domain.sums(atoms, domain.family(name)) for name in names}
-    first = release_workload(atoms, strategy, epsilon=2)
+    cells, names, runs = np.array([40, 0, 7, 300]), ["district", "region", ""], 300
+    truth = {name: domain.sums(cells, domain.family(name)) for name in names}
+    first = release_workload(cells, strategy, epsilon=2)
     alone, together = (first.bars(*names, confidence="0.8", together=both) for both in (False, True))
     hits = []
     for seed in range(runs):
-        release = seeded_workload_release(atoms, strategy, seed, epsilon=2)
+        release = seeded_workload_release(cells, strategy, seed, epsilon=2)
         off = {}
         for name in names:
             sums, divisor = release.reconstruction.estimates(release.measured, domain.family(name))
@@ -115,10 +115,10 @@ def test_estimates_are_unbiased_in_rationals():
     """Estimate minus truth is the same combination of the noises whatever the truth is: exactly."""
     domain = Domain(a=[1, 2], b=[1, 2, 3])
     strategy = Strategy(domain, Unit(1, 1), {"a b": "1/3", "a": "1/3", "b": "1/3"})
-    for atoms in (np.zeros((2, 3), int), np.arange(6).reshape(2, 3) * 10**14):
-        release = seeded_workload_release(atoms, strategy, 5, epsilon="1/3")
-        noises = {family: sums - domain.sums(atoms, family) for family, sums in release.measured.items()}
-        off = release.total({"a": 1, "b": [1, 2]}).exact - int(atoms[0, :2].sum())
+    for cells in (np.zeros((2, 3), int), np.arange(6).reshape(2, 3) * 10**14):
+        release = seeded_workload_release(cells, strategy, 5, epsilon="1/3")
+        noises = {family: sums - domain.sums(cells, family) for family, sums in release.measured.items()}
+        off = release.total({"a": 1, "b": [1, 2]}).exact - int(cells[0, :2].sum())
         alone = WorkloadRelease(strategy, release.level, release.confidence, noises)
         assert off == alone.total({"a": 1, "b": [1, 2]}).exact
 
@@ -148,7 +148,7 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
     mean = release.mean(sums=sums, where={"sex": "men"})
     assert mean.estimate == 10
     assert mean.lower < 10 < mean.upper
-    assert mean.upper - mean.lower > 2 * Geometric(1, 10).radius("0.9") / 600
+    assert mean.upper - mean.lower > 2 * Geometric(1, 10).margin("0.9") / 600
     with pytest.raises(OutOfRange, match="one of name and sums"):
         release.mean()
     with pytest.raises(OutOfRange, match="midpoints"):
@@ -157,7 +157,7 @@ def test_means_along_an_axis_and_of_a_release_of_sums():
 
 def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
     """One geometric at 1 in 24 and in 200 cells: 6 and 8."""
-    assert release_workload(BERKELEY, ATOMS, epsilon=1).bars(together=True) == {"department sex outcome": 6}
+    assert release_workload(BERKELEY, CELLS, epsilon=1).bars(together=True) == {"department sex outcome": 6}
     domain = Domain(a=list(range(200)))
     release = release_workload(np.zeros(200, int), Strategy(domain, Unit(1, 1), {"a": 1}), epsilon=1)
     assert release.bars(together=True) == {"a": 8}
@@ -165,11 +165,11 @@ def test_simultaneous_bars_of_independent_cells_are_those_of_their_product():
 
 
 @given(st.fractions(-100, 100), st.sampled_from([0, 1, 2, 5]), st.fractions(0, 3))
-def test_the_radius_that_is_printed_has_the_rounding_in_it(exactly, decimals, off):
-    """|truth - exact| <= r implies |truth - printed| <= printed radius."""
+def test_the_margin_that_is_printed_has_the_rounding_in_it(exactly, decimals, off):
+    """|truth - exact| <= r implies |truth - printed| <= printed margin."""
     printing = Printing(decimals, False)
-    value, radius = Fraction(str(printing.estimate(exactly))), Fraction(str(printing.radius(float(off))))
-    assert radius >= Fraction(float(off)) + abs(exactly - value)
+    value, margin = Fraction(str(printing.estimate(exactly))), Fraction(str(printing.margin(float(off))))
+    assert margin >= Fraction(float(off)) + abs(exactly - value)
     scaled = np.array([exactly.numerator], dtype=object)
     assert printing.estimates(scaled, exactly.denominator)[0] == printing.estimate(exactly)
 
@@ -178,25 +178,25 @@ def test_how_much_is_printed_follows_from_the_noise_alone():
     """Equal laws, other data: equal decimals, equal types."""
     domain = Domain(a=[1, 2, 3])
     strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
-    for atoms in (np.zeros(3, int), np.array([10**15, 3, 1])):
-        table = release_workload(atoms, strategy, epsilon=1)["a"]
+    for cells in (np.zeros(3, int), np.array([10**15, 3, 1])):
+        table = release_workload(cells, strategy, epsilon=1)["a"]
         assert table["estimate"].dtype == np.float64
-        assert table["radius"].tolist() == [table["radius"][0]] * 3
+        assert table["margin"].tolist() == [table["margin"][0]] * 3
 
 
 def test_clean_tables_agree_and_say_that_they_are_biased():
-    """Whole, not negative, every table a sum of the atoms; .4255 at epsilon 1 by atoms alone, with its words."""
-    release = seeded_workload_release(BERKELEY // 100, ATOMS, 3, epsilon=1)
+    """Whole, not negative, every table a sum of the cells; .4255 at epsilon 1 by cells alone, with its words."""
+    release = seeded_workload_release(BERKELEY // 100, CELLS, 3, epsilon=1)
     clean = release.clean()
-    assert clean.atoms.min() == 0
-    assert (clean.atoms == np.maximum(release.measured[(0, 0, 0)], 0)).all()
+    assert clean.cells.min() == 0
+    assert (clean.cells == np.maximum(release.measured[(0, 0, 0)], 0)).all()
     assert clean.zero_bias == pytest.approx(0.42546, abs=1e-5)
     assert "biased" in clean.words
     assert "0.4255" in clean.words
-    assert clean["department"]["clean"].sum() == clean.total() == clean.atoms.sum()
+    assert clean["department"]["clean"].sum() == clean.total() == clean.cells.sum()
     assert clean.total({"sex": "men"}) == clean["sex"]["clean"][0]
     assert pickle.loads(pickle.dumps(clean)).total() == clean.total()
-    assert json.loads(json.dumps(clean.facts()))["counts"] == clean.atoms.ravel().tolist()
+    assert json.loads(json.dumps(clean.facts()))["counts"] == clean.cells.ravel().tolist()
     shares = {"department sex outcome": "1/2", "department": "1/4", "": "1/4"}
     mixed = seeded_workload_release(BERKELEY, Strategy(APPLICANTS, Unit(1, 1), shares), 3).clean()
     assert mixed.exact_rounding
@@ -205,24 +205,24 @@ def test_clean_tables_agree_and_say_that_they_are_biased():
 
 
 @pytest.mark.slow
-def test_a_three_way_table_of_ten_thousand_atoms():
+def test_a_three_way_table_of_ten_thousand_cells():
     """20 x 20 x 25 with its eight families: released, reconstructed, cleaned; all estimates near the truth."""
     domain = Domain(a=list(range(20)), b=list(range(20)), c=list(range(25)))
     families = list(domain.families())
     strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, 8) for family in families})
-    atoms = np.random.default_rng(0).poisson(3, domain.shape)
-    release = seeded_workload_release(atoms, strategy, 1, epsilon=8)
+    cells = np.random.default_rng(0).poisson(3, domain.shape)
+    release = seeded_workload_release(cells, strategy, 1, epsilon=8)
     for name in ("a b c", "a b", "c", ""):
         table = release[name]
-        assert np.mean(np.abs(table["estimate"] - domain.sums(atoms, domain.family(name)).ravel())) < table["radius"][0]
+        assert np.mean(np.abs(table["estimate"] - domain.sums(cells, domain.family(name)).ravel())) < table["margin"][0]
     clean = release.clean()
     assert not clean.exact_rounding
-    assert abs(clean.total() - atoms.sum()) < 60
+    assert abs(clean.total() - cells.sum()) < 60
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", 50])
-def test_extreme_levels_huge_counts_zeros_and_single_atoms(epsilon):
-    """Counts of 10^15 and of 10^30, tables of zeros, one atom, at 10^-6 and at 50: numbers, radii and documents."""
+def test_extreme_levels_huge_counts_zeros_and_single_cells(epsilon):
+    """Counts of 10^15 and of 10^30, tables of zeros, one cell, at 10^-6 and at 50: numbers, margins and documents."""
     for values in ([0, 0], [10**15, 3], [10**30, 0]):
         domain = Domain(a=["x", "y"])
         strategy = Strategy(domain, Unit(1, 1), {"a": "1/2", "": "1/2"})
@@ -232,7 +232,7 @@ def test_extreme_levels_huge_counts_zeros_and_single_atoms(epsilon):
         answer = release.total({"a": "x"})
         near = 10**9 if epsilon == "1e-6" else 1
         assert abs(answer.exact - values[0]) < near
-        assert answer.radius > 0 or epsilon == 50
+        assert answer.margin > 0 or epsilon == 50
         assert WorkloadRelease.of_facts(json.loads(json.dumps(release.facts()))).total().exact == release.total().exact
         assert release.clean().total() >= 0
     one = Domain(only=["x"])
@@ -242,17 +242,17 @@ def test_extreme_levels_huge_counts_zeros_and_single_atoms(epsilon):
     assert single["only"]["estimate"].tolist() == single[""]["estimate"].tolist()
 
 
-def test_groups_of_different_sizes_have_radii_of_their_own():
+def test_groups_of_different_sizes_have_margins_of_their_own():
     """Regions of three districts and of one, where districts are measured: 4 and 3 at epsilon 1."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     release = release_workload(np.array([5, 6, 7, 8]), Strategy(domain, Unit(1, 1), {"district": 1}), epsilon=1)
-    assert release["region"]["radius"].tolist() == [Combination([1], 1, counts=[3]).radius(), 3]
-    assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).radius()}
+    assert release["region"]["margin"].tolist() == [Combination([1], 1, counts=[3]).margin(), 3]
+    assert release.bars("region") == {"region": Combination([1], 1, counts=[3]).margin()}
     both = Strategy(domain, Unit(1, 1), {"district": "1/2", "region": "1/2"})
     release = release_workload(np.array([5, 6, 7, 8]), both, epsilon=1)
-    one, other = release["region"]["radius"].tolist()
+    one, other = release["region"]["margin"].tolist()
     assert one > other
-    assert release["district"]["radius"].tolist()[3] == other < release["district"]["radius"].tolist()[0]
+    assert release["district"]["margin"].tolist()[3] == other < release["district"]["margin"].tolist()[0]
     assert release.total({"district": "d"}).exact == release.total({"region": "S"}).exact
     assert release.clean()["region"]["clean"].sum() == release.clean().total()
     crossed = Domain(place=domain.axes[0], sex=[1, 2])
@@ -261,20 +261,20 @@ def test_groups_of_different_sizes_have_radii_of_their_own():
 
 
 def test_what_is_refused_before_anything_is_drawn():
-    """A smaller unit, another domain, a seeded source, atoms that are none, a fractional sensitivity."""
+    """A smaller unit, another domain, a seeded source, cells that are none, a fractional sensitivity."""
     proved = CountedTable(APPLICANTS, BERKELEY, Unit(1, 3))
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
-        release_workload(proved, ATOMS, epsilon=1)
+        release_workload(proved, CELLS, epsilon=1)
     for unit in (Unit(2, 1), Unit(1, 1, "change-one")):
         with pytest.raises(OutOfRange):
-            release_workload(CountedTable(APPLICANTS, BERKELEY, unit), ATOMS, epsilon=1)
+            release_workload(CountedTable(APPLICANTS, BERKELEY, unit), CELLS, epsilon=1)
     assert release_workload(proved, Strategy(APPLICANTS, Unit(1, 3), {"sex": 1}), epsilon=1).unit.cells == 3
     with pytest.raises(OutOfRange, match="one domain"):
-        release_workload(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), ATOMS, epsilon=1)
+        release_workload(CountedTable(Domain(a=[1]), np.array([1]), Unit(1, 1)), CELLS, epsilon=1)
     with pytest.raises(PromiseBroken, match="nobody can predict"):
-        release_workload(BERKELEY, ATOMS, epsilon=1, randomness=SeededRandomness(1))
+        release_workload(BERKELEY, CELLS, epsilon=1, randomness=SeededRandomness(1))
     with pytest.raises(BadTable):
-        release_workload(BERKELEY / 2, ATOMS, epsilon=1)
+        release_workload(BERKELEY / 2, CELLS, epsilon=1)
     with pytest.raises(OutOfRange, match="integer"):
         release_workload(BERKELEY, Strategy(APPLICANTS, Unit("1/2", 1), {"sex": 1}), epsilon=1)
     margins = release_workload(BERKELEY, Strategy(APPLICANTS, Unit(1, 1), {"sex": "1/2", "outcome": "1/2"}), epsilon=1)
@@ -287,7 +287,7 @@ def test_what_is_refused_before_anything_is_drawn():
     with pytest.raises(OutOfRange, match="measured one"):
         margins.raw("department")
     with pytest.warns(LittleProtection):
-        release_workload(BERKELEY, ATOMS, epsilon=20)
+        release_workload(BERKELEY, CELLS, epsilon=20)
 
 
 def test_a_document_gives_back_the_release_and_shows_what_was_changed():
@@ -304,7 +304,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
     assert [one["share"] for one in said["families"]] == ["1/2", "1/2"]
     assert said["families"][0]["per_sum"]["epsilon"] == "-1/8 log(1/3)"
     assert said["domain"]["sex"] == ["men", "women"]
-    assert "at most 2 atoms, each by at most 1" in said["guarantee"]
+    assert "at most 2 cells, each by at most 1" in said["guarantee"]
     for change in (
         lambda one: one["sums"]["sex"].__setitem__(0, 17),
         lambda one: one["shares"].update({"sex": "1/4", "department sex outcome": "3/4"}),
@@ -325,7 +325,7 @@ def test_a_document_gives_back_the_release_and_shows_what_was_changed():
 
 def test_a_statement_holds_no_true_value():
     """Two tables, one seed: the noise is the same, and the statements differ in their digests alone."""
-    one, other = (seeded_workload_release(BERKELEY + shift, ATOMS, 9).statement for shift in (0, 10**9))
+    one, other = (seeded_workload_release(BERKELEY + shift, CELLS, 9).statement for shift in (0, 10**9))
     assert {name for name in one if one[name] != other[name]} == {"measured"}
 
 
@@ -336,6 +336,6 @@ def test_tables_come_in_the_kind_that_came_in():
 
     frame = pandas.DataFrame({"n": [1]})
     kind = adapter_of(frame).kind(frame, ["n"])
-    release = release_workload(CountedTable(APPLICANTS, BERKELEY, Unit(1, 1), kind), ATOMS, epsilon=1)
-    assert list(release["department"].columns) == ["department", "estimate", "radius"]
+    release = release_workload(CountedTable(APPLICANTS, BERKELEY, Unit(1, 1), kind), CELLS, epsilon=1)
+    assert list(release["department"].columns) == ["department", "estimate", "margin"]
     assert list(release.clean()["sex"].columns) == ["sex", "clean"]

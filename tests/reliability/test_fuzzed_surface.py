@@ -63,7 +63,7 @@ COMMANDS = [
     ["release", "good.parquet", *UNIT, "--epsilon", "1", "--dry-run"],
     ["noise", "--sensitivity", "3", "--epsilon", "1"],
     ["noise", "--sensitivity", "3", "--alpha", "1/2", "--json", "--cost", "squared"],
-    ["epsilon-for", "--radius", "5", "--sensitivity", "1", "--cells", "1"],
+    ["epsilon-for", "--margin", "5", "--sensitivity", "1", "--cells", "1"],
     ["compare", "--json"],
     ["read", "3", "--n", "5", "--epsilon", "1"],
     ["design", "--n", "3", "--epsilon", "1", "--prior", "uniform", "--loss", "absolute"],

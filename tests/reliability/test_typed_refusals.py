@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from utmost.design import leakage, local, optima
-from utmost.design.geometry import exact_mechanism
+from utmost.design.geometry.power_channels import exact_mechanism
 from utmost.design.geometry.power_numbers import PowerField
 from utmost.design.local import BitResponse, ThresholdedLaplace, ThresholdedPair
 from utmost.design.spaces import Consumer, Policy, counts, losses, places, priors

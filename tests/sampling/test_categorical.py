@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from goodness import LEVEL, Written, chi_square
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import Interval, level
-from utmost.laws.sampling import Categorical, Thresholds
-from utmost.laws.sampling.categorical import rest, whole_cells
+from utmost.laws.sampling import Thresholds
+from utmost.laws.sampling.categorical import Categorical, rest, whole_cells
 from utmost.laws.sampling.geometric_draws import marked, signs
 
 weights = st.lists(st.integers(0, 1 << 20), min_size=1, max_size=12).filter(any)

@@ -12,7 +12,8 @@ from scipy.stats import beta, chi2
 import utmost as ut
 from auditing import epsilon_refuted
 from goodness import LEVEL, Written
-from utmost.design.channels import GeometricMatrix, geometric_channel, randomized_response, stochastic
+from utmost.design.channels import GeometricMatrix, geometric_channel, randomized_response
+from utmost.design.channels.channel import stochastic
 from utmost.design.channels.channel_draws import ManyOutcomes
 from utmost.design.optima import repair
 from utmost.design.spaces import counts, grid, losses, points, priors

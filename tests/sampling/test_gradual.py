@@ -9,10 +9,12 @@ from scipy import stats
 
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, Relaxing, Tightening, jump_count_pmf
+from utmost.laws.gradual import Bridge, Relaxing, Tightening
+from utmost.laws.gradual.process import jump_count_pmf
 from utmost.laws.noise import Geometric
-from utmost.laws.sampling import SystemRandomness, level_draws, sample
+from utmost.laws.sampling import level_draws, sample
 from utmost.laws.sampling.level_draws import bridge_noise, sample_path, tightening_noise
+from utmost.laws.sampling.random_bits import SystemRandomness
 
 N = 100_000
 # One test in a million fails by chance; with a fixed seed none does.

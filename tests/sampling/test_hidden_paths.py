@@ -12,7 +12,7 @@ from scipy.special import erf, gammaln
 
 from utmost.laws.exact import Level, level
 from utmost.laws.exact.intervals import ball_between, working_precision
-from utmost.laws.gradual import EuclideanLaplace, EuclideanTightening, joint_characteristic
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits, start_clock
 
 FINE = Fraction(1, 1 << 20)

@@ -14,7 +14,7 @@ from goodness import chi_square
 from utmost.laws.exact import Interval, level
 from utmost.laws.gradual import Bridge, Tightening
 from utmost.laws.noise import Geometric
-from utmost.laws.sampling import Identifiers, item_tags
+from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_draws import (
     Inversion,
     doublings,
@@ -24,7 +24,7 @@ from utmost.laws.sampling.item_draws import (
     item_tightening,
     item_uniform,
 )
-from utmost.laws.sampling.item_words import ItemWords, word_cipher
+from utmost.laws.sampling.item_words import ItemWords, item_tags, word_cipher
 
 SECRET = bytes(range(32))
 MANY = item_tags(SECRET, [Identifiers.of(np.arange(60_000))])

@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.laws.sampling import Identifiers, check_unique, item_tags
-from utmost.laws.sampling.item_words import ItemWords, compound_tags, derived_secret, word_cipher
+from utmost.laws.sampling import Identifiers
+from utmost.laws.sampling.item_words import (
+    ItemWords,
+    check_unique,
+    compound_tags,
+    derived_secret,
+    item_tags,
+    word_cipher,
+)
 
 SECRET = bytes(range(32))
 texts = st.lists(st.text(max_size=60), max_size=30)

@@ -12,7 +12,8 @@ from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import OutOfRange
 from utmost.laws.noise import JointCells, NormStaircase
 from utmost.laws.noise.norm_staircase import norm_of, points_of
-from utmost.laws.sampling import joint_draws, sample_joint_cells
+from utmost.laws.sampling import joint_draws
+from utmost.laws.sampling.joint_draws import sample_joint_cells
 
 
 @settings(deadline=None, max_examples=30)

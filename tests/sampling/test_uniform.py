@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from goodness import LEVEL, Written, chi_square
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import NotANumber, OutOfRange, Unsupported
-from utmost.laws.sampling import uniform_integers
-from utmost.laws.sampling.integers import one_below, uniform_below
+from utmost.laws.sampling.integers import one_below, uniform_below, uniform_integers
 
 bounds = st.one_of(st.integers(1, 2**63), st.integers(0, 63).map(lambda k: 2**k), st.integers(1, 300))
 words = st.integers(0, 2**64 - 1)

@@ -79,12 +79,12 @@ def test_published_relaxed_and_viewed_as_in_a_local_ledger(connected):
     frame = pd.DataFrame(TABLE)
     curator, reader = connected("curator"), connected("recipient", ("admissions", level("1/4")))
     first = curator.publish("admissions", frame, **PROMISE, epsilon="1/4")
-    assert list(first.columns) == ["department", "admitted", "admitted_radius"]
+    assert list(first.columns) == ["department", "admitted", "admitted_margin"]
     assert reader.view("admissions", epsilon="1/4")["admitted"] == first["admitted"].tolist()
     again = curator.relax("admissions", frame, epsilon=1)
     assert again.shape == first.shape
     assert curator.levels("admissions") == (level("1/4"), level(1))
-    assert curator.radius("admissions", epsilon=1) == 3
+    assert curator.margin("admissions", epsilon=1) == 3
     with pytest.raises(NotAllowed):
         reader.view("admissions", epsilon=1)
     with pytest.raises(DataChanged):
@@ -104,7 +104,7 @@ def test_a_strategy_through_a_service(connected):
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
     assert curator.publish("in Bern", part, strategy=plan, epsilon=1).part == ("town", "Bern")
     alone = curator.publish("counts", part, epsilon=1, dataset="in Bern")
-    assert list(alone) == ["sex", "outcome", "count", "count_radius"]
+    assert list(alone) == ["sex", "outcome", "count", "count_margin"]
     assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]
 
 

@@ -82,7 +82,7 @@ def walk(app):
     yield said(curator, "POST", f"{one}/relax", key="r", json={"epsilon": "1", "table": TABLE})[1]
     for path, query in (
         ("view", "?epsilon=1/8"),
-        ("radius", "?epsilon=1"),
+        ("margin", "?epsilon=1"),
         ("rehearsal", "?epsilon=2"),
         ("history", ""),
     ):

@@ -77,10 +77,10 @@ def test_a_release_from_proposal_to_view(service, caller, who):
     seen = bo("GET", "/v1/releases/admissions/view?epsilon=1/4").json()
     assert seen["columns"]["admitted"] == published.json()["columns"]["admitted"]
     assert seen["statement"]["epsilon"] == "1/4"
-    assert seen["radius"] == 12
+    assert seen["margin"] == 12
     listed = bo("GET", "/v1/releases").json()["releases"]
     assert [release["levels"] for release in listed] == [["1/4"]]
-    assert bo("GET", "/v1/releases/admissions/radius?epsilon=1").json()["radius"] == 3
+    assert bo("GET", "/v1/releases/admissions/margin?epsilon=1").json()["margin"] == 3
 
 
 def test_errors_are_problem_details_that_quote_no_value(caller):
@@ -210,7 +210,7 @@ def test_what_a_recipient_sees_depends_on_the_data_through_the_noise_alone(servi
     bo = caller("Bo", "recipient", ("admissions", QUARTER))
     answer = bo("GET", "/v1/releases/admissions/view?epsilon=1/4")
     fields = answer.json()
-    assert fields["columns"].keys() == {"department", "admitted", "admitted_radius"}
+    assert fields["columns"].keys() == {"department", "admitted", "admitted_margin"}
     assert fields["statement"]["public"] == ["department"]
     headers = {name: said for name, said in answer.headers.items() if name != "x-request-id"}  # random digits
     assert "content-type" in headers
@@ -222,7 +222,7 @@ def test_views_leave_nothing_in_memory(caller, service, who, published):
     """What grows is what is kept: 60 views, lists and error bars after as many leave less than 200 bytes each."""
     relax(service, who, level(1))
     bo = caller("Bo", "recipient")
-    paths = [f"/v1/releases/admissions{tail}" for tail in ("/view?epsilon=1/4", "/view?epsilon=1", "/radius?epsilon=2")]
+    paths = [f"/v1/releases/admissions{tail}" for tail in ("/view?epsilon=1/4", "/view?epsilon=1", "/margin?epsilon=2")]
 
     def ask():
         for number in range(60):

@@ -36,7 +36,7 @@ def test_a_buyer_pays_the_step_and_views_what_was_bought(service, who, published
     order = bought(service, who, buyer, offer, ONE, "2")
     assert (order.due, order.held) == (30, EIGHTH)
     large = service.releases.view(buyer, "admissions", ONE)
-    assert large.radius < small.radius
+    assert large.margin < small.margin
     again = service.releases.view(buyer, "admissions", EIGHTH)
     assert again.table["admitted"] == small.table["admitted"]
 

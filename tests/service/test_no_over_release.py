@@ -30,7 +30,7 @@ NEEDS = {
     ("post", "/v1/releases"): "publish",
     ("get", "/v1/releases/{name}"): "list",
     ("get", "/v1/releases/{name}/view"): "view",
-    ("get", "/v1/releases/{name}/radius"): "list",
+    ("get", "/v1/releases/{name}/margin"): "list",
     ("post", "/v1/releases/{name}/relax"): "relax",
     ("get", "/v1/releases/{name}/rehearsal"): "propose",
     ("get", "/v1/releases/{name}/history"): "history",
@@ -113,7 +113,7 @@ class World:
             "/v1/datasets/{dataset}/budget": {"epsilon": "100"},
             "/v1/receipt/check": {"receipt": "utmost-receipt:a:1:b:c"},
         }
-        query = {"epsilon": at} if path.endswith(("view", "radius", "rehearsal")) else {}
+        query = {"epsilon": at} if path.endswith(("view", "margin", "rehearsal")) else {}
         body = bodies.get(path) if method != "get" else None
         return address, {"params": query, "json": body, "key": f"{self.number}" if method == "post" else None}
 
@@ -315,7 +315,7 @@ def test_a_refusal_does_not_list_what_is_there(world):
 
 PATHS = (
     *("me", "releases", "releases/admissions", "releases/none", "offers", "orders", "proposals", "tokens", "trail"),
-    *("releases/admissions/radius?epsilon=7", "releases/admissions/history", "history"),
+    *("releases/admissions/margin?epsilon=7", "releases/admissions/history", "history"),
 )
 
 

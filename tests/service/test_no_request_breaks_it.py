@@ -160,15 +160,15 @@ def test_bad_paths_queries_and_headers(callers):
     """Names, levels and numbers in the address, keys and kinds in headers, methods that there are none of."""
     curator = callers["curator"]
     for part in ("%00", "%ff%fe", "%2e%2e", "a%2Fb", "%F0%9D%95%8F", "x" * 300, "%20", "%25", ";", "%ud800"):
-        for tail in ("", "/view?epsilon=1", "/radius?epsilon=1", "/history", "/rehearsal?epsilon=1"):
+        for tail in ("", "/view?epsilon=1", "/margin?epsilon=1", "/history", "/rehearsal?epsilon=1"):
             assert check(curator("GET", f"/v1/releases/{part}{tail}"))
         for path in (f"/v1/tokens/{part}/revocation", f"/v1/offers/{part}/closing", f"/v1/orders/{part}/decision"):
             check(callers["admin"]("POST", path, key="k", json={"state": "approved"}), 403, 404, 422)
         check(callers["admin"]("GET", f"/v1/datasets/{part}/budget"))
     for wrong in NUMBERS:
-        for query in ("view", "radius", "rehearsal"):
+        for query in ("view", "margin", "rehearsal"):
             check(curator("GET", f"/v1/releases/admissions/{query}", params={"epsilon": wrong}))
-        check(curator("GET", "/v1/releases/admissions/radius", params={"epsilon": 1, "confidence": wrong}))
+        check(curator("GET", "/v1/releases/admissions/margin", params={"epsilon": 1, "confidence": wrong}))
         check(curator("GET", "/v1/releases/admissions", params={"version": wrong}))
         check(callers["auditor"]("GET", "/v1/trail", params={"after": wrong, "most": wrong}))
     for key in ("", "\x01", "x" * 201, "\xff", "\t"):

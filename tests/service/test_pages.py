@@ -396,7 +396,7 @@ def test_what_a_recipient_downloads_is_what_its_statement_says(visitor, service,
     (tmp_path / "t.csv").write_bytes(table)
     (tmp_path / "t.csv.json").write_bytes(statement)
     statement_files.check_unchanged(tmp_path / "t.csv", statement_files.read(tmp_path / "t.csv.json"))
-    assert check_statement(json.loads(statement), csv_columns(table), digested=False).radius == 12
+    assert check_statement(json.loads(statement), csv_columns(table), digested=False).margin == 12
     assert json.loads(statement)["levels"] == ["1/4"]
     files = {"table": ("t.csv", table, "text/csv"), "statement": ("s.json", statement, "application/json")}
     assert "The table is what its statement says" in bo.fill(bo.get("/verify"), "/verify/table", files=files).text

@@ -34,7 +34,7 @@ SEEN = (
 )
 
 
-def seen_of(folder, clock, cells, atoms):
+def seen_of(folder, clock, cells, numbers):
     """All that a recipient's browser is answered about two releases, with one and the same noise."""
     folder.mkdir()
     with seeded_ledger(folder / "l.db", "one noise") as ledger:
@@ -43,7 +43,7 @@ def seen_of(folder, clock, cells, atoms):
         table = {"p": list("ABC"), "n": cells}
         service.releases.publish(curator, "p", "people", table, level("1/4"), TERMS)
         service.releases.relax(curator, "r", "people", table, level(2))
-        (_, plan, _), (_, counted, _) = plan_and_table(cells=atoms)
+        (_, plan, _), (_, counted, _) = plan_and_table(cells=numbers)
         terms = plan_terms(planned(plan), None, False)
         service.releases.publish(curator, "s", "applicants", brought_counted(counted), level("1/4"), terms)
         service.market.offer(curator, "o", "people", {"1/2": 1, "2": 9}, "EUR")
@@ -65,12 +65,12 @@ def look(answer):
 
 
 @pytest.mark.parametrize(
-    ("cells", "atoms"), [([50, 61, 70], ((11, 20), (30, 40))), ([50, 60, 69], ((10, 20), (30, 39)))]
+    ("cells", "numbers"), [([50, 61, 70], ((11, 20), (30, 40))), ([50, 60, 69], ((10, 20), (30, 39)))]
 )
-def test_pages_over_neighbouring_data(tmp_path, clock, cells, atoms):
+def test_pages_over_neighbouring_data(tmp_path, clock, cells, numbers):
     """One individual more or fewer: the same pages, links, headers, refusals and files, up to released numbers."""
     usual = seen_of(tmp_path / "usual", clock, [50, 60, 70], ((10, 20), (30, 40)))
-    other = seen_of(tmp_path / "other", clock, cells, atoms)
+    other = seen_of(tmp_path / "other", clock, cells, numbers)
     assert {status for status, _, _ in usual} >= {200, 303, 403, 404, 422}
     for path, one, two in zip([*SEEN, *("form",) * 6], usual, other, strict=True):
         assert one == two, path

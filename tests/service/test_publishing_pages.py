@@ -69,7 +69,7 @@ def test_margins_and_spending_are_shown_before_anything_is_drawn(visitor, servic
     levels = ("1/8", "1/4", "1/2", "1", "2")
     head, margins, spent = cells_of(looked(ada, ada.get("/publish"), **ASKED).text)
     assert head == ["Level ε", "1/8", "1/4", "1/2 chosen", "1", "2"]
-    assert margins == ["margin of each released value", *(f"± {Geometric(level(at)).radius('0.95')}" for at in levels)]
+    assert margins == ["margin of each released value", *(f"± {Geometric(level(at)).margin('0.95')}" for at in levels)]
     assert spent == ["fresh will have spent", "0.125", "0.25", "0.5", "1", "2"]
     assert len(list(service.ledger.history())) == before
     assert not service.proposals.all(service.bearers.authenticated(ada.presented))
@@ -164,7 +164,7 @@ def test_every_format_has_a_statement_of_its_own(visitor, published, tmp_path, e
     (tmp_path / f"t.{ending}.json").write_bytes(said)
     statement_files.check_unchanged(tmp_path / f"t.{ending}", json.loads(said))
     table = files.read(tmp_path / f"t.{ending}")
-    assert check_statement(json.loads(said), table, digested=False).radius == 12
+    assert check_statement(json.loads(said), table, digested=False).margin == 12
     if ending == "xlsx":
         assert json.loads(said)["guarantee"].encode() in _unpacked(first)
     if ending == "parquet":

@@ -72,7 +72,7 @@ def test_an_approval_is_for_just_what_was_proposed(service, who):
         with pytest.raises(NeedsApproval):
             service.releases.publish(curator, key, name, TABLE, at, terms, **asked, **more)
     made = service.releases.publish(curator, "5", "admissions", TABLE, QUARTER, TERMS, **asked)
-    assert list(made) == ["department", "admitted", "admitted_radius"]
+    assert list(made) == ["department", "admitted", "admitted_margin"]
 
 
 def test_a_decision_stands(service, who):
@@ -110,7 +110,7 @@ def test_without_approvals_one_person_suffices(opened, who, service):
     assert list(alone.releases.publish(curator, "k", "admissions", TABLE, ONE, TERMS)) == [
         "department",
         "admitted",
-        "admitted_radius",
+        "admitted_margin",
     ]
 
 
@@ -214,7 +214,7 @@ def test_a_counted_table_adds_nothing_to_what_was_approved(service, who):
             with pytest.raises(OutOfRange, match=r"promised of a counted table|must not be smaller"):
                 service.releases.publish(curator, f"k{number}", "n", table, ONE, terms, **bring)
     made = service.releases.publish(curator, "k", "n", table, ONE, terms, **bring)
-    assert list(made) == ["sex", "outcome", "n", "n_radius"]
+    assert list(made) == ["sex", "outcome", "n", "n_margin"]
 
 
 @pytest.mark.parametrize("part", ["town", ["town"], ["town", "Bern", "x"], ["town", 3], [["town"], "Bern"], 7])
@@ -429,7 +429,7 @@ def test_an_approver_sees_what_it_would_come_to(service, who, published):
     curator = who("Ada", "curator")
     relaxing = service.proposals.propose(curator, "1", "relax", "admissions", ONE)
     seen = outlook(service.ledger, relaxing, anything)
-    assert seen.bars == (("each released value", service.ledger.radius("admissions", epsilon=1)),)
+    assert seen.bars == (("each released value", service.ledger.margin("admissions", epsilon=1)),)
     assert (seen.before.spent, seen.after.spent, seen.after.limit, seen.warnings) == (Fraction(1, 4), 1, level(2), ())
     large = service.proposals.propose(
         curator, "2", "publish", "more", level(11), terms=replace(TERMS, dataset="admissions")

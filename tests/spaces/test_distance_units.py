@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces import distance_in, level_at, level_per
+from utmost.design.spaces import level_per
+from utmost.design.spaces.distance_units import distance_in, level_at
 from utmost.errors import NotALevel, OutOfRange, UtmostError
 from utmost.laws.exact import Level, level
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import utmost as ut
-from utmost.design.spaces import TableMetric, places
+from utmost.design.spaces import places
+from utmost.design.spaces.space import TableMetric
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.doors.documents.consumer_files import consumer_of
 from utmost.doors.documents.space_names import space_named

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.design.spaces import Consumer, check_monotone, first_breach, is_monotone, losses, priors
+from utmost.design.spaces import Consumer, losses, priors
+from utmost.design.spaces.loss_algebra import check_monotone, first_breach, is_monotone
 from utmost.errors import NotALoss, NotMonotone
 
 small = st.integers(0, 2)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.design.spaces import TableMetric, places
+from utmost.design.spaces import places
+from utmost.design.spaces.space import TableMetric
 from utmost.errors import BadTable, NotAMetric, OutOfRange, UtmostError
 
 nx = pytest.importorskip("networkx")

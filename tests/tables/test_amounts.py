@@ -28,7 +28,7 @@ from utmost.publish.workloads.forms import selected
 pa = pytest.importorskip("pyarrow")
 
 KEY = bytes(range(32))
-CENTS = {"values": "paid", "step": "0.01", "each": (0, 1000), "per_atom": (0, 5000)}
+CENTS = {"values": "paid", "step": "0.01", "each": (0, 1000), "per_cell": (0, 5000)}
 TEXTS = ["3.005", "3.015", "0.125", "-7", "999.994", "1000.005", "2.675", "0.1", "4000", "12.5"]
 EVENTS = {
     "user": [f"u{row % 7}" for row in range(60)],
@@ -114,7 +114,7 @@ def doors(tmp_path):
 
 
 def by_hand(events, *, each_row=False):
-    """The definition, in rationals, where nobody is in more atoms than are kept; and how many amounts were moved."""
+    """The definition, in rationals, where nobody is in more cells than are kept; and how many amounts were moved."""
     sums, moved = {}, 0
     for row, (user, shop, paid) in enumerate(zip(*events.values(), strict=True)):
         if shop in "ABC":
@@ -146,12 +146,12 @@ def test_floats_are_counted_alike_by_every_door(tmp_path):
     frames = [events, pa.table(events), pandas.DataFrame(events), polars.LazyFrame(events)]
     tables = [ut.count_table(frame, person="user", at_most=3, domain=DOMAIN, key=KEY, **CENTS) for frame in frames]
     assert [table.table("shop")["paid"].to_list() for table in tables[2:3]] == [by_hand(events)[0]]
-    assert len({tuple(table.atoms.tolist()) for table in tables}) == 1
+    assert len({tuple(table.cells.tolist()) for table in tables}) == 1
 
 
 def test_no_person_changes_more_than_the_unit_over_all_neighbours():
     """Every small table of two events of one person beside a fixed other one: within the unit, and it is attained."""
-    paid, bounds = ["-9", "0.004", "0.006", "0.015", "0.29", "7"], {"each": (0, "0.03"), "per_atom": (0, "0.05")}
+    paid, bounds = ["-9", "0.004", "0.006", "0.015", "0.29", "7"], {"each": (0, "0.03"), "per_cell": (0, "0.05")}
     for most in (1, 2):
         reached = (0, 0)
         say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "values": "paid", "step": "0.01"}
@@ -161,14 +161,14 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours():
             for amounts in product(paid, repeat=3):
                 events = {"user": ["a", "b", "a", "a"], "shop": [shops[0], "A", *shops[1:]]}
                 events["paid"] = list(map(Decimal, [amounts[0], "0.02", *amounts[1:]]))
-                change = abs(ut.count_table(events, **say, **bounds).atoms - alone.atoms)
+                change = abs(ut.count_table(events, **say, **bounds).cells - alone.cells)
                 reached = max(reached[0], int((change != 0).sum())), max(reached[1], int(change.max()))
         assert reached == (most, 5)
 
 
 REFUSED = {
     "no multiple": ({"each": (0, "0.005")}, "each must be a multiple of the step 0.01"),
-    "no bound on a person": ({"per_atom": None}, "the most by which one person may change an atom must be said"),
+    "no bound on a person": ({"per_cell": None}, "the most by which one person may change a cell must be said"),
     "a third": ({"step": "1/3"}, "the step of amounts must be a positive decimal"),
     "no amounts": ({"values": None}, "step= is of amounts"),
     "ends that cross": ({"each": (2, 1)}, "each must leave"),
@@ -189,17 +189,17 @@ def counted():
 def test_a_released_table_is_in_the_amounts_own_unit_and_follows_from_its_statement(tmp_path):
     release = ut.release_table(counted(), epsilon=9)
     cells = release.table
-    assert list(cells) == ["shop", "paid", "paid_radius"]
+    assert list(cells) == ["shop", "paid", "paid_margin"]
     assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells["paid"])
-    assert release.radius == cells["paid_radius"][0]
-    assert release.radius == release.plan.drawn.radius("0.95") / 100
+    assert release.margin == cells["paid_margin"][0]
+    assert release.margin == release.plan.drawn.margin("0.95") / 100
     assert "by at most 5000." in release.sidecar["guarantee"]
-    assert ut.check_statement(release.sidecar, cells).radius == release.radius
+    assert ut.check_statement(release.sidecar, cells).margin == release.margin
     release.save(tmp_path / "paid.csv")
     read = ReleasedTable.read(tmp_path / "paid.csv")
     total = read.total(read.chosen(["shop=A,B"]))
     assert float(total.value) == pytest.approx(sum(cells["paid"][:2]), abs=1e-9)
-    assert total.radius == pytest.approx(read.bars.total(2))
+    assert total.margin == pytest.approx(read.bars.total(2))
     with pytest.raises(BadTable):
         ut.check_statement({**release.sidecar, "amount": {"name": "paid", "step": "0.1"}}, cells)
 
@@ -214,13 +214,13 @@ def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
     release = ut.release_workload(table, euros, epsilon=9)
     steps = type(release)(plain, release.level, release.confidence, release.measured)
     assert release["shop"]["estimate"] == pytest.approx(steps["shop"]["estimate"] / 100)
-    assert release["shop"]["radius"] == pytest.approx(np.array(steps["shop"]["radius"]) / 100)
+    assert release["shop"]["margin"] == pytest.approx(np.array(steps["shop"]["margin"]) / 100)
     for one, other in [
         (release.total(), steps.total()),
         (release.difference({"shop": "A"}, {"shop": "B"}), steps.difference({"shop": "A"}, {"shop": "B"})),
     ]:
         assert one.exact == other.exact / 100
-        assert (one.radius, one.variance**0.5) == pytest.approx((other.radius / 100, other.variance**0.5 / 100))
+        assert (one.margin, one.variance**0.5) == pytest.approx((other.margin / 100, other.variance**0.5 / 100))
     assert release.bars("shop")["shop"] == pytest.approx(steps.bars("shop")["shop"] / 100)
     assert release.noise(WHOLE).variance == steps.noise(WHOLE).variance / 10_000
     assert release.ratio({"shop": "A"}, {}) == steps.ratio({"shop": "A"}, {})
@@ -236,7 +236,7 @@ def test_everything_of_a_release_by_a_strategy_is_in_that_unit():
 
 def test_a_mean_is_of_a_sum_over_a_count():
     table = counted()
-    visits = ut.count_table(EVENTS, person="user", at_most=3, per_atom=9, domain=DOMAIN, key=KEY)
+    visits = ut.count_table(EVENTS, person="user", at_most=3, per_cell=9, domain=DOMAIN, key=KEY)
     sums, counts = (
         ut.release_workload(one, Strategy(DOMAIN, one.unit, {"shop": 1}), epsilon=1000) for one in (table, visits)
     )
@@ -257,12 +257,12 @@ def test_more_events_than_memory_holds_are_summed_alike(monkeypatch):
     """Set aside on the disk and counted a bucket at a time, also with amounts that 64 bits do not hold."""
     monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
     huge = [Decimal(10) ** 25 if row == 3 else cell for row, cell in enumerate(EVENTS["paid"])]
-    for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_atom": (-5, 10**25)})]:
+    for cells, ends in [(EVENTS["paid"], CENTS), (huge, {**CENTS, "each": (0, 10**25), "per_cell": (-5, 10**25)})]:
         events = {**EVENTS, "paid": cells}
         say = {"person": "user", "at_most": 2, "domain": DOMAIN, "key": KEY, **ends}
         here = ut.count_table(events, **say)
         frame = pytest.importorskip("polars").DataFrame(pa.table(events)).lazy()
-        assert ut.count_table(frame, **say).atoms.tolist() == here.atoms.tolist()
+        assert ut.count_table(frame, **say).cells.tolist() == here.cells.tolist()
 
 
 @pytest.mark.parametrize("by_strategy", [False, True])
@@ -275,20 +275,20 @@ def test_a_ledger_keeps_amounts_and_relaxes_them(tmp_path, by_strategy):
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         answers += [ledger.relax("paid", table, epsilon=8), ledger.view("paid", epsilon=4)]
         with pytest.raises(DataChanged):
-            ledger.relax("paid", replace(table, atoms=table.atoms + 1), epsilon=9)
-    column, bar = ("estimate", "radius") if by_strategy else ("paid", "paid_radius")
-    radii = []
+            ledger.relax("paid", replace(table, cells=table.cells + 1), epsilon=9)
+    column, bar = ("estimate", "margin") if by_strategy else ("paid", "paid_margin")
+    margins = []
     for answer in answers:
         cells = answer["shop"] if by_strategy else answer
         assert all(Fraction(repr(float(cell))) % Fraction("0.01") == 0 for cell in cells[column])
-        radii.append(float(cells[bar][0]))
-    assert radii == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).radius("0.95") / 100 for at in (1, 8, 4)]
+        margins.append(float(cells[bar][0]))
+    assert margins == [Geometric(table.unit.per_cell(ut.level(at)), 500_000).margin("0.95") / 100 for at in (1, 8, 4)]
     promise = Promise(**(words or {"columns": "paid", "public": ["shop"], "unit": table.unit}))
     assert Promise.of_facts(json.loads(json.dumps(promise.facts()))) == promise
 
 
 def by_measure(events, most, key=KEY):
-    """The tables of two measures, by the theory's three steps: one choice of atoms for both."""
+    """The tables of two measures, by the theory's three steps: one choice of cells for both."""
     visits, cents = {}, {}
     for user, shop, paid in zip(*events.values(), strict=True):
         if shop in "ABC":
@@ -298,18 +298,18 @@ def by_measure(events, most, key=KEY):
     both = {at: (min(2, visits[at]), min(5, cents[at])) for at in visits}
     kept = []
     for user in {user for user, _ in both}:
-        atoms = [atom for of, atom in sorted(both) if of == user]
-        named, cells = np.zeros(len(atoms), dtype=np.int64), np.array(atoms)
+        own = [place for of, place in sorted(both) if of == user]
+        named, cells = np.zeros(len(own), dtype=np.int64), np.array(own)
         chosen = least_hashed(Pairs(named, cells, named + 1), most, [user], key=key, purpose=b"atom")
-        kept += [(user, atom) for atom, is_kept in zip(atoms, chosen, strict=True) if is_kept]
+        kept += [(user, place) for place, is_kept in zip(own, chosen, strict=True) if is_kept]
     return [[sum(both[at][which] for at in kept if at[1] == shop) for shop in range(3)] for which in (0, 1)]
 
 
-BOTH = {"visits": ut.count(per_atom=2), "spent": ut.sum("paid", step="0.01", each=(0, "0.03"), per_atom=(0, "0.05"))}
+BOTH = {"visits": ut.count(per_cell=2), "spent": ut.sum("paid", step="0.01", each=(0, "0.03"), per_cell=(0, "0.05"))}
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_measures_are_counted_in_one_pass_over_the_same_atoms(tmp_path, monkeypatch, most):
+def test_measures_are_counted_in_one_pass_over_the_same_cells(tmp_path, monkeypatch, most):
     say = {"person": "user", "domain": DOMAIN, "at_most": most, "key": KEY, "measures": BOTH}
     wanted, accounts = by_measure(EVENTS, most), set()
     for name, events in [*doors(tmp_path), ("set aside", None)]:
@@ -317,7 +317,7 @@ def test_measures_are_counted_in_one_pass_over_the_same_atoms(tmp_path, monkeypa
             monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
             events = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
         tables = ut.count_table(events, **say)
-        assert [table.atoms.tolist() for table in tables.values()] == wanted, name
+        assert [table.cells.tolist() for table in tables.values()] == wanted, name
         assert tables["visits"].unit == Unit(2, most)
         assert tables["spent"].unit == Unit(5, most, amount=Amount("spent", "0.01"))
         accounts.add(str(tables["spent"].account))
@@ -327,7 +327,7 @@ def test_measures_are_counted_in_one_pass_over_the_same_atoms(tmp_path, monkeypa
 def test_measures_of_rows_and_of_parts(tmp_path):
     rows = {**EVENTS, "side": ["xy"[row % 2] for row in range(60)]}
     alone = ut.count_table(rows, each_row=True, domain=DOMAIN, measures={"n": ut.count, "spent": BOTH["spent"]})
-    assert alone["n"].atoms.tolist() == [EVENTS["shop"].count(shop) for shop in "ABC"]
+    assert alone["n"].cells.tolist() == [EVENTS["shop"].count(shop) for shop in "ABC"]
     assert alone["spent"].unit == Unit(5, 1, amount=Amount("spent", "0.01"))
     words = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY, "part": {"side": ["x", "y"]}}
     parts = ut.count_table(rows, **words, measures=BOTH)
@@ -336,11 +336,11 @@ def test_measures_of_rows_and_of_parts(tmp_path):
     lazy = ut.count_table(pytest.importorskip("polars").DataFrame(pa.table(rows)).lazy(), **words, measures=BOTH)
     for label, tables in parts.items():
         for name, table in tables.items():
-            assert lazy[label][name].atoms.tolist() == table.atoms.tolist()
+            assert lazy[label][name].cells.tolist() == table.cells.tolist()
 
 
 def test_no_person_changes_more_of_any_measure_than_its_unit():
-    """All small sets of two events of one person beside another: each measure within its unit, at the same atoms."""
+    """All small sets of two events of one person beside another: each measure within its unit, at the same cells."""
     say = {"person": "user", "domain": DOMAIN, "at_most": 1, "key": KEY, "measures": BOTH}
     alone = ut.count_table({"user": ["b"], "shop": ["A"], "paid": [Decimal("0.02")]}, **say)
     reached = dict.fromkeys(BOTH, 0)
@@ -348,7 +348,7 @@ def test_no_person_changes_more_of_any_measure_than_its_unit():
         events = {"user": ["a", "b", "a"], "shop": [shops[0], "A", shops[1]]}
         events["paid"] = list(map(Decimal, [amounts[0], "0.02", amounts[1]]))
         tables = ut.count_table(events, **say)
-        changes = {name: abs(tables[name].atoms - alone[name].atoms) for name in BOTH}
+        changes = {name: abs(tables[name].cells - alone[name].cells) for name in BOTH}
         assert (sum(changes.values()) != 0).sum() <= 1
         reached = {name: max(reached[name], int(change.max())) for name, change in changes.items()}
     assert reached == {"visits": 2, "spent": 5}

@@ -31,9 +31,9 @@ SALES = {
     "paid": [Decimal((row * 37) % 23 - 9) / 4 for row in range(90)],
 }
 COUNTS = {"in_all": 7}
-SUMS = {"values": "paid", "step": "0.5", "each": (-2, 3), "per_atom": (-4, 6), "in_all": 7}
+SUMS = {"values": "paid", "step": "0.5", "each": (-2, 3), "per_cell": (-4, 6), "in_all": 7}
 BOTH = {"values": "paid", "step": "0.5", "each": (-1, 2), "most_events": 4, "in_all": 6}
-ALL = {"counts": COUNTS, "few atoms": {**COUNTS, "at_most": 2, "per_atom": 5}, "sums": SUMS, "both": BOTH}
+ALL = {"counts": COUNTS, "few cells": {**COUNTS, "at_most": 2, "per_cell": 5}, "sums": SUMS, "both": BOTH}
 
 
 def counted(events=None, **words):
@@ -53,7 +53,7 @@ def comb(user, sizes, most):
 
 
 def by_hand(words):
-    """The table where all atoms of a person are kept, event by event."""
+    """The table where all cells of a person are kept, event by event."""
     table = {shop: [0, 0] for shop in "ABC"}
     for user in dict.fromkeys(SALES["user"]):
         events = {shop: [] for shop in "ABC"}
@@ -82,7 +82,7 @@ def by_hand(words):
 
 @pytest.mark.parametrize("name", ["counts", "sums", "both"])
 def test_the_table_is_the_one_of_the_rule_a_person_at_a_time(name):
-    assert counted(**ALL[name]).atoms.tolist() == by_hand(ALL[name])
+    assert counted(**ALL[name]).cells.tolist() == by_hand(ALL[name])
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -92,12 +92,12 @@ def test_every_door_cuts_alike(name, monkeypatch):
     duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
     arrow = pa.table(SALES)
     for frame in (arrow, pandas.DataFrame(SALES), pl.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow)):
-        assert counted(frame, **words).atoms.tolist() == table.atoms.tolist()
+        assert counted(frame, **words).cells.tolist() == table.cells.tolist()
     backwards = {column: cells[::-1] for column, cells in SALES.items()}
-    assert counted(backwards, **words).atoms.tolist() == table.atoms.tolist()
+    assert counted(backwards, **words).cells.tolist() == table.cells.tolist()
     monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
     lazy = counted(pl.DataFrame(arrow).lazy(), **words)
-    assert lazy.atoms.tolist() == table.atoms.tolist()
+    assert lazy.cells.tolist() == table.cells.tolist()
     assert lazy.account.moved == table.account.moved > 0
 
 
@@ -107,7 +107,7 @@ def test_no_person_changes_more_than_the_unit_and_somebody_all_of_it(name):
     for user in dict.fromkeys(SALES["user"]):
         others = [row for row, of in enumerate(SALES["user"]) if of != user]
         without = counted({column: [cells[row] for row in others] for column, cells in SALES.items()}, **ALL[name])
-        change = np.abs(table.atoms - without.atoms).reshape(3, -1).sum(axis=1)
+        change = np.abs(table.cells - without.cells).reshape(3, -1).sum(axis=1)
         assert change.max() <= table.unit.sensitivity
         assert np.count_nonzero(change) <= table.unit.cells
         assert change.sum() <= table.unit.reach
@@ -116,15 +116,15 @@ def test_no_person_changes_more_than_the_unit_and_somebody_all_of_it(name):
 
 
 def test_all_small_neighbours_charge_at_most_the_level_and_one_all_of_it():
-    """Every multiset of a person's events in three atoms beside another person, by the law of two families."""
-    alone = counted({"user": ["b"], "shop": ["A"]}, per_atom=2, in_all=3)
+    """Every multiset of a person's events in three cells beside another person, by the law of two families."""
+    alone = counted({"user": ["b"], "shop": ["A"]}, per_cell=2, in_all=3)
     assert alone.unit == Unit(2, 3, in_all=3)
     plan = Strategy(DOMAIN, alone.unit, {"shop": "2/3", "": "1/3"})
     levels, charges = plan.levels(ut.level(1)), set()
     for numbers in product(range(4), repeat=3):
         shops = [shop for shop, n in zip("ABC", numbers, strict=True) for _ in range(n)]
-        change = counted({"user": ["b", *"a" * len(shops)], "shop": ["A", *shops]}, per_atom=2, in_all=3).atoms
-        change = change - alone.atoms
+        change = counted({"user": ["b", *"a" * len(shops)], "shop": ["A", *shops]}, per_cell=2, in_all=3).cells
+        change = change - alone.cells
         charges.add(
             sum(
                 Fraction(int(abs(sums).sum())) * levels[family].epsilon / 2
@@ -134,7 +134,7 @@ def test_all_small_neighbours_charge_at_most_the_level_and_one_all_of_it():
     assert max(charges) == plan.charge == 1
 
 
-def test_atoms_lose_in_proportion_over_all_beginnings():
+def test_cells_lose_in_proportion_over_all_beginnings():
     """Over many keys the mean is most/T of each size, and exactly most are left each time."""
     sizes = np.array([1, 6, 0, 2, 3])
     pairs = Pairs(np.zeros(5, np.int64), np.arange(5), sizes)
@@ -157,20 +157,20 @@ def test_nobody_at_all_is_an_empty_table(name):
         nobody = {"user": ["u"] * len(shops), "shop": shops, "paid": [Decimal(1)] * len(shops)}
         if shops:
             with pytest.warns(NothingCounted):
-                assert not counted(nobody, **ALL[name]).atoms.any()
+                assert not counted(nobody, **ALL[name]).cells.any()
         else:
-            assert not counted(nobody, **ALL[name]).atoms.any()
+            assert not counted(nobody, **ALL[name]).cells.any()
 
 
-def test_several_measures_share_atoms_and_have_bounds_of_their_own():
+def test_several_measures_share_cells_and_have_bounds_of_their_own():
     measures = {
         "visits": ut.count(in_all=7),
-        "spent": ut.sum("paid", step="0.5", each=(-2, 3), per_atom=(-4, 6), in_all=7),
+        "spent": ut.sum("paid", step="0.5", each=(-2, 3), per_cell=(-4, 6), in_all=7),
     }
     tables = counted(measures=measures)
     assert [tables[name].unit.in_all for name in measures] == [7, 14]
-    assert tables["visits"].atoms.tolist() == by_hand(COUNTS)
-    assert tables["spent"].atoms.tolist() == by_hand(SUMS)
+    assert tables["visits"].cells.tolist() == by_hand(COUNTS)
+    assert tables["spent"].cells.tolist() == by_hand(SUMS)
     measures["persons"] = ut.count
     with pytest.raises(OutOfRange, match="no at_most"):
         counted(measures=measures)
@@ -215,7 +215,7 @@ def test_a_release_is_drawn_kept_relaxed_and_checked(name, tmp_path):
 
 
 def test_noise_is_what_the_bound_in_all_leaves():
-    """A thousand events in 50 atoms, 100 in all: the law is that of 100 in one atom, and not of 50 times 100."""
+    """A thousand events in 50 cells, 100 in all: the law is that of 100 in one cell, and not of 50 times 100."""
     unit = Unit(100, 50, in_all=100)
     law = next(iter(noise_laws(Strategy(Domain(a=range(50)), unit, {"a": 1}), ut.level(1)).values()))
     assert (
@@ -225,7 +225,7 @@ def test_noise_is_what_the_bound_in_all_leaves():
 
 
 def test_bounds_are_of_the_same_changes_and_checked_again():
-    """Of 5 changes of 2 in atoms of 2 and of 4: below what any strategy has, above those of one atom, and certified."""
+    """Of 5 changes of 2 in cells of 2 and of 4: below what any strategy has, above those of one cell, and certified."""
     wanted = Workload(Domain(a=range(6)), {"a": 1, "": 1})
     unit, one, more = Unit(2, 4, in_all=5), Unit(2, 1), Unit(2, 3)
     bounds = bounds_of(wanted, unit, 1)
@@ -240,7 +240,7 @@ def test_bounds_are_of_the_same_changes_and_checked_again():
 
 
 def test_what_needs_each_cell_by_itself_is_refused():
-    table = counted(**ALL["few atoms"])
+    table = counted(**ALL["few cells"])
     assert table.unit.in_all == 7
     for call in (
         lambda: ut.release_table(table, epsilon=1),
@@ -269,12 +269,12 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     inside = [user for user, shop in zip(SALES["user"], SALES["shop"], strict=True) if shop != "?"]
     sizes = [inside.count(user) for user in dict.fromkeys(inside)]
     by_bound = [sum(low < size <= high for size in sizes) for low, high in ((0, 10), (10, 20), (20, 30), (30, 999))]
-    assert contributions.atoms.tolist() == by_bound
+    assert contributions.cells.tolist() == by_bound
     costs = ut.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
     for row in costs.rows:
         plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         law = next(iter(noise_laws(plan, ut.level(1)).values()))
-        assert row.margin == law.radius("0.95")
+        assert row.margin == law.margin("0.95")
     with pytest.raises(OutOfRange, match="at a time"):
         ut.count_contributions(SALES, person="user", domain=DOMAIN, in_all=[1], at_most=[1])
 
@@ -297,7 +297,7 @@ def test_the_commands_take_the_same_words(tmp_path, monkeypatch):
 
     run("count sales.csv --person user --in-all 7 --domain domain.json --count-key key --out counted.json")
     table = COUNTED_FORM.read(tmp_path / "counted.json")
-    assert (table.atoms.tolist(), table.unit) == (counted(**COUNTS).atoms.tolist(), counted(**COUNTS).unit)
+    assert (table.cells.tolist(), table.unit) == (counted(**COUNTS).cells.tolist(), counted(**COUNTS).unit)
     run("plan domain.json --want shop --in-all 7 --epsilon 1 --out plan.json")
     assert PLAN_FORM.read(tmp_path / "plan.json").unit == table.unit
     run("release sales.csv --person user --plan plan.json --epsilon 1 --out release.json")
@@ -315,7 +315,7 @@ def test_amounts_beyond_int64_are_bounded_in_every_door():
     events = {"user": ["ann"] * 3 + ["bob"], "shop": ["A", "B", "B", "C"], "paid": [1 << 62, -(1 << 62), -(1 << 62), 5]}
     table = counted(events, values="paid", in_all=90)
     assert table.unit == Unit(90, 3, amount={"name": "paid", "step": 1}, in_all=90)
-    assert table.atoms.tolist() == [30, -60, 5]
+    assert table.cells.tolist() == [30, -60, 5]
     pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     for frame in (pandas.DataFrame(events), duckdb.from_df(pandas.DataFrame(events))):
-        assert counted(frame, values="paid", in_all=90).atoms.tolist() == [30, -60, 5]
+        assert counted(frame, values="paid", in_all=90).cells.tolist() == [30, -60, 5]

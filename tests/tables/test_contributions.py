@@ -42,17 +42,17 @@ def contributions(rows, **words):
 
 
 def cells_of(table):
-    return dict(zip(table.domain.axes[0].labels[0], table.atoms.tolist(), strict=True))
+    return dict(zip(table.domain.axes[0].labels[0], table.cells.tolist(), strict=True))
 
 
 def needed(rows, who):
-    """What a person needs, another way: sums by atom in a dict."""
-    sums, atoms = Counter(), set()
+    """What a person needs, another way: sums by cell in a dict."""
+    sums, cells = Counter(), set()
     for person, page, hour, paid in rows:
         if person == who and page != "X" and hour < 3:
-            atoms.add((page, hour))
+            cells.add((page, hour))
             sums[page, hour] += paid
-    return len(atoms), max(map(abs, sums.values()), default=0)
+    return len(cells), max(map(abs, sums.values()), default=0)
 
 
 def least(bounds, size):
@@ -65,9 +65,9 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
     sizes = [needed(rows, who) for who in range(7)]
     counted = cells_of(contributions(rows, at_most=bounds))
     assert {label: count for label, count in counted.items() if count} == Counter(
-        least(bounds, atoms) for atoms, _ in sizes if atoms
+        least(bounds, cells) for cells, _ in sizes if cells
     )
-    summed = cells_of(contributions(rows, per_atom=amounts, values="paid"))
+    summed = cells_of(contributions(rows, per_cell=amounts, values="paid"))
     assert {label: count for label, count in summed.items() if count} == Counter(
         least(amounts, largest) for _, largest in sizes if largest
     )
@@ -78,14 +78,14 @@ def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
     assert (account.dropped, account.moved) == (0, 0)
     plan = CountingPlan.of(PAGES, None, None, "who", (Measure.of(MeasureWords(), each_row=False),))
     pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
-    for name, expected in (("at_most", [1, 0]), ("per_atom", [1, 2]), ("in_all", [2, 2])):
+    for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
         sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)
         for kept in (sized, pickle.loads(pickle.dumps(sized))):
             assert kept.chosen(pairs, ["ann", "bob"]).cells.tolist() == expected
 
 
 @pytest.mark.parametrize(
-    "words", [{"at_most": [1, 3]}, {"per_atom": [2, 8], "values": "paid"}, {"per_atom": range(1, 3)}]
+    "words", [{"at_most": [1, 3]}, {"per_cell": [2, 8], "values": "paid"}, {"per_cell": range(1, 3)}]
 )
 def test_without_a_person_one_cell_is_one_less_and_no_other_moves(words):
     """Brute force over all neighbours of small tables: what the unit says, attained."""
@@ -95,7 +95,7 @@ def test_without_a_person_one_cell_is_one_less_and_no_other_moves(words):
         assert whole.unit == Unit(1, 1)
         for who in range(4):
             less = contributions([row for row in rows if row[0] != who], **words)
-            changes = (whole.atoms - less.atoms).tolist()
+            changes = (whole.cells - less.cells).tolist()
             assert set(changes) <= {0, 1}
             assert sum(changes) == bool(needed(rows, who)[1 if "values" in words else 0])
 
@@ -106,7 +106,7 @@ def test_under_change_one_nobody_lowers_a_cell():
 
 
 def test_the_bound_that_cuts_nothing_cuts_nothing_and_the_one_before_does():
-    """With the least bound of the fullest person `count_table` drops no atom; with one less it drops one at least."""
+    """With the least bound of the fullest person `count_table` drops no cell; with one less it drops one at least."""
     rows = events(5, size=200)
     counts = cells_of(contributions(rows, at_most=range(1, 13)))
     enough = max(bound for bound, count in counts.items() if count and bound != MORE)
@@ -133,9 +133,9 @@ def test_every_reader_and_engine_gives_the_same_cells(tmp_path):
         engine.sql("FROM events"),
         polars.from_pandas(plain).lazy(),
     ]
-    for words in ({"at_most": [1, 2, 3, 5]}, {"per_atom": [1, 10, 45], "values": "paid"}):
+    for words in ({"at_most": [1, 2, 3, 5]}, {"per_cell": [1, 10, 45], "values": "paid"}):
         tables = [count_contributions(source, person="who", domain=PAGES, **words) for source in sources]
-        assert len({tuple(table.atoms.tolist()) for table in tables}) == 1
+        assert len({tuple(table.cells.tolist()) for table in tables}) == 1
         assert {table.account.persons for table in tables} == {tables[0].account.persons}
 
 
@@ -143,7 +143,7 @@ def test_amounts_have_bounds_in_their_own_unit():
     sales = {"who": ["ann", "ann", "bob", "cem"], "page": list("aaab"), "hour": [0, 0, 0, 1]}
     sales["paid"] = [Decimal("9.995"), Decimal(3), Decimal("-0.2"), Decimal(5000)]
     table = count_contributions(
-        sales, person="who", domain=PAGES, values="paid", step="0.01", each=(-1, 1000), per_atom=["0.2", "12.99", 100]
+        sales, person="who", domain=PAGES, values="paid", step="0.01", each=(-1, 1000), per_cell=["0.2", "12.99", 100]
     )
     assert cells_of(table) == {"0.2": 1, "12.99": 0, 100: 1, MORE: 1}
     assert table.unit == Unit(1, 1)
@@ -162,14 +162,14 @@ def test_by_takes_fewer_axes_and_nobody_is_an_empty_table():
     ("words", "error"),
     [
         ({}, OutOfRange),
-        ({"at_most": [1], "per_atom": [1]}, OutOfRange),
+        ({"at_most": [1], "per_cell": [1]}, OutOfRange),
         ({"at_most": [1], "values": "paid"}, OutOfRange),
         ({"at_most": []}, OutOfRange),
         ({"at_most": [0, 1]}, OutOfRange),
         ({"at_most": [2, 2]}, OutOfRange),
         ({"at_most": [3, 2]}, OutOfRange),
-        ({"per_atom": []}, OutOfRange),
-        ({"per_atom": ["0.5"], "values": "paid"}, OutOfRange),
+        ({"per_cell": []}, OutOfRange),
+        ({"per_cell": ["0.5"], "values": "paid"}, OutOfRange),
         ({"at_most": 3}, WrongKind),
         ({"at_most": "12"}, WrongKind),
         ({"at_most": [1], "by": "week"}, NotDeclared),
@@ -191,13 +191,13 @@ def test_a_join_with_a_public_table_keeps_the_unit_however_many_rows_match():
     def counted(rows):
         joined = [(who, kind) for who, page, *_ in rows for key, kind in public if key == page]
         table = {"who": [who for who, _ in joined], "kind": [kind for _, kind in joined]}
-        return count_table(table, person="who", domain=kinds, at_most=1, per_atom=2, key=b"k")
+        return count_table(table, person="who", domain=kinds, at_most=1, per_cell=2, key=b"k")
 
     largest = 0
     for seed in range(30):
         rows = events(seed, size=12, persons=3)
         for who in range(3):
-            changed = counted(rows).atoms - counted([row for row in rows if row[0] != who]).atoms
+            changed = counted(rows).cells - counted([row for row in rows if row[0] != who]).cells
             assert (changed != 0).sum() <= 1
             largest = max(largest, abs(changed).max())
     assert largest == 2

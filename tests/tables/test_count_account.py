@@ -91,12 +91,12 @@ def test_a_type_is_refused_whatever_stands_in_the_column(column):
 @pytest.mark.parametrize("cell", [34, "34", 34.0, Decimal(34), np.float32(34), "34.0", None, "nan", float("inf")])
 def test_numbers_of_every_type_and_their_text_are_read(cell):
     found = count_table({"user": ["a", "b"], "age": [34, cell]}, person="user", domain=Domain(age=bins(99)), at_most=1)
-    assert found.atoms[34] == (1 if cell in (None, "nan", float("inf")) else 2)
+    assert found.cells[34] == (1 if cell in (None, "nan", float("inf")) else 2)
 
 
 def test_an_other_takes_in_text_and_no_dates():
     domain = Domain(age=bins(99, other="else"))
-    assert count_table({"user": ["a"], "age": ["unknown"]}, person="user", domain=domain, at_most=1).atoms[99] == 1
+    assert count_table({"user": ["a"], "age": ["unknown"]}, person="user", domain=domain, at_most=1).cells[99] == 1
     with pytest.raises(BadTable):
         count_table({"user": ["a"], "age": DATES[:1]}, person="user", domain=domain, at_most=1)
 
@@ -104,7 +104,7 @@ def test_an_other_takes_in_text_and_no_dates():
 def test_a_category_that_no_event_has_is_not_refused():
     ages = pd.Categorical(["34", "34"], categories=["unknown", "34"])
     frame = pd.DataFrame({"user": ["a", "b"], "age": ages})
-    assert count_table(frame, person="user", domain=Domain(age=bins(99)), at_most=1).atoms[34] == 2
+    assert count_table(frame, person="user", domain=Domain(age=bins(99)), at_most=1).cells[34] == 2
 
 
 EVENTS = {
@@ -207,8 +207,8 @@ def test_nothing_that_is_written_has_the_account(counted, tmp_path, capsys):
         assert not any(telling.encode() in text for telling in TELLING)
     for again in (pickle.loads(pickle.dumps(counted)), copy.copy(counted), copy.deepcopy(counted)):
         assert again.account is None
-        assert again.atoms.tolist() == counted.atoms.tolist()
-        assert not again.atoms.flags.writeable
+        assert again.cells.tolist() == counted.cells.tolist()
+        assert not again.cells.flags.writeable
     with pytest.raises(Unsupported, match="never written"):
         pickle.dumps(counted.account)
 

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from spark import on, session
 from utmost.errors import BadTable, NotDeclared, OutOfRange, UtmostError, WrongKind
 from utmost.laws.privacy import Unit
-from utmost.publish.counting import atoms_table, count_table
+from utmost.publish.counting import cells_table, count_table
 from utmost.publish.releases import release_table
 from utmost.publish.tables import bounding
 from utmost.publish.tables.axis_places import places_on
@@ -78,15 +78,15 @@ def by_hand(events, places, at_most, low, high, values=None, key=KEY):
     """The definition, row by row: the second way to the same table."""
     sums = defaultdict(lambda: defaultdict(int))
     for row, person in enumerate(events["user"]):
-        atom = places.get(str(events["page"][row]))
-        if atom is not None:
-            sums[str(person)][atom] += 1 if values is None else events[values][row]
+        cell = places.get(str(events["page"][row]))
+        if cell is not None:
+            sums[str(person)][cell] += 1 if values is None else events[values][row]
     found = [0] * len(places)
-    for person, atoms in sums.items():
-        clipped = {atom: min(high, max(low, total)) for atom, total in atoms.items()}
-        ranked = sorted((by_the_list(b"atom", key, person, atom), atom) for atom in clipped if clipped[atom])
-        for _, atom in ranked[:at_most]:
-            found[atom] += clipped[atom]
+    for person, cells in sums.items():
+        clipped = {cell: min(high, max(low, total)) for cell, total in cells.items()}
+        ranked = sorted((by_the_list(b"atom", key, person, cell), cell) for cell in clipped if clipped[cell])
+        for _, cell in ranked[:at_most]:
+            found[cell] += clipped[cell]
     return found
 
 
@@ -94,19 +94,19 @@ def by_hand(events, places, at_most, low, high, values=None, key=KEY):
     ("sets", "largest_k", "largest_s"), [(150, 2, 2), pytest.param(1000, 4, 3, marks=pytest.mark.slow)]
 )
 def test_no_person_changes_more_than_the_unit_and_one_changes_as_much(sets, largest_k, largest_s):
-    """For sets of events and every person in them: |change| is at most s in at most k atoms, and both happen."""
+    """For sets of events and every person in them: |change| is at most s in at most k cells, and both happen."""
     rng = np.random.default_rng(12)
     most = {}
     for trial in range(sets):
         k, s = int(rng.integers(1, largest_k + 1)), int(rng.integers(1, largest_s + 1))
         values = "amount" if trial % 2 else None
-        per_atom = (-s, s - 1) if trial % 4 == 1 else s
+        per_cell = (-s, s - 1) if trial % 4 == 1 else s
         events = random_events(rng)
-        say = {"person": "user", "domain": PAGES, "at_most": k, "per_atom": per_atom, "values": values, "key": KEY}
+        say = {"person": "user", "domain": PAGES, "at_most": k, "per_cell": per_cell, "values": values, "key": KEY}
         full = count_table(events, **say)
         assert full.unit == Unit(s, k, amount=values and {"name": values, "step": 1})
         for person in sorted(set(events["user"])):
-            change = full.atoms - count_table(without(events, person), **say).atoms
+            change = full.cells - count_table(without(events, person), **say).cells
             reached = (int((change != 0).sum()), int(abs(change).max()))
             assert reached[0] <= k
             assert reached[1] <= s
@@ -123,23 +123,23 @@ def test_it_is_what_the_definition_says(low, high, values):
     for k in (1, 2, 3, 99):
         events = random_events(rng, events=120)
         say = {"person": "user", "domain": PAGES, "values": values, "key": KEY}
-        found = count_table(events, at_most=k, per_atom=(low, high), **say)
-        assert found.atoms.tolist() == by_hand(events, places, k, low, high, values)
+        found = count_table(events, at_most=k, per_cell=(low, high), **say)
+        assert found.cells.tolist() == by_hand(events, places, k, low, high, values)
         assert found.unit == Unit(max(abs(low), high), min(k, 6), amount=values and {"name": values, "step": 1})
 
 
 def test_sums_are_clipped_after_they_are_summed():
     events = {"user": ["a", "a", "b"], "page": ["p0", "p0", "p1"], "amount": [100, -97, -5]}
-    found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=5, values="amount")
-    assert found.atoms.tolist() == [3, 0, 0, 0, 0, 0]
+    found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=5, values="amount")
+    assert found.cells.tolist() == [3, 0, 0, 0, 0, 0]
 
 
 def test_what_adds_nothing_takes_no_place():
-    """An atom whose sum is 0 is not among those kept, so that it puts no other out."""
+    """A cell whose sum is 0 is not among those kept, so that it puts no other out."""
     events = {"user": ["a"] * 7, "page": [f"p{i}" for i in range(6)] + ["p9"], "amount": [0, -1, 0, 4, 0, -7, 1]}
     for key in (b"1", b"2", b"3"):
-        found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=5, values="amount", key=key)
-        assert found.atoms.tolist() == [0, 0, 0, 4, 0, 0]
+        found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=5, values="amount", key=key)
+        assert found.cells.tolist() == [0, 0, 0, 4, 0, 0]
 
 
 def test_a_constant_hash_keeps_exactly_k(monkeypatch):
@@ -149,7 +149,7 @@ def test_a_constant_hash_keeps_exactly_k(monkeypatch):
     )
     events = {"user": ["a"] * 6 + ["b"] * 2, "page": [f"p{i}" for i in range(6)] + ["p4", "p5"]}
     found = count_table(events, person="user", domain=PAGES, at_most=3)
-    assert found.atoms.tolist() == [1, 1, 1, 0, 1, 1]
+    assert found.cells.tolist() == [1, 1, 1, 0, 1, 1]
 
 
 def test_no_two_lists_of_parts_are_one():
@@ -160,7 +160,7 @@ def test_names_of_all_kinds_are_persons_of_their_own():
     names = [name for name in NASTY if name]
     events = {"user": names * 6, "page": [f"p{i}" for i in range(6) for _ in names]}
     found = count_table(events, person="user", domain=PAGES, at_most=2, key=KEY)
-    assert found.atoms.sum() == 2 * len(names)
+    assert found.cells.sum() == 2 * len(names)
 
 
 def test_removing_a_person_moves_no_other():
@@ -170,9 +170,9 @@ def test_removing_a_person_moves_no_other():
     domain = Domain(page=PAGES.axes[0], user=[f"u{i}" for i in range(9)])
     with_user = {**events, "who": events["user"]}
     say = {"person": "who", "domain": domain, "at_most": 2, "key": KEY}
-    full = count_table(with_user, **say).atoms
+    full = count_table(with_user, **say).cells
     for place in range(9):
-        part = count_table(without(with_user, f"u{place}", "who"), **say).atoms
+        part = count_table(without(with_user, f"u{place}", "who"), **say).cells
         others = [other for other in range(9) if other != place]
         assert (part[:, others] == full[:, others]).all()
         assert not part[:, place].any()
@@ -181,18 +181,18 @@ def test_removing_a_person_moves_no_other():
 def test_the_same_key_keeps_the_same():
     events = random_events(np.random.default_rng(7), events=400)
     say = {"person": "user", "domain": PAGES, "at_most": 2}
-    first = count_table(events, key=KEY, **say).atoms.tolist()
+    first = count_table(events, key=KEY, **say).cells.tolist()
     backwards = {name: cells[::-1] for name, cells in events.items()}
-    assert count_table(backwards, key=KEY, **say).atoms.tolist() == first
-    assert any(count_table(events, **say).atoms.tolist() != first for _ in range(20))
+    assert count_table(backwards, key=KEY, **say).cells.tolist() == first
+    assert any(count_table(events, **say).cells.tolist() != first for _ in range(20))
 
 
-def test_each_atom_of_a_person_is_kept_equally_often():
+def test_each_cell_of_a_person_is_kept_equally_often():
     """Over keys the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
     events = {"user": ["a"] * 6, "page": [f"p{i}" for i in range(6)]}
     times = 3000
     keys = (number.to_bytes(4, "big") for number in range(times))
-    total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).atoms for key in keys)
+    total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).cells for key in keys)
     assert abs(total - times / 3).max() < 5 * (times * 2 / 9) ** 0.5
 
 
@@ -237,12 +237,12 @@ def test_all_frames_give_one_table(tmp_path, values, integers):
     events = random_events(rng, events=150) | {"age": rng.integers(-5, 50, 150).tolist()}
     if integers:
         events["user"] = [int(user[1:]) - 2 for user in events["user"]]
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
     tables = {name: count_table(frame, **say) for name, frame in frames(events, tmp_path)}
-    wanted = tables["dict"].atoms.tolist()
+    wanted = tables["dict"].cells.tolist()
     assert sum(map(sum, wanted))
     for name, table in tables.items():
-        assert table.atoms.tolist() == wanted, name
+        assert table.cells.tolist() == wanted, name
         assert table.unit == Unit(2, 3, amount=values and {"name": values, "step": 1})
 
 
@@ -254,7 +254,7 @@ def test_columns_of_nullable_integers_are_what_the_frame_of_them_is(made):
     """NumPy makes floats of integers beside a missing one; the columns of a dict are read as they are."""
     events = {"user": made([1, 2, 2]), "page": made([7, None, 8])}
     counted = count_table(events, person="user", domain=Domain(page=[7, 8]), at_most=2)
-    assert counted.atoms.tolist() == [1, 1]
+    assert counted.cells.tolist() == [1, 1]
 
 
 def test_a_dict_is_counted_without_the_extras(monkeypatch):
@@ -273,8 +273,8 @@ def test_the_table_is_of_the_kind_of_the_events(kind):
 def test_integers_and_text_are_one_person_and_one_value():
     events = {"user": [7, "7", np.int64(7), 8, "07"], "year": [2024, "2024", np.int32(2024), 2025, "2025"]}
     domain = Domain(year=[2024, "2025"])
-    found = count_table(events, person="user", domain=domain, at_most=2, per_atom=1)
-    assert found.atoms.tolist() == [1, 2]
+    found = count_table(events, person="user", domain=domain, at_most=2, per_cell=1)
+    assert found.cells.tolist() == [1, 2]
 
 
 def test_bins_read_every_number_as_it_prints():
@@ -284,11 +284,11 @@ def test_bins_read_every_number_as_it_prints():
     places = [3, 3, 3, 3, 7, 3, 10, 10, 10, 10, 0, 10, 10]
     for row, place in enumerate(places):
         one = count_table({"user": ["a"], "share": [cells[row]]}, person="user", domain=domain, at_most=1)
-        assert one.atoms.argmax() == place == domain.axes[0].place(cells[row]), cells[row]
+        assert one.cells.argmax() == place == domain.axes[0].place(cells[row]), cells[row]
     floats = np.array([0.3, 0.7, 0.1 + 0.2, 1.0, np.nan, -0.0, np.inf, -np.inf, np.nextafter(0.3, 0)])
     user = np.arange(len(floats))
     found = count_table({"user": user, "share": floats}, person="user", domain=domain, at_most=1)
-    assert found.atoms.tolist() == [1, 0, 1, 2, 0, 0, 0, 1, 0, 0, 4]
+    assert found.cells.tolist() == [1, 0, 1, 2, 0, 0, 0, 1, 0, 0, 4]
 
 
 @pytest.mark.parametrize("width", ["1/3", "1/7", "1/10", "3", "1e-9"])
@@ -315,7 +315,7 @@ def test_a_tree_is_counted_by_its_finest_level():
     events = {"user": list("abcd"), "district": ["N2", "S1", "X", None], "page": ["p0"] * 4}
     found = count_table(events, person="user", domain=domain, by=["page", "district"], at_most=1)
     assert found.domain.columns == ("page", "district")
-    assert found.atoms.tolist() == [[0, 1, 1, 2], [0, 0, 0, 0]]
+    assert found.cells.tolist() == [[0, 1, 1, 2], [0, 0, 0, 0]]
     assert found.table("region")["count"].tolist() == [1, 1, 2]
 
 
@@ -325,13 +325,13 @@ HUGE = 2**63 - 1
 def test_huge_amounts_are_summed_exactly():
     events = {"user": ["a"] * 4 + ["b"], "page": ["p0"] * 4 + ["p1"], "amount": [HUGE, HUGE, HUGE, -HUGE, 10**40]}
     for at in (1, HUGE, 10**30, 10**50):
-        found = count_table(events, person="user", domain=PAGES, at_most=1, per_atom=at, values="amount")
-        assert found.atoms.tolist() == [min(at, 2 * HUGE), min(at, 10**40), 0, 0, 0, 0]
+        found = count_table(events, person="user", domain=PAGES, at_most=1, per_cell=at, values="amount")
+        assert found.cells.tolist() == [min(at, 2 * HUGE), min(at, 10**40), 0, 0, 0, 0]
         assert found.unit.sensitivity == at
     wide = {name: np.array(cells[:4]) for name, cells in events.items()}
     for frame in (wide, pd.DataFrame(wide), pl.DataFrame(wide), pa.table(wide)):
-        found = count_table(frame, person="user", domain=PAGES, at_most=1, per_atom=(-1, 2**64), values="amount")
-        assert found.atoms[0] == 2 * HUGE
+        found = count_table(frame, person="user", domain=PAGES, at_most=1, per_cell=(-1, 2**64), values="amount")
+        assert found.cells[0] == 2 * HUGE
 
 
 def test_nobody_at_all():
@@ -341,41 +341,41 @@ def test_nobody_at_all():
         pl.LazyFrame({"user": [], "page": []}),
     ):
         found = count_table(frame, person="user", domain=PAGES, at_most=9)
-        assert found.atoms.tolist() == [0] * 6
+        assert found.cells.tolist() == [0] * 6
         assert found.unit == Unit(1, 6)
 
 
-def test_one_person_with_a_hundred_thousand_events_changes_k_atoms():
+def test_one_person_with_a_hundred_thousand_events_changes_k_cells():
     rng = np.random.default_rng(4)
     domain = Domain(a=list(range(300)), b=list(range(300)))
     a, b = rng.integers(0, 300, (2, 100_000))
     found = count_table(
         {"user": np.zeros(100_000, dtype=int), "a": a, "b": b}, person="user", domain=domain, at_most=10
     )
-    assert sorted(found.atoms[found.atoms > 0].tolist()) == [1] * 10
+    assert sorted(found.cells[found.cells > 0].tolist()) == [1] * 10
 
 
 def test_batches_add_up(monkeypatch):
     """However the events are cut into batches and however often sums are drawn together, the table is one."""
     events = random_events(np.random.default_rng(8), events=3000, persons=50)
-    say = {"person": "user", "domain": PAGES, "at_most": 2, "per_atom": 9, "values": "amount", "key": KEY}
-    whole, steps = count_table(events, **say).atoms.tolist(), []
+    say = {"person": "user", "domain": PAGES, "at_most": 2, "per_cell": 9, "values": "amount", "key": KEY}
+    whole, steps = count_table(events, **say).cells.tolist(), []
     monkeypatch.setattr("utmost.publish.tables.event_batches._ROWS", 100)
     monkeypatch.setattr(bounding, "_COMPACT", 10)
     tally = bounding.Tally(_limit=10)
     monkeypatch.setattr("utmost.publish.tables.persons_in_buckets.Tally", lambda: tally)
-    assert count_table(events, progress=lambda *step: steps.append(step), **say).atoms.tolist() == whole
+    assert count_table(events, progress=lambda *step: steps.append(step), **say).cells.tolist() == whole
     assert steps == [(done, 3000) for done in range(100, 3001, 100)]
 
 
 def test_parts_share_nobody():
-    """Each person changes one part only, in at most k atoms of it; over 100 sets of events, every person."""
+    """Each person changes one part only, in at most k cells of it; over 100 sets of events, every person."""
     rng = np.random.default_rng(6)
     say = {
         "person": "user",
         "domain": PAGES,
         "at_most": 2,
-        "per_atom": 2,
+        "per_cell": 2,
         "part": {"land": ["A", "B", "C"]},
         "key": KEY,
     }
@@ -387,7 +387,7 @@ def test_parts_share_nobody():
         assert [table.part[1] for table in full.values()] == ["A", "B", "C"]
         for person in sorted(set(events["user"])):
             rest = count_table(without(events, person), **say)
-            changes = [full[label].atoms - rest[label].atoms for label in full]
+            changes = [full[label].cells - rest[label].cells for label in full]
             assert sum(change.any() for change in changes) <= 1
             assert max((change != 0).sum() for change in changes) <= 2
             assert max(abs(change).max() for change in changes) <= 2
@@ -401,20 +401,20 @@ def test_parts_share_nobody():
 
 @pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
 def test_rows_are_kept_whole_wherever_their_axis_stands(order):
-    """Of each person two rows, or all where there are fewer, and in them both atoms as they were."""
+    """Of each person two rows, or all where there are fewer, and in them both cells as they were."""
     rng, labels = np.random.default_rng(5), {"kind": ["a", "b"], "x": ["1", "2", "3"], "y": ["4", "5"]}
     events = {name: rng.choice(labels[name], 90).tolist() for name in order}
     events["who"] = [f"p{at}" for at in np.sort(rng.integers(0, 25, 90))]
     domain = Domain({name: labels[name] for name in order})
-    words = {"person": "who", "domain": domain, "at_most": 4, "per_atom": 2, "together": "kind", "key": KEY}
+    words = {"person": "who", "domain": domain, "at_most": 4, "per_cell": 2, "together": "kind", "key": KEY}
     whole, fewer = count_table(events, **words), 0
     for person in dict.fromkeys(events["who"]):
-        atoms = np.zeros(domain.shape, dtype=int)
+        cells = np.zeros(domain.shape, dtype=int)
         for who, *cell in zip(events["who"], *(events[name] for name in order), strict=True):
             if who == person:
-                atoms[tuple(labels[name].index(label) for name, label in zip(order, cell, strict=True))] += 1
-        rows = np.moveaxis(np.minimum(atoms, 2), order.index("kind"), -1).reshape(-1, 2)
-        change = whole.atoms - count_table(without(events, person, "who"), **words).atoms
+                cells[tuple(labels[name].index(label) for name, label in zip(order, cell, strict=True))] += 1
+        rows = np.moveaxis(np.minimum(cells, 2), order.index("kind"), -1).reshape(-1, 2)
+        change = whole.cells - count_table(without(events, person, "who"), **words).cells
         kept = np.moveaxis(change, order.index("kind"), -1).reshape(-1, 2)
         is_kept, held = kept.any(axis=1), np.count_nonzero(rows.any(axis=1))
         assert (kept[is_kept] == rows[is_kept]).all()
@@ -429,10 +429,10 @@ def test_a_part_is_an_axis_of_the_domain_or_listed():
     by_axis = count_table(events, person="user", domain=domain, at_most=1, part="land", key=KEY)
     listed = count_table(events, person="user", domain=PAGES, at_most=1, part={"land": ["A", "B"]}, key=KEY)
     assert by_axis["A"].domain.columns == ("page",)
-    assert all((by_axis[label].atoms == listed[label].atoms).all() for label in "AB")
+    assert all((by_axis[label].cells == listed[label].cells).all() for label in "AB")
     assert by_axis["A"].part[0] != listed["A"].part[0]
     alone = count_table(events, person="user", domain=Domain(land=["A", "B"]), at_most=1, part="land", key=KEY)
-    assert sum(table.atoms[0] for table in alone.values()) == 2
+    assert sum(table.cells[0] for table in alone.values()) == 2
     assert alone["B"].domain.facts() == {"land": ["B"]}
     with pytest.raises(NotDeclared, match="parts must be declared"):
         count_table(events, person="user", domain=PAGES, at_most=1, part="land")
@@ -485,7 +485,7 @@ def test_bad_frames_are_refused_alike():
 def test_what_lies_outside_is_dropped_and_missing_values_too():
     nothing = [None, float("nan"), np.float32("nan"), Decimal("NaN"), "", " "]
     events = {"user": list("abcdefgh"), "page": ["p0", "elsewhere", *nothing]}
-    assert count_table(events, person="user", domain=PAGES, at_most=1).atoms.sum() == 1
+    assert count_table(events, person="user", domain=PAGES, at_most=1).cells.sum() == 1
 
 
 def test_a_blank_label_is_refused_since_no_cell_would_be_counted_there():
@@ -500,17 +500,17 @@ WRONG = {
     "an axis twice": ({"by": ["page", "page"]}, OutOfRange, "none twice"),
     "no axis": ({"by": []}, OutOfRange, "at least one axis"),
     "nobody": ({"at_most": 0}, OutOfRange, "at_most must be at least 1"),
-    "nothing": ({"per_atom": 0}, OutOfRange, "something to change"),
-    "ends that cross": ({"per_atom": (3, 2)}, OutOfRange, "something to change"),
-    "three ends": ({"per_atom": (1, 2, 3)}, OutOfRange, "3 numbers"),
-    "half an event": ({"per_atom": 0.5}, UtmostError, "per_atom"),
+    "nothing": ({"per_cell": 0}, OutOfRange, "something to change"),
+    "ends that cross": ({"per_cell": (3, 2)}, OutOfRange, "something to change"),
+    "three ends": ({"per_cell": (1, 2, 3)}, OutOfRange, "3 numbers"),
+    "half an event": ({"per_cell": 0.5}, UtmostError, "per_cell"),
     "persons as an axis": ({"person": "page"}, OutOfRange, "columns of their own"),
     "persons as values": ({"values": "user"}, OutOfRange, "columns of their own"),
     "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
     "a number for a person": ({"person": 3}, WrongKind, "person"),
     "text as a key": ({"key": "secret"}, WrongKind, "key"),
-    "no table": ({"events": 3}, BadTable, "a dict of columns or a dataframe"),
-    "too many atoms": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
+    "no table": ({"events": 3}, BadTable, "a dict of columns, a list of dicts or a dataframe"),
+    "too many cells": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
 }
 
 
@@ -525,11 +525,11 @@ EVENTS = {"user": ["a", "a", "b"], "page": ["p0", "p1", "p0"]}
 
 
 def test_a_release_takes_the_unit_that_was_proved():
-    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_atom=3)
+    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3)
     release = release_table(counted, epsilon=1)
     assert release.unit == counted.unit == Unit(3, 2)
     assert (release.columns, release.public, release.rows_from) == (("count",), ("page",), "declared")
-    assert list(release.table) == ["page", "count", "count_radius"]
+    assert list(release.table) == ["page", "count", "count_margin"]
     larger = release_table(counted, columns="views", epsilon=1, cells=4, neighbours="change-one")
     assert larger.unit == Unit(3, 4, "change-one")
     silent = release_table(counted, epsilon=400, unit=Unit(3, 6))
@@ -541,7 +541,7 @@ def test_a_release_takes_the_unit_that_was_proved():
     [{"unit": Unit(3, 1)}, {"unit": Unit(2, 6)}, {"cells": 1}, {"sensitivity": "2.9"}, {"neighbours": "add-remove"}],
 )
 def test_a_smaller_unit_is_refused(smaller):
-    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_atom=3, neighbours="change-one")
+    counted = count_table(EVENTS, person="user", domain=PAGES, at_most=2, per_cell=3, neighbours="change-one")
     with pytest.raises(OutOfRange, match="must not be smaller than the one that was proved"):
         release_table(counted, epsilon=1, **smaller)
 
@@ -549,7 +549,7 @@ def test_a_smaller_unit_is_refused(smaller):
 def test_labels_that_happen_to_be_the_counts_are_labels():
     """Declared labels are public whatever the counts are: a refusal would tell of people."""
     counted = count_table({"user": ["a"], "n": [0]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
-    assert counted.atoms.tolist() == [0, 1]
+    assert counted.cells.tolist() == [0, 1]
     same = count_table({"user": ["a"], "n": [1]}, person="user", domain=Domain(n=[1, 0]), at_most=1)
     assert release_table(same, epsilon=400).table["count"].tolist() == [1, 0]
 
@@ -559,33 +559,33 @@ NESTED = Domain(ward=["A", "B"], outcome=["admitted", "rejected"])
 
 def test_nested_columns_are_an_axis():
     table = {"ward": ["B", "A"], "applicants": [10, 7], "admitted": [4, 7]}
-    found = atoms_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
-    assert found.atoms.tolist() == [[7, 0], [4, 6]]
+    found = cells_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+    assert found.cells.tolist() == [[7, 0], [4, 6]]
     assert found.table("ward")["count"].tolist() == [7, 10]
     swapped = Domain(outcome=["admitted", "rejected"], ward=["A", "B"])
-    again = atoms_table(pl.DataFrame(table), swapped, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
-    assert again.atoms.T.tolist() == found.atoms.tolist()
+    again = cells_table(pl.DataFrame(table), swapped, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+    assert again.cells.T.tolist() == found.cells.tolist()
 
 
-def test_a_table_of_atoms_is_read_and_its_gaps_are_zeros():
+def test_a_table_of_cells_is_read_and_its_gaps_are_zeros():
     table = {"ward": ["B", "A"], "outcome": ["admitted", "rejected"], "n": [10**30, 7]}
-    assert atoms_table(table, NESTED, counts="n", unit=Unit(1, 1)).atoms.tolist() == [[0, 7], [10**30, 0]]
+    assert cells_table(table, NESTED, counts="n", unit=Unit(1, 1)).cells.tolist() == [[0, 7], [10**30, 0]]
 
 
-BAD_ATOMS = {
+BAD_CELLS = {
     "more admitted than applied": ({"admitted": [4, 9876543]}, "row 2.*admitted|applicants must be at least admitted"),
     "fewer than none": ({"admitted": [4, -9876543]}, "admitted must be at least 0"),
-    "an atom twice": ({"ward": ["A", "A"]}, "two rows for one atom"),
+    "a cell twice": ({"ward": ["A", "A"]}, "two rows for one cell"),
     "a ward that is not declared": ({"ward": ["A", "9876543"]}, "row 2.*every row must lie in the domain"),
     "no integer": ({"applicants": [10, "9876543"]}, "row 2.*must be an integer"),
 }
 
 
-@pytest.mark.parametrize(("change", "said"), BAD_ATOMS.values(), ids=BAD_ATOMS)
-def test_bad_tables_of_atoms_are_refused(change, said):
+@pytest.mark.parametrize(("change", "said"), BAD_CELLS.values(), ids=BAD_CELLS)
+def test_bad_tables_of_cells_are_refused(change, said):
     table = {"ward": ["B", "A"], "applicants": [10, 7], "admitted": [4, 7]} | change
     with pytest.raises(BadTable, match=said) as caught:
-        atoms_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
+        cells_table(table, NESTED, nested={"outcome": ["admitted", "applicants"]}, unit=Unit(1, 1))
     assert "9876543" not in str(caught.value)
 
 
@@ -593,11 +593,11 @@ def test_which_columns_count_is_said_once_and_in_full():
     table = {"ward": ["A"], "outcome": ["admitted"], "n": [1], "m": [2]}
     for said in ({}, {"counts": "n", "nested": {"outcome": ["n", "m"]}}, {"nested": {"outcome": ["n"]}}):
         with pytest.raises(OutOfRange):
-            atoms_table(table, NESTED, unit=Unit(1, 1), **said)
+            cells_table(table, NESTED, unit=Unit(1, 1), **said)
     with pytest.raises(NotDeclared):
-        atoms_table(table, NESTED, unit=Unit(1, 1), nested={"sex": ["n", "m"]})
+        cells_table(table, NESTED, unit=Unit(1, 1), nested={"sex": ["n", "m"]})
     with pytest.raises(BadTable, match="no column"):
-        atoms_table(table, NESTED, unit=Unit(1, 1), counts="k")
+        cells_table(table, NESTED, unit=Unit(1, 1), counts="k")
 
 
 @pytest.mark.oracle
@@ -610,10 +610,10 @@ def test_duckdb_gives_the_same_table(tmp_path, values):
     relation = duckdb.sql(f"select * from '{tmp_path}/events.parquet' where amount > -3")
     kept = [row for row in range(150) if events["amount"][row] > -3]
     same = {name: [cells[row] for row in kept] for name, cells in events.items()}
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
     found = count_table(relation, **say)
-    assert found.atoms.tolist() == count_table(same, **say).atoms.tolist()
-    assert found.atoms.any()
+    assert found.cells.tolist() == count_table(same, **say).cells.tolist()
+    assert found.cells.any()
     assert type(found.table("page")) is pa.Table
 
 
@@ -624,7 +624,7 @@ def test_spark_gives_the_same_table():
     events = random_events(np.random.default_rng(9), events=150)
     frame = on(session(), events)
     for values in (None, "amount"):
-        say = {"person": "user", "domain": PAGES, "at_most": 3, "per_atom": 2, "values": values, "key": KEY}
-        found, same = count_table(frame, **say).atoms, count_table(events, **say).atoms
+        say = {"person": "user", "domain": PAGES, "at_most": 3, "per_cell": 2, "values": values, "key": KEY}
+        found, same = count_table(frame, **say).cells, count_table(events, **say).cells
         assert found.tolist() == same.tolist()
         assert found.any()

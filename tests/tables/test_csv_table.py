@@ -50,10 +50,10 @@ def adapter(table):
     return adapters.adapter_of(table)
 
 
-def test_a_released_column_replaces_and_its_radius_stands_behind(file):
+def test_a_released_column_replaces_and_its_margin_stands_behind(file):
     table = csv_table.read(file('id,n,note\n007,5,"a, b"\n008,6,1.50\n'))
-    table = adapter(table).with_columns(table, {"n": np.array([7, -1]), "n_radius": [3, 3]}, {"n_radius": "n"})
-    assert written(table) == 'id,n,n_radius,note\n007,7,3,"a, b"\n008,-1,3,1.50\n'
+    table = adapter(table).with_columns(table, {"n": np.array([7, -1]), "n_margin": [3, 3]}, {"n_margin": "n"})
+    assert written(table) == 'id,n,n_margin,note\n007,7,3,"a, b"\n008,-1,3,1.50\n'
     assert adapter(table).column(table, "n").tolist() == [7, -1]
 
 
@@ -61,10 +61,10 @@ def test_a_column_left_out_is_not_written_whatever_is_laid_later(file):
     table = adapter(csv_table.read(file("id,n,note\n007,5,a\n"))).without(
         csv_table.read(file("id,n,note\n007,5,a\n")), ["id"]
     )
-    table = adapter(table).with_columns(table, {"n": [7], "n_radius": [3]}, {"n_radius": "n"})
+    table = adapter(table).with_columns(table, {"n": [7], "n_margin": [3]}, {"n_margin": "n"})
     table = adapter(table).without(table, ["note"])
-    assert table.names == ["n", "n_radius"]
-    assert written(table) == "n,n_radius\n7,3\n"
+    assert table.names == ["n", "n_margin"]
+    assert written(table) == "n,n_margin\n7,3\n"
 
 
 def test_numbers_are_read_exactly_and_the_rest_is_left_as_text(file):

@@ -32,13 +32,13 @@ def as_dict(frame):
 
 def test_the_same_kind_goes_out_with_new_columns_behind_their_owners(frame):
     adapter = adapters.adapter_of(frame)
-    columns = {"admitted": np.array([515, 88]), "admitted_radius": np.array([5, 5])}
-    out = adapter.with_columns(frame, columns, {"admitted_radius": "admitted"})
+    columns = {"admitted": np.array([515, 88]), "admitted_margin": np.array([5, 5])}
+    out = adapter.with_columns(frame, columns, {"admitted_margin": "admitted"})
     assert type(out) is type(frame)
     assert list(as_dict(out).items()) == [
         ("sex", ["men", "women"]),
         ("admitted", [515, 88]),
-        ("admitted_radius", [5, 5]),
+        ("admitted_margin", [5, 5]),
         ("year", [1973, 1973]),
     ]
     assert as_dict(frame) == COLUMNS
@@ -171,7 +171,7 @@ def test_nothing_is_published_beside_the_columns(frame):
     if isinstance(frame, pd.DataFrame):
         frame.attrs["secret"] = "Ann"
     release = release_table(frame, columns="admitted", public="sex", drop="year", epsilon=1, sensitivity=1, cells=1)
-    assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_radius"]
+    assert list(as_dict(release.table)) == ["sex", "admitted", "admitted_margin"]
     assert type(release.table) is type(frame)
     if isinstance(frame, pa.Table):
         assert release.table.schema.metadata is None
@@ -217,4 +217,4 @@ def test_a_parquet_file_is_released_without_pandas(tmp_path):
     promise = ["--columns", "n", "--public", "w", "--epsilon", "1", "--sensitivity", "1", "--cells", "1"]
     files = str(tmp_path / "t.parquet"), *promise, "--out", str(tmp_path / "out.parquet")
     python("-c", code, "release", *files)
-    assert parquet.read_table(tmp_path / "out.parquet").column_names == ["n", "n_radius", "w"]
+    assert parquet.read_table(tmp_path / "out.parquet").column_names == ["n", "n_margin", "w"]

@@ -80,37 +80,37 @@ def test_without_a_cut_it_is_count_distinct():
     """Bounds beyond what anybody has: the number of DuckDB's own COUNT(DISTINCT), and of sets."""
     table = counted(at_most=5, cells=3)
     sets = sets_of(EVENTS)
-    assert table.atoms.tolist() == [
+    assert table.cells.tolist() == [
         len(set().union(*(s for (_, at), s in sets.items() if at == shop))) for shop in "ABC"
     ]
     duckdb = pytest.importorskip("duckdb")
     events = pa.table(EVENTS)  # noqa: F841  (DuckDB finds it by its name)
     listed = ", ".join(f"'{value}'" for value in PRODUCTS)
     query = f"SELECT count(DISTINCT product) FROM events WHERE shop <> '?' AND product IN ({listed}) GROUP BY shop"
-    assert table.atoms.tolist() == [row[0] for row in duckdb.sql(f"{query} ORDER BY shop").fetchall()]
+    assert table.cells.tolist() == [row[0] for row in duckdb.sql(f"{query} ORDER BY shop").fetchall()]
 
 
 @pytest.mark.parametrize("each_row", [False, True])
 def test_every_door_gives_one_table_and_one_account(tmp_path, each_row):
     """Alone and beside a count and a sum; to the byte, as JSON has it."""
     whose = {"each_row": True, "domain": DOMAIN} if each_row else WORDS
-    both = {"products": products(1 if each_row else 2), "n": ut.count, "paid": ut.sum("paid", per_atom=4)}
+    both = {"products": products(1 if each_row else 2), "n": ut.count, "paid": ut.sum("paid", per_cell=4)}
     for measures in ({"products": both["products"]}, both):
         tables, accounts = set(), set()
         for name, events in doors(tmp_path):
             found = ut.count_table(events, measures=measures, **whose)
-            tables.add(json.dumps({measure: table.atoms.tolist() for measure, table in found.items()}))
+            tables.add(json.dumps({measure: table.cells.tolist() for measure, table in found.items()}))
             accounts.add(str(found["products"].account))
             assert len(tables) == len(accounts) == 1, name
         assert f"outside, product as products: {EVENTS['product'].count('beer')} events" in accounts.pop()
 
 
 def test_more_events_than_memory_holds_are_counted_alike(monkeypatch):
-    wanted = counted().atoms.tolist()
+    wanted = counted().cells.tolist()
     frame = pytest.importorskip("polars").DataFrame(pa.table(EVENTS)).lazy()
     for sizes in ((5, 7, 9), (5, 7, 1 << 24)):
         monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", sizes)
-        assert counted(frame).atoms.tolist() == wanted
+        assert counted(frame).cells.tolist() == wanted
 
 
 SHOPS, VALUES = "AB", ["x", "y", "z"]
@@ -139,7 +139,7 @@ def test_no_person_changes_more_than_the_unit_over_all_neighbours(cells, most, b
             measures={"v": ut.distinct("product", of=VALUES, at_most=most)},
         )["v"]
         assert table.unit == Unit(most, cells, amount=Amount("v", distinct=3))
-        tables[own] = table.atoms
+        tables[own] = table.cells
     losses = {"add-remove": set(), "change-one": set()}
     for own, after in tables.items():
         for other, before in tables.items():
@@ -174,7 +174,7 @@ def chosen_of(user, numbers, most, purpose):
 
 @pytest.mark.parametrize(("cells", "most"), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 2)])
 def test_a_persons_values_are_those_of_the_least_hashes(cells, most):
-    assert counted(at_most=most, cells=cells).atoms.tolist() == by_definition(EVENTS, cells, most)
+    assert counted(at_most=most, cells=cells).cells.tolist() == by_definition(EVENTS, cells, most)
 
 
 def test_values_are_any_axis():
@@ -192,7 +192,7 @@ def test_values_are_any_axis():
         },
         **words,
     )
-    assert {name: int(table.atoms) for name, table in found.items()} == {"days": 2, "ages": 3, "codes": 3, "numbers": 1}
+    assert {name: int(table.cells) for name, table in found.items()} == {"days": 2, "ages": 3, "codes": 3, "numbers": 1}
     assert found["days"].unit.sensitivity == 2  # of two declared values no more than two count
     assert found["codes"].table()["codes"].tolist() == [3]
 
@@ -201,15 +201,15 @@ def test_parts_rows_and_other_measures_keep_their_own(tmp_path):
     """Parts count apart; beside a sum and a mean the same persons are kept in the same shops."""
     parts = ut.count_table(EVENTS, part="shop", measures={"products": products()}, **WORDS)
     assert set(parts) == set("ABC")
-    assert all(int(of["products"].atoms.sum()) <= 5 for of in parts.values())
+    assert all(int(of["products"].cells.sum()) <= 5 for of in parts.values())
     beside = {"mean": ut.sum("paid", each=(0, 4), most_events=2), "products": products(), "n": ut.count(3)}
     found = ut.count_table(EVENTS, measures=beside, **WORDS)
     alone = ut.count_table(EVENTS, measures={"n": ut.count(3), "mean": beside["mean"]}, **WORDS)
-    assert found["n"].atoms.tolist() == alone["n"].atoms.tolist()
-    assert found["mean"].atoms.tolist() == alone["mean"].atoms.tolist()
+    assert found["n"].cells.tolist() == alone["n"].cells.tolist()
+    assert found["mean"].cells.tolist() == alone["mean"].cells.tolist()
     rows = ut.count_table(EVENTS, each_row=True, domain=DOMAIN, measures={"products": products(1)})["products"]
     assert rows.unit.cells == 1
-    assert rows.atoms.tolist() == [
+    assert rows.cells.tolist() == [
         len({v for (_, at), s in sets_of(EVENTS).items() if at == shop for v in s}) for shop in "ABC"
     ]
 
@@ -261,21 +261,21 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
     plan = ut.strategy(Workload(table.domain, {"shop": 1}), table.unit, epsilon=400)
     assert plan.shares == {(0,): Fraction(1)}
     release = ut.release_workload(table, plan, epsilon=400)
-    assert release["shop"]["estimate"].tolist() == table.atoms.tolist()
-    assert release.total({"shop": "A"}).value == table.atoms[0]
-    assert release.difference({"shop": "A"}, {"shop": "B"}).value == table.atoms[0] - table.atoms[1]
-    assert release.ratio({"shop": "A"}, {"shop": "B"}).estimate == pytest.approx(table.atoms[0] / table.atoms[1])
+    assert release["shop"]["estimate"].tolist() == table.cells.tolist()
+    assert release.total({"shop": "A"}).value == table.cells[0]
+    assert release.difference({"shop": "A"}, {"shop": "B"}).value == table.cells[0] - table.cells[1]
+    assert release.ratio({"shop": "A"}, {"shop": "B"}).estimate == pytest.approx(table.cells[0] / table.cells[1])
     release.save(tmp_path / "release.json")
     again = ut.read_release(tmp_path / "release.json")
     assert again.unit == table.unit
     with pytest.raises(NotDetermined):
         again.total()
     cells = ut.release_table(table, epsilon=400)
-    assert list(cells.table["products"]) == table.atoms.tolist()
+    assert list(cells.table["products"]) == table.cells.tolist()
     cells.save(tmp_path / "cells.csv")
     read = ReleasedTable.read(tmp_path / "cells.csv")
     assert read.plan.unit.amount == Amount("products", distinct=5)
-    assert read.total(read.chosen(["shop=A"])).value == table.atoms[0]
+    assert read.total(read.chosen(["shop=A"])).value == table.cells[0]
     for refused in (
         lambda: read.total(read.chosen()),
         lambda: read.total(read.chosen(), mean=True),
@@ -299,7 +299,7 @@ def test_a_ledger_keeps_and_relaxes_them(tmp_path, by_strategy):
         assert [release.noise.unit for release in ledger.releases] == [table.unit]
         looser = ledger.relax("products", table, epsilon=400)
     cells = looser["shop"] if by_strategy else looser
-    assert list(cells["estimate" if by_strategy else "products"]) == table.atoms.tolist()
+    assert list(cells["estimate" if by_strategy else "products"]) == table.cells.tolist()
     if by_strategy:
         with pytest.raises(NotDetermined):
             looser.total()
@@ -340,7 +340,7 @@ def test_a_row_has_one_value_and_an_unit_of_sums_is_another():
 def test_nothing_declared_is_told():
     with pytest.warns(NothingCounted, match="'product as v'"):
         found = ut.count_table(EVENTS, measures={"v": ut.distinct("product", of=["nothing"])}, **WORDS)["v"]
-    assert not found.atoms.any()
+    assert not found.cells.any()
     assert found.account.left_out == ROWS
     assert isinstance(found, CountedTable)
 

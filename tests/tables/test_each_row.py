@@ -66,9 +66,9 @@ def doors(tmp_path):
     [
         ({}, {}),
         ({"by": "sex"}, {"by": ("sex",)}),
-        ({"values": "pay", "per_atom": 100}, {"values": "pay", "high": 100}),
+        ({"values": "pay", "per_cell": 100}, {"values": "pay", "high": 100}),
         (
-            {"values": "pay", "per_atom": (-2, 9), "by": ["age", "sex"]},
+            {"values": "pay", "per_cell": (-2, 9), "by": ["age", "sex"]},
             {"values": "pay", "low": -2, "high": 9, "by": ("age", "sex")},
         ),
     ],
@@ -77,7 +77,7 @@ def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
     accounts = set()
     for name, rows in doors(tmp_path):
         counted = ut.count_table(rows, each_row=True, domain=DOMAIN, **options)
-        assert counted.atoms.tolist() == looped(ROWS, **bounds), name
+        assert counted.cells.tolist() == looped(ROWS, **bounds), name
         accounts.add(str(counted.account))
     assert len(accounts) == 1
     high, low = bounds.get("high", 1), bounds.get("low", 0)
@@ -89,7 +89,7 @@ def test_every_reader_gives_what_a_loop_gives(tmp_path, options, bounds):
 @pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
 def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
     """Every row taken out, and every row replaced by every other: brute force."""
-    options = {"each_row": True, "domain": DOMAIN, "values": "pay", "per_atom": (-2, 9), "neighbours": neighbours}
+    options = {"each_row": True, "domain": DOMAIN, "values": "pay", "per_cell": (-2, 9), "neighbours": neighbours}
     whole = ut.count_table(ROWS, **options)
     attained = 0
     for out in range(9):
@@ -97,7 +97,7 @@ def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
             rows = {name: [*column[:out], *column[out + 1 :]] for name, column in ROWS.items()}
             if other is not None:
                 rows = {name: [*column, ROWS[name][other]] for name, column in rows.items()}
-            moved = np.abs(ut.count_table(rows, **options).atoms - whole.atoms)
+            moved = np.abs(ut.count_table(rows, **options).cells - whole.cells)
             assert np.count_nonzero(moved) <= whole.unit.charged
             assert moved.max() <= whole.unit.sensitivity * (2 if neighbours == "change-one" else 1)
             attained = max(attained, int(moved.sum()))
@@ -107,7 +107,7 @@ def test_one_row_changes_what_the_unit_says_and_no_more(neighbours):
 
 def test_parts_of_rows_share_nobody():
     parts = ut.count_table(ROWS, each_row=True, domain=DOMAIN, part="sex")
-    assert [parts[label].atoms.tolist() for label in ("w", "m", "x")] == looped(ROWS)
+    assert [parts[label].cells.tolist() for label in ("w", "m", "x")] == looped(ROWS)
     assert {part.unit for part in parts.values()} == {Unit(1, 1)}
     assert len({part.part[0] for part in parts.values()}) == 1
 
@@ -115,12 +115,12 @@ def test_parts_of_rows_share_nobody():
 def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
     huge = 2**61
     counted = ut.count_table(
-        {"a": ["p"] * 5 + ["q"], "n": [huge] * 6}, each_row=True, domain={"a": ["p", "q"]}, values="n", per_atom=2**62
+        {"a": ["p"] * 5 + ["q"], "n": [huge] * 6}, each_row=True, domain={"a": ["p", "q"]}, values="n", per_cell=2**62
     )
-    assert counted.atoms.tolist() == [5 * huge, huge]
+    assert counted.cells.tolist() == [5 * huge, huge]
     many = {"a": np.arange(2_500_000) % 3}
     counted = ut.count_table(many, each_row=True, domain={"a": [0, 1]})
-    assert counted.atoms.tolist() == [833_334, 833_333]
+    assert counted.cells.tolist() == [833_334, 833_333]
     assert (counted.account.events, counted.account.left_out, counted.account.persons) == (
         2_500_000,
         833_333,
@@ -129,10 +129,10 @@ def test_sums_stay_exact_beyond_64_bits_and_rows_may_be_many():
 
 
 def test_no_rows_and_rows_outside():
-    none = ut.count_table({"a": [], "n": []}, each_row=True, domain={"a": ["p"]}, values="n", per_atom=2**70)
-    assert none.atoms.tolist() == [0]
+    none = ut.count_table({"a": [], "n": []}, each_row=True, domain={"a": ["p"]}, values="n", per_cell=2**70)
+    assert none.cells.tolist() == [0]
     empty = ut.count_table({"a": []}, each_row=True, domain={"a": ["p"]})
-    assert (empty.atoms.tolist(), empty.unit) == ([0], Unit(1, 1))
+    assert (empty.cells.tolist(), empty.unit) == ([0], Unit(1, 1))
     with pytest.warns(NothingCounted):
         ut.count_table({"a": ["z"]}, each_row=True, domain={"a": ["p"]})
     with pytest.raises(BadTable, match="column 'a'"):
@@ -183,7 +183,7 @@ def test_a_type_that_lists_its_values_is_an_axis():
         domain = ut.Domain(a=dtype)
         assert domain.same_as(listed)
         assert json.loads(json.dumps(domain.facts())) == listed.facts()
-        assert ut.count_table(frame, each_row=True, domain=domain).atoms.tolist() == [1, 2, 0]
+        assert ut.count_table(frame, each_row=True, domain=domain).cells.tolist() == [1, 2, 0]
     assert ut.Domain(a=pandas.CategoricalDtype([3, 1])).axes[0].labels == ((3, 1),)
     with pytest.raises(WrongKind):
         ut.Domain(a=pandas.CategoricalDtype())
@@ -199,7 +199,7 @@ def test_the_total_of_rows_alone_needs_no_column(tmp_path):
     (tmp_path / "rows.csv").write_text("x,y\n,1\na,2\nb,3\n", encoding="utf-8")
     frames = (arrow, polars.DataFrame(arrow), polars.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow))
     for table in (rows, *frames, arrow.to_pandas(), tmp_path / "rows.csv"):
-        assert int(ut.count_table(table, each_row=True, domain=ut.Domain()).atoms) == 3
+        assert int(ut.count_table(table, each_row=True, domain=ut.Domain()).cells) == 3
     with pytest.raises(BadTable, match="must have a column"):
         ut.count_table({}, each_row=True, domain=ut.Domain())
 
@@ -211,18 +211,18 @@ def test_groups_and_periods_of_pandas_and_wide_integers_are_read():
         domain = ut.Domain(g=declared)
         assert domain.axes[0].labels == (("[0, 5)", "[5, 15)", "[15, 25)"),)
         for column in (pandas.DataFrame({"g": groups}), {"g": list(groups)}):
-            assert ut.count_table(column, each_row=True, domain=domain).atoms.tolist() == [1, 1, 1]
+            assert ut.count_table(column, each_row=True, domain=domain).cells.tolist() == [1, 1, 1]
     months = ut.Domain(m=ut.workloads.periods("2013-01", "2013-03", every="month", missing="none"))
     for spans, counts in (
         (["2013-01", "2013-02", None], [1, 1, 1]),
         (["2013-02-01", "2013-02-09", "2013-03-01"], [0, 2, 0]),
     ):
         frame = pandas.DataFrame({"m": pandas.PeriodIndex(spans, freq="M" if len(spans[0]) == 7 else "D")})
-        assert ut.count_table(frame, each_row=True, domain=months).atoms.tolist() == counts
+        assert ut.count_table(frame, each_row=True, domain=months).cells.tolist() == counts
     wide = duckdb.sql("SELECT (i % 3)::HUGEINT AS u, (i % 2 + 1)::HUGEINT AS x FROM range(10) t(i)")
     words = {"person": "u", "at_most": 1, "domain": ut.Domain(x=[1, 2]), "key": bytes(32)}
     plain = {"u": [i % 3 for i in range(10)], "x": [i % 2 + 1 for i in range(10)]}
     for table in (wide, wide.to_arrow_table(), wide.to_arrow_table().to_pandas()):
-        assert ut.count_table(table, **words).atoms.tolist() == ut.count_table(plain, **words).atoms.tolist()
+        assert ut.count_table(table, **words).cells.tolist() == ut.count_table(plain, **words).cells.tolist()
     with pytest.raises(BadTable, match="number with a point"):
         ut.count_table(duckdb.sql("SELECT 1.50::DECIMAL(4, 2) AS u, 1 AS x"), **words)

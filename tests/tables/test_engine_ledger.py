@@ -120,7 +120,7 @@ def test_a_schema_that_changed_is_refused_where_it_matters(lazily, tmp_path):
         with pytest.raises(BadTable, match="no column"):
             ledger.relax("visits", lazily({"ward": wards()["ward"], "visits": wards()["visits"]}), epsilon=2)
         more = ledger.relax("visits", lazily(wards() | {"more": [1] * ROWS}), epsilon=2)
-        assert list(columns_of(more)) == ["ward", "visits", "visits_radius", "calls", "calls_radius"]
+        assert list(columns_of(more)) == ["ward", "visits", "visits_margin", "calls", "calls_margin"]
 
 
 def test_fewer_rows_are_refused(lazily, tmp_path):
@@ -235,4 +235,4 @@ def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
         released = ledger.publish("t", con.sql(rows), **promise).to_arrow_table()
     kind = released.schema.field("n").type
     assert kind == (pa.decimal128(38, 0) if made == "decimal" else pa.int64())
-    assert released.schema.field("n_radius").type == pa.int64()
+    assert released.schema.field("n_margin").type == pa.int64()

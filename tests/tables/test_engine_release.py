@@ -66,7 +66,7 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     first, second, third = (columns_of(made.table) for _ in range(3))
     assert first == second == third
     assert first["visits"] != wards()["visits"]
-    assert first["visits_radius"] == [made.radius] * ROWS
+    assert first["visits_margin"] == [made.margin] * ROWS
     backwards = release_table  # a second call is a second release
     assert columns_of(backwards(lazily(wards()), **SAY).table)["visits"] != first["visits"]
     known = dict(zip(first["ward"], first["visits"], strict=True))
@@ -112,7 +112,7 @@ def test_several_columns_say_which_item_a_row_is(lazily):
 
 def test_an_identifier_need_not_be_published(lazily):
     made = release_table(lazily(wards() | {"id": list(range(ROWS))}), **SAY | {"id_column": "id", "drop": "id"})
-    assert list(columns_of(made.table)) == ["ward", "visits", "visits_radius"]
+    assert list(columns_of(made.table)) == ["ward", "visits", "visits_margin"]
 
 
 def test_reals_are_released_on_the_grid(lazily):

@@ -49,53 +49,56 @@ def lazily(request):
 @pytest.mark.parametrize("integers", [False, True])
 @pytest.mark.parametrize("flush", [1, 1 << 20])
 def test_an_engine_counts_as_one_machine_does(lazily, monkeypatch, values, integers, flush):
-    """The atoms kept of a person are a function of the key and that person's rows: one table, whoever counts."""
+    """The cells kept of a person are a function of the key and that person's rows: one table, whoever counts."""
     monkeypatch.setattr(persons_in_order.PersonsInOrder.__init__, "__defaults__", (flush,))
     events = random_events(integers=integers)
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": (-2, 3), "values": values, "key": KEY}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
     here, there = count_table(events, **say), count_table(lazily(events), **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.cells.tolist() == here.cells.tolist()
     assert there.unit == here.unit
-    assert there.atoms.any()
+    assert there.cells.any()
 
 
 def test_parts_that_share_nobody_are_counted_alike(lazily):
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "part": {"side": ["s0", "s2"]}, "key": KEY}
     events = random_events()
     here, there = count_table(events, **say), count_table(lazily(events), **say)
-    assert {name: part.atoms.tolist() for name, part in there.items()} == {
-        name: part.atoms.tolist() for name, part in here.items()
+    assert {name: part.cells.tolist() for name, part in there.items()} == {
+        name: part.cells.tolist() for name, part in here.items()
     }
 
 
-def test_rows_of_two_atoms_are_kept_alike(lazily):
-    """With ``together=`` a person's atoms are kept row by row, here and there the same ones."""
+def test_rows_of_two_cells_are_kept_alike(lazily):
+    """With ``together=`` a person's cells are kept row by row, here and there the same ones."""
     domain = Domain(page=["p0", "p1", "p2", "p3"], side=["s0", "s1"])
     say = {"person": "user", "domain": domain, "at_most": 4, "together": "side", "key": KEY}
     here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.cells.tolist() == here.cells.tolist()
     assert there.together == here.together == "side"
 
 
 def test_keys_found_in_the_data_are_counted_alike(lazily):
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
-    assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)
+    for shares in (None, 60):
+        assert count_keys(lazily(random_events()), shares=shares, **say) == count_keys(
+            random_events(), shares=shares, **say
+        )
 
 
 def test_sums_beyond_int64_stay_exact(lazily):
     """Each person adds 2^62, and the cell holds more than any int64."""
     events = {"user": [f"u{i}" for i in range(9)], "page": ["p1"] * 9, "amount": [1 << 62] * 9, "age": [5] * 9}
-    say = {"person": "user", "domain": DOMAIN, "at_most": 1, "per_atom": 1 << 62, "values": "amount", "key": KEY}
-    found = count_table(lazily(events), **say).atoms
+    say = {"person": "user", "domain": DOMAIN, "at_most": 1, "per_cell": 1 << 62, "values": "amount", "key": KEY}
+    found = count_table(lazily(events), **say).cells
     assert found.sum() == 9 << 62
-    assert found.tolist() == count_table(events, **say).atoms.tolist()
+    assert found.tolist() == count_table(events, **say).cells.tolist()
 
 
 def test_nobody_is_counted_in_an_empty_frame(lazily):
     events = {"user": pa.array([], pa.string()), "page": pa.array([], pa.string()), "amount": pa.array([], pa.int64())}
     say = {"person": "user", "domain": Domain(page=["a"]), "at_most": 1, "key": KEY}
     frame = lazily(pl.from_arrow(pa.table(events)).to_dict() if lazily is pl.LazyFrame else events)
-    assert count_table(frame, **say).atoms.tolist() == [0]
+    assert count_table(frame, **say).cells.tolist() == [0]
 
 
 def test_an_event_of_nobody_is_refused(lazily):
@@ -104,22 +107,22 @@ def test_an_event_of_nobody_is_refused(lazily):
 
 
 def test_texts_that_a_collation_calls_equal_are_two_persons():
-    """Were "a" and "A" one group to the engine and two to the choice, one person could have twice the atoms."""
+    """Were "a" and "A" one group to the engine and two to the choice, one person could have twice the cells."""
     con = duckdb.connect()
     con.execute("CREATE TABLE t (user VARCHAR COLLATE NOCASE, page VARCHAR)")
     con.execute("INSERT INTO t SELECT chr(CASE WHEN i % 2 = 0 THEN 65 ELSE 97 END), 'p' || i FROM range(6) r(i)")
     domain = Domain(page=[f"p{i}" for i in range(6)])
     say = {"person": "user", "domain": domain, "at_most": 1, "key": KEY}
     events = con.table("t").to_arrow_table()
-    assert count_table(con.table("t"), **say).atoms.tolist() == count_table(events, **say).atoms.tolist()
-    assert count_table(events, **say).atoms.sum() == 2
+    assert count_table(con.table("t"), **say).cells.tolist() == count_table(events, **say).cells.tolist()
+    assert count_table(events, **say).cells.sum() == 2
 
 
 def test_categories_are_ordered_by_their_text():
     events = random_events()
     frame = pl.LazyFrame(events).with_columns(pl.col("user", "page").cast(pl.Categorical))
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY}
-    assert count_table(frame, **say).atoms.tolist() == count_table(events, **say).atoms.tolist()
+    assert count_table(frame, **say).cells.tolist() == count_table(events, **say).cells.tolist()
 
 
 def test_persons_in_another_order_are_refused():
@@ -190,7 +193,7 @@ def test_narwhals_frames_are_seen_through():
     frame = narwhals.from_native(pl.LazyFrame(random_events()))
     assert is_engine_frame(frame)
     say = {"person": "user", "domain": DOMAIN, "at_most": 2, "key": KEY}
-    assert count_table(frame, **say).atoms.tolist() == count_table(random_events(), **say).atoms.tolist()
+    assert count_table(frame, **say).cells.tolist() == count_table(random_events(), **say).cells.tolist()
 
 
 def test_a_lazy_frame_of_another_engine_is_refused_by_name():

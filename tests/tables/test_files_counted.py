@@ -88,8 +88,8 @@ def files(folder, columns):
     "asked",
     [
         {},
-        {"values": "amount", "per_atom": (-2, 3)},
-        {"values": "amount", "per_atom": 3, "step": "0.5"},
+        {"values": "amount", "per_cell": (-2, 3)},
+        {"values": "amount", "per_cell": 3, "step": "0.5"},
         {"values": "amount", "each": (0, 4), "most_events": 3},
         {"part": {"side": ["s0", "s1"]}, "by": "page"},
         {"at_most": 4, "together": "side"},
@@ -110,8 +110,8 @@ def test_a_file_has_the_table_and_the_account_of_its_lists(tmp_path, monkeypatch
         table = count_table(path, **say)
         for label in wanted if isinstance(wanted, dict) else [None]:
             here, there = (wanted, table) if label is None else (wanted[label], table[label])
-            assert here.atoms.any()
-            assert (there.atoms.tolist(), there.atoms.dtype) == (here.atoms.tolist(), here.atoms.dtype), path
+            assert here.cells.any()
+            assert (there.cells.tolist(), there.cells.dtype) == (here.cells.tolist(), here.cells.dtype), path
             assert (there.unit, there.account) == (here.unit, here.account), path
 
 
@@ -134,8 +134,8 @@ def test_keys_of_a_file_are_those_of_its_lists(tmp_path, monkeypatch):
         ({"user": "\u2003"}, {}),
         ({"amount": ""}, {"values": "amount"}),
         ({"amount": "1.5"}, {"values": "amount"}),
-        ({"amount": "much"}, {"values": "amount", "step": 1, "per_atom": 9}),
-        ({"amount": "nan"}, {"values": "amount", "step": 1, "per_atom": 9}),
+        ({"amount": "much"}, {"values": "amount", "step": 1, "per_cell": 9}),
+        ({"amount": "nan"}, {"values": "amount", "step": 1, "per_cell": 9}),
         ({"page": "much"}, {"domain": Domain(page=plain(PAGES), amount=[1, 2]), "at_most": 1}),
     ],
 )
@@ -150,13 +150,13 @@ def test_a_file_is_refused_in_the_words_of_its_lists(tmp_path, monkeypatch, cell
     outcomes = []
     for table in (texts, tmp_path / "events.csv"):
         try:
-            outcomes.append(count_table(table, **{**SAY, **asked}).atoms.tolist())
+            outcomes.append(count_table(table, **{**SAY, **asked}).cells.tolist())
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
     monkeypatch.setattr("utmost.publish.tables.event_batches._MANY", 1 << 40)
     try:
-        outcomes.append(count_table(tmp_path / "events.csv", **{**SAY, **asked}).atoms.tolist())
+        outcomes.append(count_table(tmp_path / "events.csv", **{**SAY, **asked}).cells.tolist())
     except BadTable as error:
         outcomes.append(str(error))
     assert outcomes[2] == outcomes[1]
@@ -193,7 +193,7 @@ def test_lists_that_no_column_of_arrow_holds_are_counted_as_lists(monkeypatch, u
         monkeypatch.setattr("utmost.publish.tables.event_batches._MANY", many)
         try:
             counted = count_table(columns, person="user", domain=Domain(page=["a", "b"]), at_most=1, key=KEY)
-            outcomes.append(counted.atoms.tolist())
+            outcomes.append(counted.cells.tolist())
         except BadTable as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]

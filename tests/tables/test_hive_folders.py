@@ -140,7 +140,7 @@ def test_events_in_folders_are_counted_as_those_of_a_frame(lake):
     pytest.importorskip("duckdb")
     domain = Domain(year=[2020, 2021], month=["01", "11"], page=["p0", "p1"])
     say = {"person": "user", "at_most": 3, "key": KEY}
-    counts = [count_table(events, domain=domain, **say).atoms.tolist() for events in events_of(lake)]
+    counts = [count_table(events, domain=domain, **say).cells.tolist() for events in events_of(lake)]
     keys = [count_keys(events, column="month", **say) for events in events_of(lake)]
     assert sum(sum(map(sum, year)) for year in counts[0]) == 3 + 2 * 2 + 2 * 2
     assert counts == [counts[0]] * 5
@@ -152,10 +152,10 @@ def test_persons_parts_bins_and_amounts_may_be_in_folders_alone(tmp_path):
     for user, age in (("ann", 30), ("bob", 30), ("cem", 71)):
         laid(tmp_path, f"user={user}/age={age}/land=A", n=[1, 2, 3, 4])
     domain = Domain(age=bins(0, 100, width=50))
-    assert count_table(tmp_path, person="user", domain=domain, at_most=1).atoms.tolist() == [2, 1]
-    more = {"values": "age", "per_atom": 1000, "part": {"land": ["A", "B"]}}
+    assert count_table(tmp_path, person="user", domain=domain, at_most=1).cells.tolist() == [2, 1]
+    more = {"values": "age", "per_cell": 1000, "part": {"land": ["A", "B"]}}
     parts = count_table(tmp_path, person="user", domain=Domain(n=[1, 2]), at_most=2, **more)
-    assert parts["A"].atoms.tolist() == [131, 131]
+    assert parts["A"].cells.tolist() == [131, 131]
     laid(tmp_path, f"user={HIVE}/age=1/land=A", n=[1])
     with pytest.raises(BadTable, match="every event must name its person"):
         count_table(tmp_path, person="user", domain=domain, at_most=1)
@@ -170,9 +170,9 @@ def test_a_domain_that_spells_folders_otherwise_is_refused_and_not_empty(tmp_pat
     for axis in (plain(labels), plain(labels, other="else")):
         with pytest.raises(BadTable, match="spelled as the names of the folders"):
             count_table(tmp_path, person="user", domain=Domain(month=axis), at_most=1)
-    assert count_table(tmp_path, person="user", domain=Domain(month=bins(13)), at_most=9).atoms.sum() == len(cells)
+    assert count_table(tmp_path, person="user", domain=Domain(month=bins(13)), at_most=9).cells.sum() == len(cells)
     right = Domain(month=cells)
-    assert count_table(tmp_path, person="user", domain=right, at_most=9).atoms.tolist() == [1] * len(cells)
+    assert count_table(tmp_path, person="user", domain=right, at_most=9).cells.tolist() == [1] * len(cells)
 
 
 SAY = {"columns": "n", "public": ["ward", "year", "month"], "id_column": "ward", "sensitivity": 1, "cells": 1}
@@ -208,7 +208,7 @@ def test_a_lake_is_released_whole_in_pieces_and_in_a_ledger_with_its_folders(tmp
     with (tmp_path / "out.parquet").open("wb") as file:
         files.write(made.table, file, tmp_path / "out.parquet")
     found = pq.ParquetFile(tmp_path / "out.parquet").read()
-    assert found.column_names == ["ward", "n", "n_radius", "year", "month"]
+    assert found.column_names == ["ward", "n", "n_margin", "year", "month"]
     assert told(found) == rows
     assert told(release_table(root, epsilon=60, **SAY).table.to_arrow_table()) == rows
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
@@ -220,7 +220,7 @@ def test_a_column_in_folders_is_declared_like_any_other(tmp_path):
     with pytest.raises(NotDeclared, match="declared"):
         streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"})
     made = streamed_release(files.streamed(root), epsilon=1, **SAY | {"public": "ward"}, drop=["year", "month"])
-    assert made.table.names == ["ward", "n", "n_radius"]
+    assert made.table.names == ["ward", "n", "n_margin"]
 
 
 def test_commands_read_folders(lake, tmp_path):
@@ -233,12 +233,12 @@ def test_commands_read_folders(lake, tmp_path):
     asked = ["count", str(lake), "--person", "user", "--at-most", "4", "--domain", str(tmp_path / "d.json")]
     assert CliRunner().invoke(app, [*asked, "--out", str(tmp_path / "c.json")]).exit_code == 0
     domain = Domain(year=[2020, 2021], month=["01", "11"])
-    wanted = count_table(lake, person="user", domain=domain, at_most=4).atoms
+    wanted = count_table(lake, person="user", domain=domain, at_most=4).cells
     assert sum(map(sum, wanted.tolist())) == 12
     assert json.loads((tmp_path / "c.json").read_text())["atoms"] == wanted.ravel().tolist()
 
 
-def test_counts_in_folders_are_read_as_a_table_of_atoms(tmp_path):
+def test_counts_in_folders_are_read_as_a_table_of_cells(tmp_path):
     for ward in "AB":
         laid(tmp_path / "lake", f"ward={ward}", admitted=[ord(ward)], applicants=[100])
     (tmp_path / "d.json").write_text(json.dumps({"ward": ["A", "B"], "outcome": ["yes", "no"]}))

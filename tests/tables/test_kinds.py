@@ -124,10 +124,10 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
             assert list(map(int, as_columns(ledger.view("r", epsilon=1))["n"])) == columns_of(answers[1])["n"]
     for answer, epsilon in zip(answers, (1, 1, 2, "1/2"), strict=False):
         cells = columns_of(answer)
-        assert sorted(cells) == ["n", "n_radius", "ward"]
+        assert sorted(cells) == ["n", "n_margin", "ward"]
         assert cells["ward"] == WARDS
-        radius = release_table({"n": [1]}, columns="n", epsilon=epsilon, sensitivity=1, cells=1).radius
-        assert cells["n_radius"] == [radius] * 3
+        margin = release_table({"n": [1]}, columns="n", epsilon=epsilon, sensitivity=1, cells=1).margin
+        assert cells["n_margin"] == [margin] * 3
     if not kind.startswith(("csv", "tsv", "JSON")):
         assert len({type(answer) for answer in answers}) == 1
     if isinstance(answers[0], pd.DataFrame):
@@ -139,17 +139,17 @@ def test_a_table_of_every_kind_goes_through_a_release_and_a_ledger(kind, tmp_pat
 
 
 NAMES = {
-    "years": (pd.DataFrame({2020: [1, 2], 2021: [3, 4]}), [2020, 2021], [2020, "2020_radius", 2021, "2021_radius"]),
+    "years": (pd.DataFrame({2020: [1, 2], 2021: [3, 4]}), [2020, 2021], [2020, "2020_margin", 2021, "2021_margin"]),
     "pairs": (
         pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("men", 1), ("women", 2)], names=["sex", None])),
         [("men", 1), ("women", 2)],
-        [("men", 1), ("men", "1_radius"), ("women", 2), ("women", "2_radius")],
+        [("men", 1), ("men", "1_margin"), ("women", 2), ("women", "2_margin")],
     ),
-    "a dict": ({2020: [1, 2]}, 2020, [2020, "2020_radius"]),
+    "a dict": ({2020: [1, 2]}, 2020, [2020, "2020_margin"]),
     "bins": (
         pd.DataFrame([[1, 2]], columns=pd.CategoricalIndex(["low", "high"], name="bin")),
         ["low", "high"],
-        ["low", "low_radius", "high", "high_radius"],
+        ["low", "low_margin", "high", "high_margin"],
     ),
 }
 

@@ -44,7 +44,7 @@ MEASURES = {
     "persons": ut.count,
     "events": ut.count(3),
     "in all": ut.count(in_all=4),
-    "paid": ut.sum("paid", step="0.5", each=(-2, 10), per_atom=(-3, 20)),
+    "paid": ut.sum("paid", step="0.5", each=(-2, 10), per_cell=(-3, 20)),
     "both": ut.sum("paid", step="0.25", each=(0, 10), most_events=2, in_all=3),
     "bought": ut.distinct("age", of=bins(0, 90, width=30), at_most=2),
 }

@@ -62,7 +62,7 @@ def way(request, monkeypatch):
     "asked",
     [
         {"at_most": 3},
-        {"at_most": 3, "values": "amount", "per_atom": (-2, 3)},
+        {"at_most": 3, "values": "amount", "per_cell": (-2, 3)},
         {"at_most": 2, "part": {"side": ["s0", "s1"]}, "by": "page"},
         {"at_most": 4, "together": "side"},
     ],
@@ -74,10 +74,10 @@ def test_a_table_does_not_depend_on_where_events_waited(lazily, asked):
     here, there = count_table(random_events(), **say), count_table(lazily(random_events()), **say)
     if "part" not in asked:
         here, there = {"all": here}, {"all": there}
-    assert {name: one.atoms.tolist() for name, one in there.items()} == {
-        name: one.atoms.tolist() for name, one in here.items()
+    assert {name: one.cells.tolist() for name, one in there.items()} == {
+        name: one.cells.tolist() for name, one in here.items()
     }
-    assert all(one.atoms.any() for one in here.values())
+    assert all(one.cells.any() for one in here.values())
 
 
 @pytest.mark.usefixtures("way")
@@ -88,10 +88,10 @@ def test_amounts_may_outgrow_64_bits_in_any_batch(rows, monkeypatch):
     events = {"user": ["ann", "bob", "ann", "cyd"], "page": ["p0", "p1", "p0", "p1"]}
     decimals = pa.array([Decimal(amount) for amount in rows], pa.decimal128(38, 0))
     say = {"person": "user", "domain": {"page": ["p0", "p1"]}, "at_most": 2, "key": KEY}
-    say |= {"values": "amount", "step": 1, "per_atom": (-(2**80), 2**80)}
+    say |= {"values": "amount", "step": 1, "per_cell": (-(2**80), 2**80)}
     here = count_table({**events, "amount": rows}, **say)
     for there in (pa.table({**events, "amount": decimals}), on_duckdb({**events, "amount": decimals})):
-        assert count_table(there, **say).atoms.tolist() == here.atoms.tolist() == [rows[0] + rows[2], rows[1] + rows[3]]
+        assert count_table(there, **say).cells.tolist() == here.cells.tolist() == [rows[0] + rows[2], rows[1] + rows[3]]
 
 
 @pytest.mark.usefixtures("way")
@@ -107,7 +107,7 @@ def test_persons_who_are_integers_are_those_of_their_text(lazily, numbers):
     events = random_events(600) | {"user": [numbers[row % 3] for row in range(600)]}
     same = events | {"user": list(map(str, events["user"]))}
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY}
-    assert count_table(lazily(events), **say).atoms.tolist() == count_table(same, **say).atoms.tolist()
+    assert count_table(lazily(events), **say).cells.tolist() == count_table(same, **say).cells.tolist()
 
 
 @pytest.mark.usefixtures("way")
@@ -119,8 +119,8 @@ def test_amounts_beyond_64_bits_wait_exactly():
     )
     big = 10**30
     con.execute(f"CREATE TABLE u AS SELECT user, page, {big}::DECIMAL(38, 0) AS amount FROM t")
-    say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_atom": 10**31, "values": "amount"}
-    assert count_table(con.table("u"), **say).atoms.tolist() == [9 * big]
+    say = {"person": "user", "domain": Domain(page=["p1"]), "at_most": 1, "per_cell": 10**31, "values": "amount"}
+    assert count_table(con.table("u"), **say).cells.tolist() == [9 * big]
 
 
 @pytest.mark.usefixtures("way")

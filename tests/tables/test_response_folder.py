@@ -128,10 +128,10 @@ def test_anything_else_is_not_kept_and_leaves_nothing(kept):
 
 
 def test_nothing_goes_to_recipients_beside_an_answer(kept):
-    """Neither a column more, be it the true values, nor a column of radii that holds something else."""
+    """Neither a column more, be it the true values, nor a column of margins that holds something else."""
     ledger, folder, con = kept
     loose = ledger.relax("visits", table(con), epsilon=2)
-    for more, said in (("*, 31 AS n_true", "'n_true'"), ("* REPLACE (n_radius + n % 2 AS n_radius)", "n_radius")):
+    for more, said in (("*, 31 AS n_true", "'n_true'"), ("* REPLACE (n_margin + n % 2 AS n_margin)", "n_margin")):
         with pytest.raises(DataChanged, match=said):
             folder.keep("visits", loose.project(more), epsilon=2)
     assert [one.name[:1] for one in (folder.path).glob("*/*/*")] == ["1"]

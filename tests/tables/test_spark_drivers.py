@@ -38,7 +38,7 @@ def test_spark_connect_gives_the_values_of_one_machine_through_every_door(one_ma
     found = found_in(tmp_path)
     assert {what: found[what] for what in one_machine} == one_machine
     domain = Domain(visits=plain(list(range(97))))
-    assert found["counted"] == count_table(wards(), domain=domain, **COUNTED).atoms.tolist()
+    assert found["counted"] == count_table(wards(), domain=domain, **COUNTED).cells.tolist()
     assert found["keys"] == [str(one) for one in count_keys(wards(), column="visits", **COUNTED)]
     assert found["same twice"]
     assert found["kept"] == one_machine["relaxed"]

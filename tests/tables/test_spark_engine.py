@@ -45,7 +45,7 @@ def test_spark_cuts_in_all_as_one_machine_does():
     events = random_events()
     say = {"person": "user", "domain": DOMAIN, "in_all": 4, "key": KEY}
     here, there = count_table(events, **say), count_table(on_spark(events), **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.cells.tolist() == here.cells.tolist()
     assert there.account.moved == here.account.moved > 0
 
 
@@ -54,10 +54,10 @@ def test_spark_counts_as_one_machine_does(values):
     """The table of one machine under the same key, by counts and by values."""
     events = random_events()
     frame = on_spark(events)
-    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_atom": (-2, 3), "values": values, "key": KEY}
+    say = {"person": "user", "domain": DOMAIN, "at_most": 3, "per_cell": (-2, 3), "values": values, "key": KEY}
     here, there = count_table(events, **say), count_table(frame, **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
-    assert there.atoms.any()
+    assert there.cells.tolist() == here.cells.tolist()
+    assert there.cells.any()
 
 
 def test_spark_reads_dates_times_and_listed_keys():
@@ -77,8 +77,8 @@ def test_spark_reads_dates_times_and_listed_keys():
     for domain in domains:
         say = {"person": "user", "domain": domain, "at_most": 3, "key": KEY}
         here, there = count_table(events, **say), count_table(frame, **say)
-        assert there.atoms.tolist() == here.atoms.tolist()
-        assert there.atoms.any()
+        assert there.cells.tolist() == here.cells.tolist()
+        assert there.cells.any()
 
 
 def test_spark_sums_amounts_in_steps():
@@ -86,9 +86,9 @@ def test_spark_sums_amounts_in_steps():
     events = random_events()
     events["amount"] = [Decimal(amount) + Decimal("0.125") for amount in events["amount"]]
     say = {"person": "user", "domain": DOMAIN, "at_most": 3, "values": "amount", "key": KEY}
-    say |= {"step": "0.05", "each": (-1, 4), "per_atom": (-2, 12)}
+    say |= {"step": "0.05", "each": (-1, 4), "per_cell": (-2, 12)}
     here, there = count_table(events, **say), count_table(on_spark(events), **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
+    assert there.cells.tolist() == here.cells.tolist()
     assert there.unit == here.unit
     assert str(there.account) == str(here.account)
 
@@ -100,15 +100,15 @@ def test_spark_counts_several_measures_in_one_pass():
     both = {
         "kinds": values,
         "n": ut.count(2),
-        "sum": ut.sum("amount", per_atom=(-2, 3)),
+        "sum": ut.sum("amount", per_cell=(-2, 3)),
         "mean": ut.sum("amount", each=(-4, 9), most_events=2),
     }
     events = random_events() | {"kind": [row * row % 7 for row in range(1500)]}
     for measures in (both, {"kinds": values}):
         say = {"person": "user", "domain": DOMAIN, "at_most": 3, "key": KEY, "measures": measures}
         here, there = count_table(events, **say), count_table(on_spark(events), **say)
-        assert {name: table.atoms.tolist() for name, table in there.items()} == {
-            name: table.atoms.tolist() for name, table in here.items()
+        assert {name: table.cells.tolist() for name, table in there.items()} == {
+            name: table.cells.tolist() for name, table in here.items()
         }
         assert str(there["kinds"].account) == str(here["kinds"].account)
 
@@ -116,10 +116,10 @@ def test_spark_counts_several_measures_in_one_pass():
 def test_spark_counts_rows_that_are_persons():
     """Rows pass by in whatever partition: no order of persons, no key."""
     events = random_events()
-    say = {"each_row": True, "domain": DOMAIN, "per_atom": (-2, 3), "values": "amount"}
+    say = {"each_row": True, "domain": DOMAIN, "per_cell": (-2, 3), "values": "amount"}
     here, there = count_table(events, **say), count_table(on_spark(events), **say)
-    assert there.atoms.tolist() == here.atoms.tolist()
-    assert there.atoms.any()
+    assert there.cells.tolist() == here.cells.tolist()
+    assert there.cells.any()
     assert str(there.account) == str(here.account)
 
 
@@ -215,7 +215,7 @@ def test_a_frame_that_changed_before_it_is_relaxed_is_refused_and_nothing_is_spe
         assert there.levels("visits") == (level("1/2"),)
     more = there.relax("visits", on_spark(wards() | {"more": [1] * 1000}), epsilon=2)
     loose = here.relax("visits", wards(), epsilon=2)
-    assert more.columns == ["ward", "visits", "visits_radius"]
+    assert more.columns == ["ward", "visits", "visits_margin"]
     assert by_ward(more) == dict(zip(loose["ward"], loose["visits"], strict=True))
 
 

@@ -81,13 +81,13 @@ def out_of(path):
 
 
 def test_pieces_give_the_rows_the_columns_and_the_noise_of_a_release(kind, tmp_path):
-    """Rows in their order, radii behind, and noise whose frequencies are those of the law, within seven deviations."""
+    """Rows in their order, margins behind, and noise with the law's frequencies, within seven deviations."""
     path = kind(wards(), tmp_path)
     made = streamed_release(files.streamed(path), **SAY)
     found = written(made, out_of(path))
-    assert list(found) == ["ward", "visits", "visits_radius"] == made.table.names
+    assert list(found) == ["ward", "visits", "visits_margin"] == made.table.names
     assert found["ward"].tolist() == wards()["ward"].tolist()
-    assert (found["visits_radius"] == made.radius).all()
+    assert (found["visits_margin"] == made.margin).all()
     noise = (found["visits"] - wards()["visits"]).to_numpy()
     for x in range(-2, 3):
         p = float(made.law.pmf(x))

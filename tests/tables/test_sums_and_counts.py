@@ -32,7 +32,7 @@ def counted(events=None, most=3, **words):
 
 
 def by_hand(events):
-    """Events and amounts in steps by shop, where all atoms of a person are kept: no more than two events of each."""
+    """Events and amounts in steps by shop, where all cells of a person are kept: no more than two events of each."""
     pairs = {}
     for user, shop, paid in zip(*events.values(), strict=True):
         if shop in "ABC":
@@ -47,23 +47,23 @@ def test_every_door_counts_both_parts_alike(monkeypatch):
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     table = counted()
     events, above = by_hand(SALES)
-    assert table.atoms.tolist() == [[s, 6 * n - s] for n, s in zip(events, above, strict=True)]
+    assert table.cells.tolist() == [[s, 6 * n - s] for n, s in zip(events, above, strict=True)]
     assert table.unit == Unit(12, 3, amount=Amount("paid", "0.5", (-1, 2)))
     assert table.domain.axes[1].labels[0] == ("above -1", "below 2")
     duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
     arrow = pa.table(SALES)
     frames = [arrow, pandas.DataFrame(SALES), pl.DataFrame(arrow), pl.DataFrame(arrow).lazy(), duckdb.from_arrow(arrow)]
     for most, frame in product((1, 3), frames):
-        assert counted(frame, most).atoms.tolist() == counted(most=most).atoms.tolist()
+        assert counted(frame, most).cells.tolist() == counted(most=most).cells.tolist()
     monkeypatch.setattr(PersonsInBuckets.__init__, "__defaults__", (5, 7, 9))
-    assert counted(pl.DataFrame(arrow).lazy(), 1).atoms.tolist() == counted(most=1).atoms.tolist()
+    assert counted(pl.DataFrame(arrow).lazy(), 1).cells.tolist() == counted(most=1).cells.tolist()
     rows = ut.count_table(SALES, each_row=True, domain=DOMAIN, **{**WORDS, "most_events": 1})
-    assert rows.atoms.sum(axis=1).tolist() == [6 * SALES["shop"].count(shop) for shop in "ABC"]
+    assert rows.cells.sum(axis=1).tolist() == [6 * SALES["shop"].count(shop) for shop in "ABC"]
     both = {"visits": ut.count(3), "spent": ut.sum("paid", step="0.5", each=(-1, 2), most_events=2)}
     tables = ut.count_table(SALES, person="user", at_most=3, domain=DOMAIN, key=KEY, measures=both)
-    assert tables["spent"].atoms.tolist() == table.atoms.tolist()
+    assert tables["spent"].cells.tolist() == table.cells.tolist()
     parts = ut.count_table(SALES, person="user", at_most=1, domain=DOMAIN, key=KEY, part="shop", **WORDS)
-    assert sum(part.atoms.sum() for part in parts.values()) == sum(counted(most=1).atoms.ravel())
+    assert sum(part.cells.sum() for part in parts.values()) == sum(counted(most=1).cells.ravel())
 
 
 def test_no_person_charges_more_than_the_level_over_all_neighbours():
@@ -77,7 +77,7 @@ def test_no_person_charges_more_than_the_level_over_all_neighbours():
         for shops, paid in product(product("AB", "A", "ABC?", "B"), product([-9, "0.24", 7], repeat=4)):
             events = {"user": ["a", "b", "a", "a", "a"], "shop": [shops[0], "A", *shops[1:]]}
             events["paid"] = [Decimal(paid[0]), Decimal(1), *map(Decimal, paid[1:])]
-            change = counted(events, most, **words).atoms - alone.atoms
+            change = counted(events, most, **words).cells - alone.cells
             pairs = [int(abs(row).sum()) for row in change]
             changed.add((max(pairs), sum(pair > 0 for pair in pairs)))
             # the log-ratio of independent geometric noise at a response beyond both centres
@@ -126,7 +126,7 @@ def test_counts_sums_and_means_are_those_of_the_events():
     both, (events, above) = released(counted(), 4000), by_hand(SALES)
     sums = [float(Fraction(s, 2) - n) for n, s in zip(events, above, strict=True)]
     shown = both["shop"]
-    assert list(shown) == ["shop", "count", "count_radius", "paid", "paid_radius"]
+    assert list(shown) == ["shop", "count", "count_margin", "paid", "paid_margin"]
     assert np.rint(shown["count"]).tolist() == events
     assert shown["paid"].tolist() == sums
     for shop, n, s in zip("ABC", events, sums, strict=True):
@@ -148,7 +148,7 @@ def test_bars_hold_as_often_as_they_say():
         for at, (answer, truth) in enumerate(
             zip((both.count({"shop": "A"}), both.total({"shop": "A"})), true, strict=True)
         ):
-            missed[at] += abs(answer.exact - truth) > Fraction(answer.radius)
+            missed[at] += abs(answer.exact - truth) > Fraction(answer.margin)
     assert missed.max() <= 24  # of 200 at 95 %: 10 expected
 
 
@@ -160,8 +160,8 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         loose = ledger.relax("paid", table, epsilon=3)
         with pytest.raises(Unsupported, match="need geometric noise"):
             ledger.publish("cells", table, epsilon=1, dataset="other")
-    assert ut.SumsAndCounts(loose).count().radius < ut.SumsAndCounts(strict).count().radius
-    assert "changes at most 3 pairs of atoms along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
+    assert ut.SumsAndCounts(loose).count().margin < ut.SumsAndCounts(strict).count().margin
+    assert "changes at most 3 pairs of cells along 'paid', each by at most 6 in all" in strict.statement["guarantee"]
     assert check_workload(strict.facts()).unit == table.unit
     for refused in (
         lambda: ut.release_table(table, epsilon=1),
@@ -176,7 +176,7 @@ def test_statements_ledgers_and_what_is_refused(tmp_path):
         Strategy(DOMAIN, table.unit, {"shop": 1})
     with pytest.raises(OutOfRange, match="must have been noised together"):
         ut.SumsAndCounts(ut.release_workload(np.array([1, 2, 3]), Strategy(DOMAIN, Unit(1, 1), {"shop": 1}), epsilon=1))
-    for words in ({"per_atom": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
+    for words in ({"per_cell": 5}, {"each": None}, {"values": None, "step": None, "each": None}):
         with pytest.raises(OutOfRange, match="amounts between two ends"):
             counted(**words)
 
@@ -198,5 +198,5 @@ def test_of_more_events_than_are_counted_the_mean_stays(size):
     events = {"user": ["ann"] * 9, "shop": ["A"] * 9, "paid": [size] * 9}
     words = {"values": "paid", "each": (0, 10 * size), "most_events": 4}
     table = ut.count_table(events, person="user", domain={"shop": ["A"]}, at_most=1, **words)
-    assert table.atoms.tolist() == [[4 * size, 36 * size]]
+    assert table.cells.tolist() == [[4 * size, 36 * size]]
     assert table.unit.sensitivity == 40 * size

@@ -13,7 +13,7 @@ EVENTS = {"person": ["p", "q"], "ward": ["A", "B"], "outcome": ["admitted", "rej
 
 def more_admitted_than_applied():
     table = {"ward": ["A", "B"], "applicants": [10, 7], "admitted": [4, 8]}
-    ut.atoms_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
+    ut.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
 
 
 def a_share_for_an_undeclared_family():
@@ -47,7 +47,7 @@ def a_smaller_unit_than_was_counted():
     [
         (more_admitted_than_applied, BadTable, "admitted"),
         (a_share_for_an_undeclared_family, OutOfRange, "Did you mean 'ward'"),
-        (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the atoms, or drop the answer"),
+        (a_plan_that_leaves_a_wanted_table_open, OutOfRange, "Measure the cells, or drop the answer"),
         (an_answer_that_was_not_measured, NotDetermined, "Give a share of the level to"),
         (events_of_nobody, BadTable, "every event must name its person"),
         (a_domain_learned_from_the_events, NotDeclared, "must be declared before anybody is counted"),

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.workloads import Blocks, Domain, bins, blocks, hierarchy
-from utmost.publish.workloads.blocks import precision, relative_precision
+from utmost.publish.workloads import Domain, bins, blocks, hierarchy
+from utmost.publish.workloads.blocks import Blocks, precision, relative_precision
 from workload_cases import dense_variances, domains, rows_of_family, tree_of
 
 
@@ -36,10 +36,10 @@ def test_the_closed_form_is_dense_least_squares(domain, data):
 
 
 @given(domains())
-def test_the_eigenspaces_share_out_the_atoms(domain):
-    """Dimensions add up to the atoms, and the parts of an answer to the atoms that it adds up."""
+def test_the_eigenspaces_share_out_the_cells(domain):
+    """Dimensions add up to the cells, and the parts of an answer to the cells that it adds up."""
     structure = Blocks.of(domain)
-    assert structure.dimensions.sum() == structure.atoms == domain.size
+    assert structure.dimensions.sum() == structure.cells == domain.size
     assert (structure.dimensions >= 0).all()
     for family, size in zip(structure.families, structure.sizes, strict=True):
         assert sum(structure.answer_spectrum(family)) == Fraction(int(size))
@@ -74,15 +74,15 @@ def test_a_level_above_all_measure_is_finite():
     assert structure.variance((1,), np.array([1e-9, 0.0])) == pytest.approx(4e18)
 
 
-def test_one_value_and_one_atom():
+def test_one_value_and_one_cell():
     """An axis of one value has two families with the same groups, and one eigenspace of dimension 0."""
     structure = Blocks.of(Domain(only=["here"]))
     assert structure.dimensions.tolist() == [0, 1]
     assert structure.variance((0,), np.array([1.0, 1.0])) == pytest.approx(1 / (2 * precision(1.0)))
 
 
-def test_a_hundred_thousand_atoms_are_a_few_numbers():
-    """300 x 400 atoms and a tree of 10^5 places: four families, three families."""
+def test_a_hundred_thousand_cells_are_a_few_numbers():
+    """300 x 400 cells and a tree of 10^5 places: four families, three families."""
     assert Blocks.of(Domain(a=range(300), b=range(400))).below.shape == (4, 4)
     assert Blocks.of(Domain(place=tree_of(100, 1000))).sizes.tolist() == [1, 1000, 100_000]
 

@@ -7,8 +7,8 @@ import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads import Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.branch_and_bound import _Box, _Search, certified_shares
 from utmost.publish.workloads.strategy_search import WeighedError
 

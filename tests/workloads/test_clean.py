@@ -21,17 +21,17 @@ def table(shape, *, noise=4, seed=0, names="abc"):
     """A domain, and noisy sums of Poisson counts over all its families."""
     draw = np.random.default_rng(seed)
     domain = Domain({name: list(range(size)) for name, size in zip(names, shape, strict=False)})
-    atoms = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
-    return domain, atoms, noisy(domain, atoms, list(domain.families()), draw, noise)
+    cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
+    return domain, cells, noisy(domain, cells, list(domain.families()), draw, noise)
 
 
-def noisy(domain, atoms, families, draw, noise):
+def noisy(domain, cells, families, draw, noise):
     """Two-sided geometric noise of one level on every sum."""
 
     def geometric(shape):
         return draw.geometric(1 / noise, shape) - draw.geometric(1 / noise, shape)
 
-    return {family: domain.sums(atoms, family) + geometric(domain.group_shape(family)) for family in families}
+    return {family: domain.sums(cells, family) + geometric(domain.group_shape(family)) for family in families}
 
 
 def outside(domain, weights, measured):
@@ -72,7 +72,7 @@ def objective(domain, weights, measured, x):
     return sum(weights[f] / 2 * float(((domain.sums(x, f) - y) ** 2).sum()) for f, y in measured.items())
 
 
-def test_a_thousand_atoms_have_the_objective_of_an_outside_solver():
+def test_a_thousand_cells_have_the_objective_of_an_outside_solver():
     """20 x 50 with all its margins: the objective of HiGHS' quadratic program to 10^-6, certified to far less."""
     domain, _, measured = table((20, 50))
     weights = dict.fromkeys(measured, 1)
@@ -96,8 +96,8 @@ def test_small_tables_are_solved_to_the_conditions_of_the_least(kind, seed, weig
     }[kind]
     families = list(domain.families())
     weights = {family: int(draw.integers(1, weight + 1)) for family in families}
-    atoms = draw.poisson(1.5, domain.shape)
-    measured = noisy(domain, atoms, families, draw, 5)
+    cells = draw.poisson(1.5, domain.shape)
+    measured = noisy(domain, cells, families, draw, 5)
     found = nonnegative_least_squares(Reconstruction(domain, weights), measured)
     x = found.whole + found.rest
     gradient = sum(w * domain.spread(domain.sums(x, f) - measured[f], f) for f, w in weights.items())
@@ -105,23 +105,23 @@ def test_small_tables_are_solved_to_the_conditions_of_the_least(kind, seed, weig
     assert gradient.min() > -1e-5 * sum(weights.values()) * domain.size
     assert np.abs(np.where(x > 1e-6, gradient, 0)).max() < 1e-5 * sum(weights.values()) * domain.size
     rounded = controlled_rounding(domain, families, found)
-    assert rounded.atoms.min() >= 0
-    assert np.abs(rounded.atoms - x).max() < 1
+    assert rounded.cells.min() >= 0
+    assert np.abs(rounded.cells - x).max() < 1
     assert rounded.whole == (kind != "three")
     if rounded.whole:
-        moved = [np.abs(domain.sums(rounded.atoms - x, family)).max() for family in families]
+        moved = [np.abs(domain.sums(rounded.cells - x, family)).max() for family in families]
         assert max(moved) < 1
         assert rounded.largest_move == pytest.approx(max(moved), abs=1e-5)
 
 
 def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
-    """Two chains of families: every atom, both margins and the total go to floor or ceiling, with the least change."""
+    """Two chains of families: every cell, both margins and the total go to floor or ceiling, with the least change."""
     domain, _, measured = table((30, 40), noise=6, seed=3)
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 2)), measured)
     rounded = controlled_rounding(domain, list(measured), found)
     x = found.whole + found.rest
     for family in measured:
-        before, after = domain.sums(x, family), domain.sums(rounded.atoms, family)
+        before, after = domain.sums(x, family), domain.sums(rounded.cells, family)
         assert (after >= np.floor(before + 1e-5)).all()
         assert (after <= np.ceil(before - 1e-5)).all()
     assert rounded.whole
@@ -146,12 +146,12 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
         programs.append((program, flow(program, chains), solve(program).value))
         return programs[0][1]
 
-    atoms = np.flatnonzero(part.ravel())
+    cells = np.flatnonzero(part.ravel())
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(clean, "_MANY", -1)
         patched.setattr(clean, "_ROWS", 0)
         patched.setattr(clean, "least_whole_flow", both)
-        clean._least_moves(domain, families, part, atoms, {})
+        clean._least_moves(domain, families, part, cells, {})
     (program, up, least) = programs[0]
     assert set(up) <= {0.0, 1.0}
     assert (program.lower <= program.product(up)).all()
@@ -160,14 +160,14 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
 
 
 def test_a_three_way_table_reports_its_largest_move():
-    """20 x 20 x 25: the program's vertices are not whole; atoms move by less than one, sums by what is reported."""
+    """20 x 20 x 25: the program's vertices are not whole; cells move by less than one, sums by what is reported."""
     domain, _, measured = table((20, 20, 25), seed=1)
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 1)), measured)
     rounded = controlled_rounding(domain, list(measured), found)
     x = found.whole + found.rest
     assert not rounded.whole
-    assert np.abs(rounded.atoms - x).max() < 1
-    moved = max(np.abs(domain.sums(rounded.atoms - x, family)).max() for family in measured)
+    assert np.abs(rounded.cells - x).max() < 1
+    moved = max(np.abs(domain.sums(rounded.cells - x, family)).max() for family in measured)
     assert rounded.largest_move == pytest.approx(moved, abs=1e-5)
     assert rounded.largest_move < 5
 
@@ -176,16 +176,16 @@ def test_counts_of_any_size_lose_no_digit():
     """At 10^15 and at 10^20 whole numbers are integers throughout: a table without noise comes back as it was."""
     domain = Domain(a=[1, 2], b=[1, 2, 3])
     for size in (10**15, 10**20):
-        atoms = np.array([[size + 1, 0, 7], [3, size + 4, 0]], dtype=object)
-        measured = {family: domain.sums(atoms, family) for family in domain.families()}
+        cells = np.array([[size + 1, 0, 7], [3, size + 4, 0]], dtype=object)
+        measured = {family: domain.sums(cells, family) for family in domain.families()}
         found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 3)), measured)
         rounded = controlled_rounding(domain, list(measured), found)
-        assert (rounded.atoms == atoms).all()
+        assert (rounded.cells == cells).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_counts_beyond_all_floats_beside_a_negative_one(seed):
-    """10^30 beside an atom cut off at zero, noise of millions: the sums' exact digits decide, as without the 10^30."""
+    """10^30 beside a cell cut off at zero, noise of millions: the sums' exact digits decide, as without the 10^30."""
     draw = np.random.default_rng(seed)
     domain = Domain(a=["x", "y"])
     first, second, total = (int(one) for one in draw.normal(0, 4e6, 3))
@@ -201,7 +201,7 @@ def test_counts_beyond_all_floats_beside_a_negative_one(seed):
     assert exactly[0] == pytest.approx((first + total - exactly[1]) / 2, abs=1e-3)
 
 
-def test_one_atom_and_tables_of_zeros():
+def test_one_cell_and_tables_of_zeros():
     """n = 1; and nothing but zeros, with noise that is negative everywhere."""
     one = Domain(a=["x"])
     found = nonnegative_least_squares(
@@ -212,10 +212,10 @@ def test_one_atom_and_tables_of_zeros():
     measured = {family: np.full(domain.group_shape(family), -2) for family in domain.families()}
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 1)), measured)
     assert not (found.whole + found.rest).any()
-    assert not controlled_rounding(domain, list(measured), found).atoms.any()
+    assert not controlled_rounding(domain, list(measured), found).cells.any()
 
 
-def test_margins_alone_have_no_clean_atoms():
+def test_margins_alone_have_no_clean_cells():
     """What is not determined is not made up."""
     domain = Domain(a=[1, 2], b=[1, 2])
     with pytest.raises(NotDetermined, match="'a b'"):
@@ -230,10 +230,10 @@ def test_chains_of_families():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_atoms_are_cleaned_as_an_outside_method_would():
+def test_a_hundred_thousand_cells_are_cleaned_as_an_outside_method_would():
     """300 x 333 with both margins and total: within 20 s of processor, and L-BFGS-B finds nothing below.
 
-    Neither from the noisy atoms, nor from the least that was found, which it moves by less than 10^-9 of it.
+    Neither from the noisy cells, nor from the least that was found, which it moves by less than 10^-9 of it.
     """
     domain, _, measured = table((300, 333))
     weights = dict.fromkeys(measured, 1)

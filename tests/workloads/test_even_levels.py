@@ -87,10 +87,10 @@ def test_flights_are_planned_and_released():
 
 
 def test_the_finest_alternative_measures_what_may_be_measured():
-    """Where only states are wanted, the atoms alone are the airports, not the states."""
+    """Where only states are wanted, the cells alone are the airports, not the states."""
     domain = crossed([1, 3], 2)
     chosen = strategy(Workload(domain, {"state": 1, "hour": 1}), Unit(1, 1), epsilon=1)
-    assert list(chosen.alternatives().strategies["atoms alone"].shares) == [domain.family("airport hour")]
+    assert list(chosen.alternatives().strategies["cells alone"].shares) == [domain.family("airport hour")]
     assert all(times >= 1 for times in chosen.lower_bounds.within(chosen.value).values())
 
 

@@ -101,11 +101,11 @@ def test_age_groups_are_counted_planned_and_released():
     expected = np.zeros((5, 2), int)
     for age, sex in zip(EVENTS["age"], EVENTS["sex"], strict=True):
         expected[[age < top for top in (5, 15, 25, 65, 10**6)].index(True), int(sex == "women")] += 1
-    assert np.array_equal(np.asarray(counted.atoms).reshape(5, 2), expected)
+    assert np.array_equal(np.asarray(counted.cells).reshape(5, 2), expected)
     duckdb = pytest.importorskip("duckdb")
     for made in (pl.LazyFrame(EVENTS), duckdb.from_arrow(pa.table(EVENTS)), pd.DataFrame(EVENTS)):
         again = count_table(made, person="who", by=["age", "sex"], domain=domain, at_most=1)
-        assert np.array_equal(again.atoms, counted.atoms)
+        assert np.array_equal(again.cells, counted.cells)
     with pytest.raises(OutOfRange, match="by 5, 15, 25, 65"):
         domain.selection({"age": slice(7, 65)})
     chosen = strategy(Workload(domain, {"age sex": 1}), Unit(1, 1), epsilon=20)
@@ -118,10 +118,12 @@ def test_age_groups_are_counted_planned_and_released():
 def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
     from utmost.publish.workloads.forms import _midpoints
 
-    assert _midpoints(bins([0, 5, 15]), 0, "age") == [2, Fraction(19, 2)]
-    assert _midpoints(bins([0, 5, 15], whole=False), 0, "age") == [Fraction(5, 2), 10]
+    assert _midpoints(bins([0, 5, 15]), 0, "age", np.ones(2)) == [2, Fraction(19, 2)]
+    assert _midpoints(bins([0, 5, 15], whole=False), 0, "age", np.ones(2)) == [Fraction(5, 2), 10]
+    runs = bins(0, 40, width=10)  # a group of which a part is selected stands for its own midpoint
+    assert _midpoints(runs, 1, "age", np.array([1, 0, 0, 0])) == [10, 0]
     with pytest.raises(OutOfRange, match="no midpoint"):
-        _midpoints(bins(AGES), 0, "age")
+        _midpoints(bins(AGES), 0, "age", np.ones(bins(AGES).size))
 
 
 def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):

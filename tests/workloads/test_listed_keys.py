@@ -12,7 +12,7 @@ import pytest
 
 from utmost import Domain, Unit, count_table, read_workload, release_table, release_workload
 from utmost.errors import BadTable, OutOfRange, WrongKind
-from utmost.publish.counting import atoms_table
+from utmost.publish.counting import cells_table
 from utmost.publish.workloads import Workload, listed, periods, strategy
 
 NAMES = ["wiki", "country", "page"]
@@ -88,7 +88,7 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
     )
     events = [(f"p{row % 20}", *cells) for row, cells in enumerate(list(combinations) * 2)]
     columns = {name: [event[place] for event in events] for place, name in enumerate(["who", *NAMES])}
-    words = {"person": "who", "domain": domain, "at_most": 5, "per_atom": 9, "key": bytes(32)}
+    words = {"person": "who", "domain": domain, "at_most": 5, "per_cell": 9, "key": bytes(32)}
     counted = count_table(columns, **words)
     pairs = {}
     for who, *key in events:
@@ -97,7 +97,7 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
             pairs[who, place] = pairs.get((who, place), 0) + 1
     whole = count_table(columns, **{**words, "at_most": 99})
     expected = np.bincount([place for _, place in pairs], weights=list(pairs.values()), minlength=len(spelled))
-    assert whole.atoms.tolist() == expected.tolist()
+    assert whole.cells.tolist() == expected.tolist()
     assert counted.unit == Unit(9, 5)
     pd.DataFrame(columns).to_csv(tmp_path / "events.csv", index=False)
     pl.DataFrame(columns).write_parquet(tmp_path / "events.parquet")
@@ -105,7 +105,7 @@ def test_every_door_counts_the_same_keys(other, tmp_path):
         pd.DataFrame(columns), pl.DataFrame(columns), pl.LazyFrame(columns), duckdb.from_arrow(pa.table(columns)),
         tmp_path / "events.csv", tmp_path / "events.parquet",
     ):  # fmt: skip
-        assert count_table(table, **words).atoms.tolist() == counted.atoms.tolist()
+        assert count_table(table, **words).cells.tolist() == counted.cells.tolist()
     if other is None:
         assert whole.account.missing["page"] == 2 * 3 * 4
         with pytest.raises(BadTable, match="who"):
@@ -118,8 +118,8 @@ def test_listed_keys_are_released_saved_and_asked(tmp_path):
         "n": [100, 200, 300, 400, 500, 600]
     }
     table["page"] = [str(page) for page in table["page"]]
-    counted = atoms_table(table, domain, counts="n", unit=Unit(1, 1))
-    assert counted.atoms.tolist() == [100, 600, 300, 400, 200, 500]
+    counted = cells_table(table, domain, counts="n", unit=Unit(1, 1))
+    assert counted.cells.tolist() == [100, 600, 300, 400, 200, 500]
     plain = release_table(counted, epsilon=20)
     assert list(plain.table)[:3] == NAMES
     chosen = strategy(Workload(domain, {"page": 1, "wiki": 1}), Unit(1, 1), epsilon=20)

@@ -48,13 +48,13 @@ BITS = Domain({f"b{at}": ["y", "n"] for at in range(30)})
 
 
 def dense(domain, family):
-    """What a family measures as rows over the atoms, from unit vectors."""
-    return np.array([domain.sums(atom, family).ravel() for atom in np.eye(domain.size, dtype=np.int64)]).T
+    """What a family measures as rows over the cells, from unit vectors."""
+    return np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size, dtype=np.int64)]).T
 
 
 @st.composite
 def measured(draw):
-    """Families over a small domain, differences among them, each with a weight; the atoms' own family may be there."""
+    """Families over a small domain, differences among them, each with a weight; the cells' own family may be there."""
     levels = [st.sampled_from(choices) for choices in ([-1, 0, 1], [0, 1], [0, 1, 2], [-1, 0, 1])]
     families = draw(st.lists(st.tuples(*levels), min_size=1, max_size=6, unique=True))
     return {family: draw(st.integers(1, 1000)) for family in families}
@@ -65,8 +65,8 @@ def measured(draw):
 def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, seed):
     """Of tables without noise every determined sum is the truth itself; the law of errors is that of dense algebra."""
     estimator = MarginalReconstruction(SMALL, weights)
-    atoms = np.random.default_rng(seed).integers(-50, 50, SMALL.shape)
-    tables = {family: SMALL.sums(atoms, family) for family in weights}
+    cells = np.random.default_rng(seed).integers(-50, 50, SMALL.shape)
+    tables = {family: SMALL.sums(cells, family) for family in weights}
     rows = np.vstack([dense(SMALL, family) for family in weights])
     scales = np.concatenate([np.full(len(dense(SMALL, family)), weight) for family, weight in weights.items()])
     inverse = np.linalg.pinv(rows.T @ (scales[:, None] * rows), rcond=1e-10)
@@ -77,7 +77,7 @@ def test_estimates_are_unbiased_exactly_and_nearly_the_least_squares(weights, se
                 estimator.estimates(tables, family)
             continue
         sums, divisor = estimator.estimates(tables, family)
-        assert (sums == divisor * SMALL.sums(atoms, family).ravel()).all()
+        assert (sums == divisor * SMALL.sums(cells, family).ravel()).all()
         form = group_of(SMALL, family)
         assert estimator.value(tables, form) == sums[0] // divisor
         law = estimator.terms(form)
@@ -118,15 +118,15 @@ def test_without_differences_it_says_what_least_squares_over_the_domain_say():
 
 
 def test_the_charge_is_that_of_the_worst_neighbour():
-    """By brute force over one atom more or less, and over one atom for another: in rationals."""
+    """By brute force over one cell more or less, and over one cell for another: in rationals."""
     shares = {(0, 0, 2, 1): Fraction(1, 4), (-1, 1, 2, -1): Fraction(1, 4), (1, 0, 2, -1): Fraction(1, 2)}
 
     def charged(d):
         return sum(share * int(np.abs(SMALL.sums(d, family)).sum()) for family, share in shares.items())
 
-    atoms = np.eye(SMALL.size, dtype=np.int64)
-    assert {charged(atom) for atom in atoms} == {1} == {Strategy(SMALL, ONE, shares).charge}
-    assert max(charged(one - other) for one in atoms for other in atoms) == 2
+    cells = np.eye(SMALL.size, dtype=np.int64)
+    assert {charged(cell) for cell in cells} == {1} == {Strategy(SMALL, ONE, shares).charge}
+    assert max(charged(one - other) for one in cells for other in cells) == 2
     known = Unit(1, 1, "change-one", nonnegative=True)
     assert Strategy(SMALL, known, shares).charge == 1
     # the one difference of everybody is no total: a replacement changes it
@@ -240,7 +240,7 @@ def in_duckdb(events):
 
 
 @pytest.mark.parametrize("read", [dict, in_polars, in_duckdb])
-@pytest.mark.parametrize("words", [{"person": "who", "at_most": 2, "per_atom": 2}, {"each_row": True}])
+@pytest.mark.parametrize("words", [{"person": "who", "at_most": 2, "per_cell": 2}, {"each_row": True}])
 def test_few_cells_are_those_of_the_array(monkeypatch, read, words):
     """The same keep by whichever reader: the cells that hold a number, and every sum of them."""
     events, key = people(), b"k" * 32
@@ -253,14 +253,14 @@ def test_few_cells_are_those_of_the_array(monkeypatch, read, words):
     for module in (counted_events, added_cells):
         monkeypatch.setattr(module, "MOST_LAID", 1000)
     few = ut.count_table(read(events), domain=FIVE, **words, **keys)
-    assert isinstance(few.atoms, FewCells)
+    assert isinstance(few.cells, FewCells)
     assert few.unit == laid.unit
     for family in marginals(FIVE, 0, 1, 2):
-        assert (FIVE.sums(few.atoms, family) == FIVE.sums(laid.atoms, family).ravel()).all()
-    assert len(few.atoms) == np.count_nonzero(laid.atoms)
+        assert (FIVE.sums(few.cells, family) == FIVE.sums(laid.cells, family).ravel()).all()
+    assert len(few.cells) == np.count_nonzero(laid.cells)
     assert few.account.events == laid.account.events == 300
     difference = (1, -1, 0, 1, 1)
-    assert (FIVE.sums(few.atoms, difference) == FIVE.sums(laid.atoms, difference).ravel()).all()
+    assert (FIVE.sums(few.cells, difference) == FIVE.sums(laid.cells, difference).ravel()).all()
 
 
 def test_parts_and_measures_are_few_cells_too(monkeypatch):
@@ -268,7 +268,7 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
     events = {**people(), "spent": np.random.default_rng(2).integers(0, 30, 300)}
     words = {"person": "who", "domain": FIVE, "at_most": 2, "key": b"k" * 32}
     calls = [
-        {"measures": {"visits": ut.count(3), "spent": ut.sum("spent", per_atom=50)}},
+        {"measures": {"visits": ut.count(3), "spent": ut.sum("spent", per_cell=50)}},
         {"values": "spent", "each": 20, "most_events": 2, "part": "sex"},
     ]
     laid = [ut.count_table(events, **words, **call) for call in calls]
@@ -278,10 +278,10 @@ def test_parts_and_measures_are_few_cells_too(monkeypatch):
         few = ut.count_table(events, **words, **call)
         assert list(few) == list(tables)
         for name, table in tables.items():
-            assert isinstance(few[name].atoms, FewCells)
+            assert isinstance(few[name].cells, FewCells)
             assert few[name].unit == table.unit
             for family in marginals(table.domain, 1, 2):
-                of_few, of_laid = (table.domain.sums(one.atoms, family).ravel() for one in (few[name], table))
+                of_few, of_laid = (table.domain.sums(one.cells, family).ravel() for one in (few[name], table))
                 assert (of_few == of_laid).all()
     with pytest.raises(Unsupported, match="distinct"):
         ut.count_table(events, **words, measures={"n": ut.distinct("spent", of=range(30), at_most=3)})
@@ -291,15 +291,15 @@ def test_a_domain_beyond_arrays_is_counted_released_relaxed_and_read_back(tmp_pa
     events = people(columns=tuple(ADULT))
     counted = ut.count_table(events, person="who", at_most=2, domain=CENSUS)
     assert counted.unit == Unit(1, 2)
-    assert isinstance(pickle.loads(pickle.dumps(counted)).atoms, FewCells)
+    assert isinstance(pickle.loads(pickle.dumps(counted)).cells, FewCells)
     columns = ["age", "sex", "race", "income"]
     wanted = Workload(CENSUS, {" ".join(names): 1 for names in combinations(columns, 2)})
     for rows in (False, True):
         chosen = strategy(wanted, counted.unit, epsilon=1, rows=rows)
         release = release_workload(counted, chosen, epsilon=40, confidence=Fraction(999_999, 1_000_000))
         table = release["sex race"]
-        truth = CENSUS.sums(counted.atoms, CENSUS.family("sex race"))
-        assert (np.abs(table["estimate"] - truth) <= table["radius"]).all()
+        truth = CENSUS.sums(counted.cells, CENSUS.family("sex race"))
+        assert (np.abs(table["estimate"] - truth) <= table["margin"]).all()
         assert release.total({"sex": 0}).exact == sum(
             (release.total({"sex": 0, "race": [at]}).exact for at in range(5)), start=Fraction(0)
         )
@@ -335,7 +335,7 @@ def test_what_cannot_be_is_refused_by_type():
     for call in (
         lambda: counted.table(CENSUS.finest),
         lambda: counted.in_steps(),
-        lambda: Strategy(CENSUS, Unit(1, 2), {"age~8": 1}).sums(counted.atoms),
+        lambda: Strategy(CENSUS, Unit(1, 2), {"age~8": 1}).sums(counted.cells),
     ):
         with pytest.raises(Unsupported, match=r"cells|laid out"):
             call()

@@ -220,17 +220,17 @@ def test_events_with_dates_are_counted_alike_through_every_door(tmp_path):
         duckdb.from_arrow(arrow), tmp_path / "events.parquet", tmp_path / "events.csv", {**events, "date": in_paris},
     ):  # fmt: skip
         again = count_table(table, **words)
-        assert np.array_equal(again.atoms, counted.atoms)
+        assert np.array_equal(again.cells, counted.cells)
         assert (again.account.outside, again.account.missing) == (counted.account.outside, counted.account.missing)
     assert counted.account.left_out == 0
-    true = counted.atoms.sum(axis=(1, 2))
+    true = counted.cells.sum(axis=(1, 2))
     released = release_workload(
         counted, strategy(Workload(DOMAIN, {"date smoker": 1, "date/quarter": 1}), counted.unit, epsilon=40), epsilon=40
     )
     released.save(tmp_path / "release.json")
     again = read_workload(tmp_path / "release.json")
     assert abs(again.total({"date": slice("2013-02", "2013-05")}).value - true[2:5].sum()) <= 3
-    assert abs(again.total({"date/quarter": "2013-Q4", "smoker": True}).value - counted.atoms[10:13, 1].sum()) <= 3
+    assert abs(again.total({"date/quarter": "2013-Q4", "smoker": True}).value - counted.cells[10:13, 1].sum()) <= 3
     assert again.total({"smoker": "TRUE"}).value == again.total({"smoker": np.True_}).value
     half = true[:-1].sum() / 2
     median = int(np.searchsorted(np.cumsum(true[:-1]), half))
@@ -263,7 +263,7 @@ def test_groups_of_pandas_cut_are_an_axis():
     events = {"who": [1, 2, 3], "age": ages}
     for table in (events, pd.DataFrame(events)):
         counted = count_table(table, person="who", domain=Domain(age=ages.dtype), at_most=1)
-        assert counted.atoms.tolist() == [1, 1, 1]
+        assert counted.cells.tolist() == [1, 1, 1]
 
 
 def test_missing_cells_stand_apart_from_others():
@@ -284,7 +284,7 @@ def test_the_unit_of_dates_is_that_of_any_axis():
     counted = count_table({"who": ["a", "a"], "date": ["2013-01-05", "2013-02-05"]}, person="who", at_most=1,
                           domain=Domain(date=periods("2013", "2014", every="month")))  # fmt: skip
     assert counted.unit == Unit(1, 1)
-    assert counted.atoms.sum() == 1
+    assert counted.cells.sum() == 1
 
 
 def test_longer_periods_that_the_ends_cut_are_no_level_and_it_is_said():

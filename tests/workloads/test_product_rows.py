@@ -35,8 +35,8 @@ LEVELS = ProductRows(
 
 
 def rows_of(rows, family):
-    """What a family measures as dense rows over the atoms, from unit vectors."""
-    return np.array([rows.sums(atom, [family])[family].ravel() for atom in np.eye(rows.domain.size, dtype=int)]).T
+    """What a family measures as dense rows over the cells, from unit vectors."""
+    return np.array([rows.sums(cell, [family])[family].ravel() for cell in np.eye(rows.domain.size, dtype=int)]).T
 
 
 def drawn_rows(draw, axis):
@@ -58,23 +58,23 @@ def products_of_rows(draw):
 
 @settings(deadline=None, max_examples=60)
 @given(products_of_rows())
-def test_every_atom_is_charged_the_level_to_the_last_digit(rows):
-    """Over all sums in which an atom lies, weight times share adds up to 1: in rationals, for every single atom."""
+def test_every_cell_is_charged_the_level_to_the_last_digit(rows):
+    """Over all sums in which a cell lies, weight times share adds up to 1: in rationals, for every single cell."""
     charges = set()
-    for atom in np.eye(rows.domain.size, dtype=int):
-        sums = rows.sums(atom.reshape(rows.domain.shape), list(rows.shares))
+    for cell in np.eye(rows.domain.size, dtype=int):
+        sums = rows.sums(cell.reshape(rows.domain.shape), list(rows.shares))
         charges.add(sum(share * int(np.abs(sums[family]).sum()) for family, share in rows.shares.items()))
     assert charges == {Fraction(1)} == {rows.charge(rows.shares)}
 
 
 def test_the_charge_is_that_of_the_worst_neighbour_whatever_the_shares():
-    """Other shares of the same classes: the largest over all atoms, and over all pairs for two cells, never more."""
+    """Other shares of the same classes: the largest over all cells, and over all pairs for two cells, never more."""
     random = np.random.default_rng(1)
     for _ in range(20):
         shares = {family: Fraction(int(random.integers(1, 9)), 10) for family in ROWS.shares}
         spent = []
-        for atom in np.eye(SMALL.size, dtype=int):
-            sums = ROWS.sums(atom, list(shares))
+        for cell in np.eye(SMALL.size, dtype=int):
+            sums = ROWS.sums(cell, list(shares))
             spent.append(sum(share * int(np.abs(sums[family]).sum()) for family, share in shares.items()))
         assert ROWS.charge(shares) == max(spent)
     worst = {}
@@ -142,7 +142,7 @@ def test_the_variance_is_that_of_dense_algebra(rows, epsilon):
     V = np.zeros([sum(listed.rows.shape) for listed in rows.axes])
     for family, one in variance.items():
         V[np.ix_(*rows.places(family))] = one
-    groups = np.array([domain.sums(atom.reshape(domain.shape), rows.base).ravel() for atom in np.eye(domain.size)])
+    groups = np.array([domain.sums(cell.reshape(domain.shape), rows.base).ravel() for cell in np.eye(domain.size)])
     covariance = (B * V.ravel()) @ B.T
     planned = product_variances(wanted, rows, rows.shares, E.epsilon_float)
     for part in wanted.parts:
@@ -220,9 +220,9 @@ def test_a_strategy_of_rows_is_a_strategy():
             Strategy.of_facts({**facts, "rows": spoiled}, Unit(2, 3))
 
 
-def test_sums_of_huge_atoms_are_exact():
-    atoms = np.full(SMALL.shape, 2**61)
-    sums = ROWS.sums(atoms, list(ROWS.shares))
+def test_sums_of_huge_cells_are_exact():
+    cells = np.full(SMALL.shape, 2**61)
+    sums = ROWS.sums(cells, list(ROWS.shares))
     assert sum(int(one) for one in sums[next(iter(sums))].ravel()) == 2**61 * 12 * 2 * 3
     small = ROWS.sums(np.full(SMALL.shape, 100, dtype=np.int8), list(ROWS.shares))
     assert sum(int(one) for one in small[next(iter(small))].ravel()) == 100 * 12 * 2 * 3

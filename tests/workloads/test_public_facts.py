@@ -37,16 +37,16 @@ def problem(kind, seed):
     draw, domain = np.random.default_rng(seed), DOMAINS[kind]
     families = [family for family in domain.families() if draw.random() < 0.6 or family == domain.finest]
     weights = {family: int(draw.integers(1, 30)) for family in families}
-    atoms = draw.poisson(draw.choice([0.2, 1.5, 20.0]), domain.shape)
+    cells = draw.poisson(draw.choice([0.2, 1.5, 20.0]), domain.shape)
 
     def noise(shape):
         return draw.geometric(0.2, shape) - draw.geometric(0.2, shape)
 
-    measured = {family: domain.sums(atoms, family) + noise(domain.group_shape(family)) for family in families}
+    measured = {family: domain.sums(cells, family) + noise(domain.group_shape(family)) for family in families}
     rows = []
     for family in domain.families():
         if draw.random() < 0.5:
-            for place, total in enumerate(domain.sums(atoms, family).ravel().tolist()):
+            for place, total in enumerate(domain.sums(cells, family).ravel().tolist()):
                 slack = [int(one) for one in draw.integers(0, 3, 2)]
                 values = [total, between(total - slack[0], total + slack[1]), between(high=total)]
                 which = int(np.searchsorted([0.4, 0.6, 0.7], draw.random()))
@@ -101,18 +101,18 @@ def test_the_least_squares_given_facts_are_those_of_an_outside_solver(kind, seed
     assert squares.gap <= 1e-5 * (1 + least)
     families = list(dict.fromkeys([*measured, *facts.bounds]))
     rounded = controlled_rounding(domain, families, squares, facts)
-    assert rounded.atoms.min() >= 0
-    assert facts.hold(rounded.atoms)
+    assert rounded.cells.min() >= 0
+    assert facts.hold(rounded.cells)
     assert rounded.whole == is_two_chains(families)
     if rounded.whole:
         x = squares.whole + squares.rest
-        assert max(np.abs(domain.sums(rounded.atoms - x, family)).max() for family in families) < 1 + 1e-5
+        assert max(np.abs(domain.sums(rounded.cells - x, family)).max() for family in families) < 1 + 1e-5
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from([(2, 2), (2, 2, 2), (1, 3)]), st.integers(0, 10**6))
 def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
-    """All tables of up to two an atom, one by one: facts of any kind, of which some exclude each other."""
+    """All tables of up to two a cell, one by one: facts of any kind, of which some exclude each other."""
     draw = np.random.default_rng(seed)
     domain = Domain({name: list(range(size)) for name, size in zip("abc", shape, strict=False)})
     rows = []
@@ -138,11 +138,11 @@ def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
             alive &= (value.low is None or column >= value.low) & (value.high is None or column <= value.high)
         assert not alive.any()
     else:
-        assert facts.hold(rounded.atoms)
+        assert facts.hold(rounded.cells)
 
 
 def test_facts_that_fractions_alone_hold_are_refused_as_such():
-    """u + v = u + w = v + w = 1, three atoms of 2 x 2 x 2 in pairs by planes: halves, and no whole numbers."""
+    """u + v = u + w = v + w = 1, three cells of 2 x 2 x 2 in pairs by planes: halves, and no whole numbers."""
     domain = Domain(a=[0, 1], b=[0, 1], c=[0, 1])
     zeros = {cell: 0 for cell in product("01", repeat=3) if cell.count("1") != 1}
     facts = read_given(domain, {"a=0": 1, "b=0": 1, "c=0": 1, "a b c": zeros})
@@ -180,7 +180,7 @@ def test_facts_in_every_form():
         clean = release.clean(public)
         assert clean.total() == 1091
         assert clean["sex"]["clean"].tolist() == [985, 106]
-        assert clean.atoms[2, 1] == 0
+        assert clean.cells[2, 1] == 0
         assert clean.exact_rounding
     bounded = release.clean({"department": between(low=400), "sex=women": between(90, 95)})
     assert min(bounded["department"]["clean"]) >= 400
@@ -229,16 +229,16 @@ def test_facts_of_amounts_are_in_their_own_unit():
 
 @pytest.mark.parametrize("size", [10**15, 10**20])
 def test_facts_of_any_size_hold_to_the_last_digit(size):
-    atoms = COUNTS.astype(object) + size
-    measured = {ADMITTED.finest: atoms + 2, ADMITTED.family(""): ADMITTED.sums(atoms, ADMITTED.family("")) - 7}
-    facts = read_given(ADMITTED, {"total": int(atoms.sum()), "sex": atoms.sum(0).tolist()})
+    cells = COUNTS.astype(object) + size
+    measured = {ADMITTED.finest: cells + 2, ADMITTED.family(""): ADMITTED.sums(cells, ADMITTED.family("")) - 7}
+    facts = read_given(ADMITTED, {"total": int(cells.sum()), "sex": cells.sum(0).tolist()})
     squares = nonnegative_least_squares(Reconstruction(ADMITTED, dict.fromkeys(measured, 3)), measured, facts=facts)
     rounded = controlled_rounding(ADMITTED, list(dict.fromkeys([*measured, *facts.bounds])), squares, facts)
-    assert facts.hold(rounded.atoms)
-    assert int(rounded.atoms.sum()) == int(atoms.sum())
+    assert facts.hold(rounded.cells)
+    assert int(rounded.cells.sum()) == int(cells.sum())
 
 
-def test_one_atom_ranges_by_tents_and_unequal_trees():
+def test_one_cell_ranges_by_tents_and_unequal_trees():
     """The total alone; an axis measured by tents, whose facts are of values and the total; groups of any sizes."""
     alone = seeded_workload_release(np.array(7), Strategy(Domain(), ut.Unit(1, 1), {"": 1}), epsilon=1, seed=1)
     assert alone.clean({"total": 5}).total() == 5
@@ -247,7 +247,7 @@ def test_one_atom_ranges_by_tents_and_unequal_trees():
     counts = np.arange(24) % 5
     clean = seeded_workload_release(counts, tents, epsilon=1, seed=1).clean({"total": 46, "hour": {0: 0, 7: 2}} | {})
     assert clean.total() == 46
-    assert (clean.atoms[0], clean.atoms[7]) == (0, 2)
+    assert (clean.cells[0], clean.cells[7]) == (0, 2)
     tree = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     plan = Strategy(tree, ut.Unit(1, 1), {"district": "1/2", "region": "1/2"})
     clean = seeded_workload_release(np.array([3, 0, 9, 4]), plan, epsilon=1, seed=2).clean({"region": {"N": 12}})
@@ -266,7 +266,7 @@ def test_the_promise_is_said_to_hold_given_the_facts():
     assert (stated["format"], stated["guarantee"]) == (2, clean.guarantee)
     again = PublicFacts.of_facts(ADMITTED, stated["given"])
     assert again.facts() == clean.given.facts()
-    assert (release.clean(again).atoms == clean.atoms).all()
+    assert (release.clean(again).cells == clean.cells).all()
     plain = release.clean({})
     assert plain.said(None, "sex").keys() == stated.keys() - {"guarantee", "given"}
     assert (plain.said(None, "sex")["format"], plain.guarantee, plain.given) == (1, None, None)
@@ -284,10 +284,10 @@ def test_many_facts_are_counted_in_the_sentence():
 
 
 def sparse(seed=0, size=(12, 15)):
-    """A table most of whose cells are zero, and its release by the atoms alone."""
+    """A table most of whose cells are zero, and its release by the cells alone."""
     domain = Domain(a=list(range(size[0])), b=list(range(size[1])))
-    atoms = np.random.default_rng(seed).poisson(0.4, domain.shape)
-    return atoms, seeded_workload_release(atoms, Strategy(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, seed=seed)
+    cells = np.random.default_rng(seed).poisson(0.4, domain.shape)
+    return cells, seeded_workload_release(cells, Strategy(domain, ut.Unit(1, 1), {"a b": 1}), epsilon=1, seed=seed)
 
 
 def test_a_held_table_has_the_sums_of_the_release():
@@ -300,7 +300,7 @@ def test_a_held_table_has_the_sums_of_the_release():
     clean = release.clean({"a=3": 7}, hold="total")
     assert (clean.total(), clean.total({"a": 3})) == (max(0, round(release.total().value)), 7)
     assert "The total is held: as released" in clean.words
-    assert (release.clean(clean.given, hold="").atoms == clean.atoms).all()
+    assert (release.clean(clean.given, hold="").cells == clean.cells).all()
     with pytest.raises(Infeasible, match="held at"):
         release.clean({"total": 10**6}, hold="total")
     with pytest.raises(OutOfRange, match="whole table"):
@@ -312,12 +312,12 @@ def test_a_held_table_has_the_sums_of_the_release():
 def test_the_error_about_the_truth_on_the_held_scale_never_grows():
     """|x - c| <= |y - c| in the norm of the strategy, c the truth times released over true total: by projection."""
     for seed in range(20):
-        atoms, release = sparse(seed, (4, 5))
+        cells, release = sparse(seed, (4, 5))
         total = float(release.total().value)
-        if total < 0 or not atoms.sum():
+        if total < 0 or not cells.sum():
             continue
         domain, raw = release.domain, release.reconstruction.floats(release.measured, release.domain.finest)
-        target = atoms * total / atoms.sum()
+        target = cells * total / cells.sum()
         facts = PublicFacts.of_places(domain, [(domain.family(""), 0, round(total))])
         squares = nonnegative_least_squares(release.reconstruction, release.measured, facts=facts)
         held = squares.whole + squares.rest
@@ -328,11 +328,11 @@ def test_holding_the_total_betters_sparse_tables():
     """Forty releases of tables of which two cells of three are zero: cells and margins by a quarter at least."""
     errors = {"raw": [], "plain": [], "held": []}
     for seed in range(40):
-        atoms, release = sparse(seed)
-        raw = np.asarray(release["a b"]["estimate"], dtype=float).reshape(atoms.shape)
-        tables = {"raw": raw, "plain": release.clean().atoms, "held": release.clean(hold="total").atoms}
+        cells, release = sparse(seed)
+        raw = np.asarray(release["a b"]["estimate"], dtype=float).reshape(cells.shape)
+        tables = {"raw": raw, "plain": release.clean().cells, "held": release.clean(hold="total").cells}
         for name, table in tables.items():
-            off = np.asarray(table, dtype=float) - atoms
+            off = np.asarray(table, dtype=float) - cells
             errors[name].append([(off**2).mean(), (off.sum(1) ** 2).mean(), (off.sum(0) ** 2).mean(), off.sum() ** 2])
     mean = {name: np.sqrt(np.mean(one, axis=0)) for name, one in errors.items()}
     assert (mean["held"] <= 1.001 * mean["raw"]).all()

@@ -1,4 +1,4 @@
-"""Everybody in exactly so many atoms: what that promise is charged, and the total that it makes public."""
+"""Everybody in exactly so many cells: what that promise is charged, and the total that it makes public."""
 
 import json
 from fractions import Fraction
@@ -38,7 +38,7 @@ def test_a_hundred_cells_and_a_public_total(epsilon, value):
     ("sizes", "cells", "s"), [((4,), 1, 1), ((5,), 2, 1), ((3,), 2, 1), ((2, 2), 1, 2), ((2, 3), 2, 1)]
 )
 def test_the_charge_is_the_largest_over_all_replacements(sizes, cells, s):
-    """All records of exactly so many atoms at all of the sensitivity, or less in more, of one total; in rationals."""
+    """All records of exactly so many cells at all of the sensitivity, or less in more, of one total; in rationals."""
     domain = Domain({f"a{at}": range(size) for at, size in enumerate(sizes)})
     unit = Unit(s, cells, "change-one", nonnegative=True, exactly=True)
     shares = {family: Fraction(1, 2 + at) for at, family in enumerate(domain.families())}
@@ -80,11 +80,11 @@ def test_the_promise_is_said_everywhere_and_checked():
 
 def test_a_release_tells_the_total_and_nothing_else(tmp_path):
     """No warning, as the total says nothing; kept in a ledger, relaxed, and the file verified by its own statement."""
-    domain, atoms = Domain(cell=range(6)), np.array([5, 0, 3, 2, 9, 1])
+    domain, cells = Domain(cell=range(6)), np.array([5, 0, 3, 2, 9, 1])
     chosen = strategy(Workload(domain, {"cell": 1, "": 1}), EVERYBODY, epsilon=1)
-    release = ut.release_workload(atoms, chosen, epsilon=1)
+    release = ut.release_workload(cells, chosen, epsilon=1)
     assert release.total({}).value == 20
-    assert release.total({"cell": 2}).radius > 3
+    assert release.total({"cell": 2}).margin > 3
     release.save(tmp_path / "r.json")
     from utmost.publish.statements import read_workload
 
@@ -92,7 +92,7 @@ def test_a_release_tells_the_total_and_nothing_else(tmp_path):
 
 
 def test_what_is_refused():
-    """Of records added, of cells that may fall, of every atom; of a count; and where a part may be left for another."""
+    """Of records added, of cells that may fall, of every cell; of a count; and where a part may be left for another."""
     for wrong in ({"neighbours": "add-remove"}, {"nonnegative": False}, {"exactly": 1}):
         with pytest.raises(OutOfRange):
             Unit(1, 1, **{"neighbours": "change-one", "nonnegative": True, "exactly": True, **wrong})

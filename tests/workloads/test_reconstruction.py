@@ -34,12 +34,12 @@ def domains(draw):
 
 
 @st.composite
-def weighed(draw, *, atoms=False):
+def weighed(draw, *, cells=False):
     """A domain, and integers for weights of some of its families."""
     domain = draw(domains())
     families = list(domain.families())
     chosen = draw(st.lists(st.sampled_from(families), min_size=1, max_size=4, unique=True))
-    chosen = sorted({*chosen, domain.finest}) if atoms else chosen
+    chosen = sorted({*chosen, domain.finest}) if cells else chosen
     return domain, {family: draw(st.integers(1, 40)) for family in chosen}
 
 
@@ -57,18 +57,18 @@ def dense(domain, weights):
 
 
 @settings(max_examples=20)
-@given(weighed(atoms=True))
+@given(weighed(cells=True))
 def test_least_squares_of_sums_without_noise_is_the_sums_in_rationals(case):
-    """B A = I in Fractions, with rounded weights: the estimate is exactly unbiased, for every atom and every family."""
+    """B A = I in Fractions, with rounded weights: the estimate is exactly unbiased, for every cell and every family."""
     domain, weights = case
     reconstruction = Reconstruction(domain, weights)
     for j in (0, domain.size // 2, domain.size - 1):
-        atoms = np.zeros(domain.shape, dtype=object)
-        atoms.ravel()[j] = 10**15 + j
-        measured = {family: domain.sums(atoms, family) for family in weights}
+        cells = np.zeros(domain.shape, dtype=object)
+        cells.ravel()[j] = 10**15 + j
+        measured = {family: domain.sums(cells, family) for family in weights}
         for family in domain.families():
             found, divisor = reconstruction.estimates(measured, family)
-            assert (found == divisor * domain.sums(atoms, family)).all()
+            assert (found == divisor * domain.sums(cells, family)).all()
 
 
 @settings(max_examples=20)
@@ -169,16 +169,16 @@ def test_weights_at_extreme_levels():
 
 
 def test_only_measured_levels_must_be_even():
-    """Groups of different sizes may be asked for and not measured: sums over them are sums of atoms."""
+    """Groups of different sizes may be asked for and not measured: sums over them are sums of cells."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]), sex=["m", "w"])
     with pytest.raises(Unsupported, match="one size"):
         Reconstruction(domain, {domain.family("region"): 1})
     reconstruction = Reconstruction(domain, {domain.finest: 2, domain.family("sex"): 1, domain.family("district"): 3})
-    atoms = np.arange(8).reshape(4, 2) * 7
-    measured = {family: domain.sums(atoms, family) for family in reconstruction.weights}
+    cells = np.arange(8).reshape(4, 2) * 7
+    measured = {family: domain.sums(cells, family) for family in reconstruction.weights}
     found, divisor = reconstruction.estimates(measured, domain.family("region sex"))
-    assert (found == divisor * domain.sums(atoms, domain.family("region sex"))).all()
-    assert reconstruction.value(measured, selected(domain, {"region": "N"})) == atoms[:3].sum()
+    assert (found == divisor * domain.sums(cells, domain.family("region sex"))).all()
+    assert reconstruction.value(measured, selected(domain, {"region": "N"})) == cells[:3].sum()
 
 
 def test_what_is_not_determined_names_what_to_measure():
@@ -195,16 +195,16 @@ def test_what_is_not_determined_names_what_to_measure():
         reconstruction.value(measured, selected(domain, {"a": "x", "b": "u"}))
 
 
-def test_a_hundred_thousand_atoms_take_a_second_and_one_answer_takes_its_axes():
-    """300 x 333 with both margins: exact estimates of all atoms, and the terms of an answer."""
+def test_a_hundred_thousand_cells_take_a_second_and_one_answer_takes_its_axes():
+    """300 x 333 with both margins: exact estimates of all cells, and the terms of an answer."""
     domain = Domain(a=list(range(300)), b=list(range(333)))
     families = {family: 10**7 + i for i, family in enumerate(domain.families())}
     reconstruction = Reconstruction(domain, families)
-    atoms = np.arange(domain.size).reshape(domain.shape)
-    measured = {family: domain.sums(atoms, family) for family in families}
+    cells = np.arange(domain.size).reshape(domain.shape)
+    measured = {family: domain.sums(cells, family) for family in families}
     found, divisor = reconstruction.estimates(measured, (0, 0))
-    assert found[17, 5] == divisor * int(atoms[17, 5])
-    assert found[299, 332] == divisor * int(atoms[299, 332])
+    assert found[17, 5] == divisor * int(cells[17, 5])
+    assert found[299, 332] == divisor * int(cells[299, 332])
     terms = reconstruction.terms(selected(domain, {"a": list(range(17)), "b": [3, 4]}))
     assert sum(sum(one.values()) for one in terms.values()) == domain.size + 300 + 333 + 1
     assert max(len(one) for one in terms.values()) <= 4

@@ -117,7 +117,7 @@ EVENTS = {
 }
 MEASURES = {
     "visits": ut.count,
-    "spent": ut.sum("paid", per_atom=100),
+    "spent": ut.sum("paid", per_cell=100),
     "products": ut.distinct("product", of=[f"p{at}" for at in range(9)], at_most=2),
     "both": ut.sum("paid", each=(0, 90), most_events=2),
 }
@@ -145,9 +145,9 @@ def test_measures_are_released_together_read_and_compared(tmp_path):
         assert ut.read_release(tmp_path / f"{name}.json").spent == spent[name]
     with pytest.warns(LittleProtection):
         sure = ut.release_shared(tables, shared, epsilon=10**7)  # no noise but with the chance e^-1000
-    assert sure["visits"].total().value == tables["visits"].atoms.sum()
+    assert sure["visits"].total().value == tables["visits"].cells.sum()
     mean = sure["visits"].mean(sums=sure["spent"], where={"shop": "A"})
-    true = [tables[name].atoms[0].sum() for name in ("spent", "visits")]
+    true = [tables[name].cells[0].sum() for name in ("spent", "visits")]
     assert mean.lower <= true[0] / true[1] <= mean.upper
     assert mean.estimate == pytest.approx(true[0] / true[1])
     with pytest.warns(LittleProtection, match="above 10"):
@@ -224,7 +224,7 @@ def test_levels_against_two_relations_are_not_added():
 def test_strategies_that_list_rows_share_a_level_too():
     """Their rows stay with them, and the release is theirs."""
     events = {"user": list("abcd"), "page": [0, 1, 1, 3], "paid": [1, 2, 3, 4]}
-    measures = {"visits": ut.count, "spent": ut.sum("paid", per_atom=4)}
+    measures = {"visits": ut.count, "spent": ut.sum("paid", per_cell=4)}
     tables = ut.count_table(events, person="user", domain={"page": range(4)}, at_most=1, measures=measures)
     domain = tables["visits"].domain
     rows = ProductRows(domain, (AxisRows(0, np.array([[1, 1, 2, 2]]), 4),))

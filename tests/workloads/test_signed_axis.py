@@ -89,13 +89,13 @@ def test_estimates_are_unbiased_exactly():
     for listed in (THREE, five, uneven):
         domain = Domain(region=["N", "S"], quarter=range(listed.values))
         rows = ProductRows(domain, (beside, listed))
-        atoms = random.integers(0, 50, domain.shape)
+        cells = random.integers(0, 50, domain.shape)
         weights = {family: int(random.integers(1, 1 << 40)) for family in rows.shares}
         reconstruction = ProductReconstruction(rows, weights)
-        sums = rows.sums(atoms, list(rows.shares))
+        sums = rows.sums(cells, list(rows.shares))
         for family in domain.families():
             estimates, divisor = reconstruction.estimates(sums, family)
-            assert (estimates == divisor * domain.sums(atoms, family).astype(object)).all()
+            assert (estimates == divisor * domain.sums(cells, family).astype(object)).all()
 
 
 @pytest.mark.parametrize(
@@ -127,18 +127,18 @@ def test_rows_are_searched_for_what_is_wanted():
 def test_variances_are_those_of_what_is_released():
     """400 releases of a table of two regions: the mean squares of the plan, and no bias."""
     chosen = planned()
-    atoms = np.array([[5, 7, 2], [3, 1, 0]])
-    releases = [ut.release_workload(atoms, chosen, epsilon=1) for _ in range(150)]
+    cells = np.array([[5, 7, 2], [3, 1, 0]])
+    releases = [ut.release_workload(cells, chosen, epsilon=1) for _ in range(150)]
     for name in ("region quarter", "region", ""):
         family = chosen.domain.family(name)
-        truth = chosen.domain.sums(atoms, family)
+        truth = chosen.domain.sums(cells, family)
         errors = []
         for release in releases:
             estimates, divisor = release.reconstruction.estimates(release.measured, family)
             errors.append((estimates / divisor).astype(float) - truth)
         assert np.mean(np.square(errors)) == pytest.approx(chosen.variances[name], rel=0.35)
         assert abs(np.mean(errors)) < 6 * chosen.variances[name] ** 0.5 / 150**0.5
-    assert releases[0].total({"region": "N"}).radius > 0
+    assert releases[0].total({"region": "N"}).margin > 0
 
 
 def test_a_strategy_is_read_back_and_copied():
@@ -176,7 +176,7 @@ def events():
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "change-one"])
 def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
-    """Each person is kept in one row, and the unit promises that none of its atoms is lowered; released and relaxed."""
+    """Each person is kept in one row, and the unit promises that none of its cells is lowered; released and relaxed."""
     how = {"person": "who", "domain": DOMAIN, "at_most": 3, "together": "quarter", "neighbours": neighbours}
     counted = ut.count_table(events(), key=bytes(32), **how)
     assert (counted.unit.cells, counted.unit.nonnegative, counted.together) == (3, True, "quarter")
@@ -190,15 +190,15 @@ def test_a_count_proves_whole_rows_of_three(neighbours, tmp_path):
 
 
 def test_without_a_proof_there_are_no_signed_sums():
-    """A table counted atom by atom, one of amounts that may be negative, and a unit without the promise."""
+    """A table counted cell by cell, one of amounts that may be negative, and a unit without the promise."""
     chosen = planned(wanted={"region quarter": 1})
     apart = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3)
     signed = ut.count_table(
-        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_atom=(-1, 1)
+        events(), person="who", domain=DOMAIN, at_most=3, together="quarter", values="spent", per_cell=(-1, 1)
     )
     assert not signed.unit.nonnegative
     for table in (apart, signed):
-        with pytest.raises(OutOfRange, match="lowers an atom"):
+        with pytest.raises(OutOfRange, match="lowers a cell"):
             ut.release_workload(table, chosen, epsilon=1)
     unit = Unit(1, 3, "change-one", nonnegative=True)
     replaced = ut.count_table(events(), person="who", domain=DOMAIN, at_most=3, neighbours="change-one")

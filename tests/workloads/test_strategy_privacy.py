@@ -37,12 +37,12 @@ def largest_ratio(strategy, shift):
 
 
 def shifts(domain, unit, signs):
-    """All whole changes of at most so many atoms, each by at most the sensitivity."""
+    """All whole changes of at most so many cells, each by at most the sensitivity."""
     s = int(unit.sensitivity)
-    for atoms in combinations(range(domain.size), min(unit.cells, domain.size)):
-        for sizes in product(range(-s if signs else 0, s + 1), repeat=len(atoms)):
+    for cells in combinations(range(domain.size), min(unit.cells, domain.size)):
+        for sizes in product(range(-s if signs else 0, s + 1), repeat=len(cells)):
             shift = np.zeros(domain.size, dtype=np.int64)
-            shift[list(atoms)] = sizes
+            shift[list(cells)] = sizes
             yield shift.reshape(domain.shape)
 
 
@@ -73,7 +73,7 @@ def test_whole_answers_have_the_ratio_of_their_parts():
 
 
 def test_a_larger_change_passes_the_promise():
-    """The bound is of the unit: three atoms where two were promised."""
+    """The bound is of the unit: three cells where two were promised."""
     domain, shares = DOMAINS["crossed"]
     strategy = Strategy(domain, Unit(1, 2), shares)
     assert largest_ratio(strategy, np.array([[1, 1], [1, 0]])) > 1 / WHOLE

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALevel
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, strategy
+from utmost.publish.workloads import Domain, Workload, bins, strategy
+from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.candidates import candidate_families, finest_common, named_candidates, plain_shares
 from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares, chord_shares, descended, lattice_shares
@@ -26,7 +27,7 @@ def error_over(wanted, families, level):
 @settings(max_examples=15, deadline=None)
 @given(workloads(most=40), LEVELS)
 def test_never_worse_than_what_anybody_would_try(wanted, level):
-    """Against the atoms alone, equal shares of the wanted families, and of all families of the domain."""
+    """Against the cells alone, equal shares of the wanted families, and of all families of the domain."""
     check_never_worse(wanted, level)
 
 
@@ -46,8 +47,8 @@ def check_never_worse(wanted, level):
     mine = error(np.array([float(found.get(family, 0)) for family in everything]))
     alike = np.full(len(everything), 1 / len(everything))
     asked = np.array([family in wanted.families for family in everything]) / len(wanted.families)
-    atoms = np.array([not any(family) for family in everything], dtype=float)
-    for plain in (atoms, asked, alike):
+    cells = np.array([not any(family) for family in everything], dtype=float)
+    for plain in (cells, asked, alike):
         assert mine <= error(plain) * (1 + 1e-9)
 
 
@@ -132,7 +133,7 @@ def test_the_chord_problem_is_solved(wanted, least):
 
 
 def test_margins_of_many_axes_are_searched_among_what_is_useful():
-    """All pairs of 6 axes: 64 families. Of 12: the 66 wanted ones, total and single ones among them, and the atoms."""
+    """All pairs of 6 axes: 64 families. Of 12: the 66 wanted ones, total and single ones among them, and the cells."""
     six = Domain({name: range(3) for name in "abcdef"})
     pairs = {f"{a} {b}": 1 for a, b in combinations("abcdef", 2)}
     assert len(candidate_families(Workload(six, pairs))) == 64

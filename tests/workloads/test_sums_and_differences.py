@@ -27,14 +27,14 @@ TURNED = Strategy(PLACES, Unit(1, 2), SHARES, WANTED, level(1), together="column
 
 
 def rows_of(made):
-    """The measured numbers as rows of coefficients on the atoms, with the level of each."""
+    """The measured numbers as rows of coefficients on the cells, with the level of each."""
     n = made.domain.size
     units = [made.sums(np.eye(n, dtype=int)[j].reshape(made.domain.shape)) for j in range(n)]
     return {family: np.array([one[family].ravel() for one in units]).T for family in made.shares}
 
 
 def moves(made, rows, s):
-    """All changes of the atoms of so many rows along the axis, each by at most s."""
+    """All changes of the cells of so many rows along the axis, each by at most s."""
     pair = made.pair
     places = np.arange(made.domain.size).reshape(made.domain.shape)
     lines = np.moveaxis(places, pair.place, -1).reshape(-1, 2)
@@ -58,8 +58,8 @@ def test_the_load_of_every_change_is_at_most_the_level_and_one_attains_it(unit, 
     assert max(loads) == 1
 
 
-def test_two_atoms_of_different_rows_would_cost_more():
-    """What is taken for granted is needed: one atom in each of two rows costs twice the level."""
+def test_two_cells_of_different_rows_would_cost_more():
+    """What is taken for granted is needed: one cell in each of two rows costs twice the level."""
     parts = [(matrix, TURNED.levels(level(1))[family].epsilon) for family, matrix in rows_of(TURNED).items()]
     d = np.array([1, 0, 1, 0, 0, 0])
     assert sum(int(abs(matrix @ d).sum()) * at for matrix, at in parts) == 2
@@ -80,7 +80,7 @@ def test_the_joint_law_of_what_is_measured_has_exactly_the_ratio():
 
 
 def dense(made, at):
-    """The covariance of least squares for the atoms, from the rows themselves."""
+    """The covariance of least squares for the cells, from the rows themselves."""
     parts = [(matrix, float(made.levels(at)[family].epsilon)) for family, matrix in rows_of(made).items()]
     information = sum((math.cosh(e) - 1) * matrix.T @ matrix for matrix, e in parts)
     return np.linalg.inv(information)
@@ -118,13 +118,13 @@ def test_estimates_are_those_of_dense_least_squares():
     matrix = np.vstack([*rows_of(TURNED).values()])
     w = np.concatenate([np.full(len(one), float(weights[family])) for family, one in rows_of(TURNED).items()])
     y = np.concatenate([measured[family].ravel() for family in rows_of(TURNED)])
-    atoms = np.linalg.solve(matrix.T @ (w[:, None] * matrix), matrix.T @ (w * y)).reshape(PLACES.shape)
+    cells = np.linalg.solve(matrix.T @ (w[:, None] * matrix), matrix.T @ (w * y)).reshape(PLACES.shape)
     for family in PLACES.families():
         sums, divisor = made.estimates(measured, family)
-        assert np.allclose(sums / divisor, PLACES.sums(atoms, family))
-        assert np.allclose(made.floats(measured, family), PLACES.sums(atoms, family))
+        assert np.allclose(sums / divisor, PLACES.sums(cells, family))
+        assert np.allclose(made.floats(measured, family), PLACES.sums(cells, family))
     form = selected(PLACES, {"row": ["A", "C"], "column": "nights"})
-    assert float(made.value(measured, form)) == pytest.approx(atoms[0, 1] + atoms[2, 1])
+    assert float(made.value(measured, form)) == pytest.approx(cells[0, 1] + cells[2, 1])
     huge = {family: sums.astype(object) * 10**25 for family, sums in measured.items()}
     assert made.value(huge, form) == made.value(measured, form) * 10**25
     assert made.estimates(huge, (0, 0))[0][0, 0] == made.estimates(measured, (0, 0))[0][0, 0] * 10**25
@@ -147,7 +147,7 @@ def test_terms_are_the_coefficients_of_the_noises():
 
 
 def test_a_pair_has_half_the_variance_of_independent_noise():
-    """Each atom that of the rotated pair's law, 3.918 at epsilon 1 against 7.835; every choice the better one."""
+    """Each cell that of the rotated pair's law, 3.918 at epsilon 1 against 7.835; every choice the better one."""
     wanted = Workload(PLACES, {"row column": 1})
     chosen = strategy(wanted, Unit(1, 2), epsilon=1, together="column")
     assert chosen.together == "column"
@@ -160,7 +160,7 @@ def test_a_pair_has_half_the_variance_of_independent_noise():
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 3])
 def test_no_strategy_for_whole_rows_is_below_its_bound(epsilon):
-    """200 strategies of sums, differences and atoms with random shares, and the chosen one; near at small levels."""
+    """200 strategies of sums, differences and cells with random shares, and the chosen one; near at small levels."""
     random = np.random.default_rng(3)
     chosen = strategy(WANTED, Unit(1, 2), epsilon=epsilon, together="column")
     bound = chosen.rows_bound
@@ -173,8 +173,8 @@ def test_no_strategy_for_whole_rows_is_below_its_bound(epsilon):
         assert made.value >= bound
         alone = {name: share for name, share in {"row column": one, "row": 1 - one}.items() if share}
         assert Strategy(PLACES, Unit(1, 2), alone, WANTED, level(epsilon)).value >= bound
-    atoms = strategy(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
-    assert atoms.value == pytest.approx(atoms.rows_bound, rel=1e-4)
+    cells = strategy(Workload(PLACES, {"row column": 1}), Unit(1, 2), epsilon="1/100", together="column")
+    assert cells.value == pytest.approx(cells.rows_bound, rel=1e-4)
     one_column = Workload(PLACES, {"row column=nights": 1})
     assert strategy(one_column, Unit(1, 2), epsilon=1, together="column").rows_bound is None
 
@@ -207,7 +207,7 @@ def test_the_chosen_strategy_is_never_worse_than_independent_noise(weights, epsi
 
 
 def test_more_columns_in_pairs():
-    """Four columns as pairs of two: one individual changes the four atoms of one place, two rows of a pair."""
+    """Four columns as pairs of two: one individual changes the four cells of one place, two rows of a pair."""
     domain = Domain(place=["a", "b", "c"], pair=[1, 2], side=["x", "y"])
     wanted = Workload(domain, {"place pair side": 1})
     chosen = strategy(wanted, Unit(1, 4), epsilon=1, together="side")
@@ -230,11 +230,11 @@ def test_beside_levels_of_several_sizes():
 def test_what_is_refused():
     """An axis of three values, half a row, shares that add up otherwise, sums that nothing determines."""
     three = Domain(row=["A", "B"], column=["a", "b", "c"])
-    with pytest.raises(OutOfRange, match="all atoms of whole rows"):
+    with pytest.raises(OutOfRange, match="all cells of whole rows"):
         strategy(Workload(three, {"column": 1}), Unit(1, 2), epsilon=1, together="column")
-    with pytest.raises(OutOfRange, match="lower no atom"):
+    with pytest.raises(OutOfRange, match="lower no cell"):
         strategy(Workload(three, {"column": 1}), Unit(1, 3), epsilon=1, together="column")
-    with pytest.raises(OutOfRange, match="all atoms of whole rows"):
+    with pytest.raises(OutOfRange, match="all cells of whole rows"):
         strategy(WANTED, Unit(1, 3), epsilon=1, together="column")
     with pytest.raises(OutOfRange, match="add up to 1 each"):
         Strategy(PLACES, Unit(1, 2), {"row column": "1/2", "row": "1/2"}, together="column")

@@ -41,7 +41,7 @@ CASES = {
 
 
 def dense(domain, family):
-    """The rows that a family measures; (sums, atoms)."""
+    """The rows that a family measures; (sums, cells)."""
     factors = [
         tent_rows(axis.size, -one)
         if one < 0
@@ -53,7 +53,7 @@ def dense(domain, family):
 
 @given(st.integers(1, 70), st.integers(2, 90))
 def test_every_value_has_the_load_of_its_spacing(size, spacing):
-    """An atom's weights in the tents of spacing s add up to s, in two neighbours at most; every tent has a value."""
+    """A cell's weights in the tents of spacing s add up to s, in two neighbours at most; every tent has a value."""
     rows = tent_rows(size, spacing)
     assert rows.shape == (tent_count(size, spacing), size)
     assert (rows.sum(axis=0) == spacing).all()
@@ -77,13 +77,13 @@ def test_sums_and_their_transpose_are_the_rows(size, spacing, kind):
 def test_sums_do_not_wrap():
     """Tents of values near 2^62 are Python ints."""
     domain = Domain(age=range(40))
-    atoms = np.full(40, (1 << 62) // 40 - 1, dtype=np.int64)
-    assert domain.sums(atoms, (-16,)).tolist() == (tent_rows(40, 16).astype(object) @ atoms.astype(object)).tolist()
+    cells = np.full(40, (1 << 62) // 40 - 1, dtype=np.int64)
+    assert domain.sums(cells, (-16,)).tolist() == (tent_rows(40, 16).astype(object) @ cells.astype(object)).tolist()
 
 
-@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 1), Unit(1, 2)], ids=["one", "by two", "two atoms"])
+@pytest.mark.parametrize("unit", [Unit(1, 1), Unit(2, 1), Unit(1, 2)], ids=["one", "by two", "two cells"])
 def test_the_joint_ratio_is_the_level_exactly(unit):
-    """Over all answers the largest ratio for a change of the unit's atoms is exp(epsilon): attained, never passed.
+    """Over all answers the largest ratio for a change of the unit's cells is exp(epsilon): attained, never passed.
 
     Each sum's largest ratio is found among answers from beyond 0 to beyond its shift, in rationals; noises are
     independent, so that they multiply.
@@ -127,8 +127,8 @@ def test_least_squares_is_unbiased_in_rationals_and_that_of_dense_matrices(name)
     found = TentReconstruction(domain, weights)
     A = {family: dense(domain, family) for family in weights}
     covariance = np.linalg.pinv(sum(q * A[family].T @ A[family] for family, q in weights.items()))
-    atoms = draw.integers(-50, 50, domain.shape)
-    true = {family: domain.sums(atoms, family) for family in weights}
+    cells = draw.integers(-50, 50, domain.shape)
+    true = {family: domain.sums(cells, family) for family in weights}
     noisy = {family: sums + draw.integers(-50, 50, sums.shape) for family, sums in true.items()}
     best = covariance @ sum(q * A[family].T @ noisy[family].ravel() for family, q in weights.items())
     known = 0
@@ -140,7 +140,7 @@ def test_least_squares_is_unbiased_in_rationals_and_that_of_dense_matrices(name)
             continue
         known += 1
         sums, divisor = found.estimates(true, family)
-        assert (sums.astype(object) == divisor * domain.sums(atoms, family).astype(object)).all()
+        assert (sums.astype(object) == divisor * domain.sums(cells, family).astype(object)).all()
         sums, divisor = found.estimates(noisy, family)
         expected = domain.sums(best.reshape(domain.shape), family)
         assert np.allclose((sums / divisor).astype(float), expected, atol=1e-7)
@@ -164,7 +164,7 @@ def test_least_squares_is_unbiased_in_rationals_and_that_of_dense_matrices(name)
 
 
 def test_the_coefficients_are_unbiased_in_rationals():
-    """B A = 1: the coefficients on the measured sums give each atom back, as Fractions."""
+    """B A = 1: the coefficients on the measured sums give each cell back, as Fractions."""
     domain, weights = CASES["two spacings, runs and the total"]
     found = TentReconstruction(domain, weights)
     total = np.zeros((12, 12), dtype=object)
@@ -274,7 +274,7 @@ def test_never_worse_than_families(size):
 
 @pytest.mark.parametrize(("size", "gain"), [(251, 0.72), pytest.param(1021, 0.29, marks=pytest.mark.slow)])
 def test_a_prime_number_of_bins_gains_most(size, gain):
-    """Such an axis has no runs to measure: the atoms alone were all there was."""
+    """Such an axis has no runs to measure: the cells alone were all there was."""
     wanted = Workload.ranges(Domain(age=bins(size)), "age")
     plain = strategy(wanted, ONE, epsilon="0.1", tents=False)
     found = strategy(wanted, ONE, epsilon="0.1")
@@ -343,7 +343,7 @@ def test_what_cannot_be_measured_is_refused():
         Strategy(domain, ONE, {"age~2": "1/2", "hour~2": "1/2"})
     with pytest.raises(Unsupported, match="one axis"):
         Strategy(domain, ONE, {"age~2 hour~2": 1})
-    with pytest.raises(Unsupported, match="atoms alone"):
+    with pytest.raises(Unsupported, match="cells alone"):
         Strategy(domain, Unit(1, 2), {"age hour column": 1, "age hour": "1/2", "age~3 hour": "1/2"}, together="column")
     for shares in ({(-2, 2, 1): 1}, {(0, 1, 1): 1, (-2, 0, 1): 1}):
         with pytest.raises(Unsupported, match="beside the values"):

@@ -1,4 +1,4 @@
-"""A domain without axes has one atom, the total: counted, planned, released, relaxed, checked and read like others."""
+"""A domain without axes has one cell, the total: counted, planned, released, relaxed, checked and read like others."""
 
 import json
 
@@ -33,15 +33,15 @@ def test_every_reader_counts_persons_and_sums(tmp_path):
     home = duckdb.connect()
     home.register("events", arrow.table(EVENTS))
     for events in (EVENTS, polars.DataFrame(EVENTS), polars.DataFrame(EVENTS).lazy(), home.sql("select * from events")):
-        assert int(counted(events).atoms) == 3
-        assert int(counted(events, per_atom=5).atoms) == 4
-        assert int(counted(events, values="n", per_atom=3).atoms) == 3 + 2 + 3
-        assert int(ut.count_table(events, each_row=True, domain=TOTAL, values="n", per_atom=3).atoms) == 9
+        assert int(counted(events).cells) == 3
+        assert int(counted(events, per_cell=5).cells) == 4
+        assert int(counted(events, values="n", per_cell=3).cells) == 3 + 2 + 3
+        assert int(ut.count_table(events, each_row=True, domain=TOTAL, values="n", per_cell=3).cells) == 9
         with pytest.raises(OutOfRange, match="a column to be counted by"):
             ut.count_table(events, each_row=True, domain=TOTAL)
     assert counted().unit == Unit(1, 1)
     parts = ut.count_table(EVENTS, person="user", domain=Domain(n=[1, 2, 3, 4]), at_most=1, by="n", part="n")
-    assert sum(int(part.atoms.sum()) for part in parts.values()) == 3
+    assert sum(int(part.cells.sum()) for part in parts.values()) == 3
 
 
 def test_it_is_released_and_relaxed_like_others(tmp_path):
@@ -49,7 +49,7 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
     assert dict(plan.shares) == {(): 1}
     assert plan.within()[0][1] == 1, "the least error of any mechanism"
     table = counted()
-    assert list(ut.release_table(table, epsilon=1).table) == ["count", "count_radius"]
+    assert list(ut.release_table(table, epsilon=1).table) == ["count", "count_margin"]
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         release = ledger.publish("r", table, strategy=plan, epsilon=50)
         loose = ledger.relax("r", table, epsilon=60)
@@ -57,7 +57,7 @@ def test_it_is_released_and_relaxed_like_others(tmp_path):
         assert loose[""]["estimate"].tolist() == [3]
         assert ledger.verify()
     answer = release.total({})
-    assert (float(answer.value), answer.radius) == (3.0, 0)
+    assert (float(answer.value), answer.margin) == (3.0, 0)
     assert [column.tolist() for column in release.clean()[""].values()] == [[3]]
     assert "total" in str(plan)
     saved = release.save(tmp_path / "r.json")

@@ -43,7 +43,7 @@ def test_estimates_and_coefficients_are_those_of_dense_least_squares(case, seed)
     measured = {family: draw.integers(-30, 30, domain.group_shape(family)) for family in weights}
     y = np.concatenate(list(measured.values()))
     inverse = np.linalg.pinv((A.T * q) @ A, rcond=1e-10)
-    atoms = np.array([int(one) * 10**16 + 1 for one in draw.integers(0, 99, domain.size)], dtype=object)
+    cells = np.array([int(one) * 10**16 + 1 for one in draw.integers(0, 99, domain.size)], dtype=object)
     for family in domain.families():
         W = matrix(domain, family)
         if not np.allclose(W @ inverse @ ((A.T * q) @ A), W, atol=1e-7):
@@ -55,8 +55,8 @@ def test_estimates_and_coefficients_are_those_of_dense_least_squares(case, seed)
         assert divisor == 1
         assert np.allclose(found.astype(float), want)
         assert np.allclose(tree.floats(measured, family), want)
-        exact = tree.estimates({f: domain.sums(atoms, f) for f in weights}, family)[0]
-        assert (exact == domain.sums(atoms, family)).all()
+        exact = tree.estimates({f: domain.sums(cells, f) for f in weights}, family)[0]
+        assert (exact == domain.sums(cells, family)).all()
         last = (domain.group_shape(family)[0] - 1,)
         form = group_of(domain, family, last)
         assert float(tree.value(measured, form)) == pytest.approx(want[-1])
@@ -95,7 +95,7 @@ def test_even_trees_are_estimated_alike_by_both():
     assert axes.value(measured, form) == tree.value(measured, form)
 
 
-def test_clean_atoms_of_a_tree_of_unequal_groups():
+def test_clean_cells_of_a_tree_of_unequal_groups():
     """The conditions of Karush, Kuhn and Tucker hold."""
     domain = Domain(place=hierarchy({"N": ["a", "b", "c"], "S": ["d"]}, names=["region", "district"]))
     weights = {(0,): 3, (1,): 5, (2,): 2}

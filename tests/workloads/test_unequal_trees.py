@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, hierarchy
-from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads import Domain, Workload, bins, hierarchy
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.unequal_trees import (
     TreeError,
     UnequalTree,
@@ -80,11 +80,11 @@ def test_two_passes_are_dense_least_squares(shape, finest, others):
     sums = [[(7 * g * g + level) % 11 - 3 for g in range(count)] for level, count in enumerate(tree.groups)]
     measured = [row if p else None for row, p in zip(sums, precisions, strict=True)]
     flat = as_rationals([[x] for row in sums for x in row])
-    atoms = [Fraction(str(x)) for x in (estimator * flat).entries()]
+    cells = [Fraction(str(x)) for x in (estimator * flat).entries()]
     estimates = tree_estimate(tree, measured, precisions)
     for level, estimate in enumerate(estimates):
         assert estimate.tolist() == [
-            sum(x for x, taken in zip(atoms, row, strict=True) if taken) for row in rows_of(domain, level)
+            sum(x for x, taken in zip(cells, row, strict=True) if taken) for row in rows_of(domain, level)
         ]
 
 

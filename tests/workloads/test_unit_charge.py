@@ -21,7 +21,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from utmost.publish.workloads.blocks import precision
-from utmost.publish.workloads.planned_shares import atoms_alone
+from utmost.publish.workloads.planned_shares import cells_alone
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
 from workload_cases import workloads
@@ -47,35 +47,35 @@ UNITS += [
 ]
 
 
-def contributions(unit, atoms):
+def contributions(unit, cells):
     """All that one individual may be counted with."""
     s = int(unit.sensitivity)
     values = range(0 if unit.nonnegative else -s, s + 1)
-    all_values = product(values, repeat=atoms)
+    all_values = product(values, repeat=cells)
     return [c for c in all_values if sum(x != 0 for x in c) <= unit.cells and sum(map(abs, c)) <= unit.reach]
 
 
-def changes(unit, atoms):
+def changes(unit, cells):
     """All whole changes of the table between two neighbours, by the definition of the relation."""
-    present = np.array(contributions(unit, atoms))
-    both = present if unit.neighbours == "add-remove" else (present[:, None] - present[None]).reshape(-1, atoms)
+    present = np.array(contributions(unit, cells))
+    both = present if unit.neighbours == "add-remove" else (present[:, None] - present[None]).reshape(-1, cells)
     return np.unique(both, axis=0)
 
 
 def rows_of(domain, family):
-    """The sums of a family as rows over the atoms."""
-    atoms = np.eye(domain.size, dtype=np.int64)
-    return np.array([domain.sums(atom.reshape(domain.shape), family).ravel() for atom in atoms]).T
+    """The sums of a family as rows over the cells."""
+    cells = np.eye(domain.size, dtype=np.int64)
+    return np.array([domain.sums(cell.reshape(domain.shape), family).ravel() for cell in cells]).T
 
 
-def largest_exponent(rows, levels, unit, atoms):
+def largest_exponent(rows, levels, unit, cells):
     """log to the base of the noise of the largest ratio of the joint law: of each sum, over answers far beyond it.
 
     P(y | x) is proportional to q^(level |y - a.x|), sums are noised each by itself, and x is any table with room for
     the change; the ratio depends on it only through a.x.
     """
     best = 0
-    for change in changes(unit, atoms).tolist():
+    for change in changes(unit, cells).tolist():
         moved = [sum(a * d for a, d in zip(row, change, strict=True)) for row in rows.tolist()]
         ratios = [
             max(BASE ** (weight * (abs(y) - abs(y - d))) for y in (-abs(d) - 1, 0, d, abs(d) + 1))
@@ -173,7 +173,7 @@ def row_contributions(unit, rows):
 def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
     """Attained, too, but where a total of counts is measured, which a replacement leaves as it is."""
     domain = Domain(row=range(rows), column=["a", "b"])
-    pair, atoms = PairAxis.of(domain, "column"), np.eye(2 * rows, dtype=np.int64).reshape(-1, rows, 2)
+    pair, cells = PairAxis.of(domain, "column"), np.eye(2 * rows, dtype=np.int64).reshape(-1, rows, 2)
     for unit in (Unit(1, 2, kind[0], nonnegative=kind[1]), Unit(1, 4, kind[0], nonnegative=kind[1])):
         found = np.array(row_contributions(unit, rows))
         differ = found if unit.neighbours == "add-remove" else (found[:, None] - found[None]).reshape(-1, 2 * rows)
@@ -182,7 +182,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             shares = {(0, 1): whole - total, (0, 0): whole} | ({(1, 1): total} if total else {})
             cost = np.zeros(len(differ))
             for family, share in shares.items():
-                measured_rows = [pair.turned(domain.sums(atom, family), family).ravel() for atom in atoms]
+                measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
             assert charge_of(domain, unit, shares, pair) == 1
             assert cost.max() <= unit.charged + 1e-12
@@ -190,11 +190,11 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
                 assert cost.max() == pytest.approx(unit.charged)
 
 
-@pytest.mark.parametrize("atoms", [1, 2, 3, 4, 5, 100])
-def test_rooms_spend_the_level_and_not_more(atoms):
+@pytest.mark.parametrize("cells", [1, 2, 3, 4, 5, 100])
+def test_rooms_spend_the_level_and_not_more(cells):
     """However the parts that add up to 1 lie, shares made of them cost at most the level; and all of it at the ends."""
-    domain = Domain(cell=range(atoms))
-    for unit, room in [(one, room) for one in UNITS for room in rooms(one, atoms)]:
+    domain = Domain(cell=range(cells))
+    for unit, room in [(one, room) for one in UNITS for room in rooms(one, cells)]:
         for part in (Fraction(0), Fraction(1, 3), Fraction(1)):
             shares = room.shares(domain, {(0,): 1 - part, (1,): part})
             assert charge_of(domain, unit, shares) <= 1
@@ -228,11 +228,11 @@ def test_a_plan_is_never_worse_for_what_is_promised(wanted, kind, cells):
     assert chosen.charge == 1 or sum(chosen.shares.values()) == 1
     plain = Strategy(wanted.domain, unit, least_plain(wanted, unit), wanted, level(2), level(2))
     assert chosen.value <= plain.value * (1 + 1e-6)
-    assert charge_of(wanted.domain, unit, atoms_alone(wanted, unit)) == 1
+    assert charge_of(wanted.domain, unit, cells_alone(wanted, unit)) == 1
 
 
 def least_plain(wanted, unit):
-    """Shares that add up to 1, searched as for one atom and add-remove at the level of an atom."""
+    """Shares that add up to 1, searched as for one cell and add-remove at the level of a cell."""
     return strategy(wanted, Unit(1, 1), epsilon=Fraction(2, unit.charged)).shares
 
 
@@ -284,7 +284,7 @@ def test_counting_promises_what_it_proves():
         domain=CELLS,
         at_most=1,
         values="v",
-        per_atom=(-1, 1),
+        per_cell=(-1, 1),
         neighbours="change-one",
     ).unit.nonnegative
     parts = ut.count_table(

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.laws.exact import level as exact_level
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Workload, bins, strategy
+from utmost.publish.workloads import Domain, Workload, bins, strategy
+from utmost.publish.workloads.blocks import Blocks
 from utmost.publish.workloads.workload import narrowed
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_family, workloads
 
@@ -106,7 +107,7 @@ def test_ranges_within_groups_and_sums_by_edges():
 
 
 def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
-    """Each constructor against rows written out by loops over all atoms; matrices, Gram matrices, answers."""
+    """Each constructor against rows written out by loops over all cells; matrices, Gram matrices, answers."""
     domain = Domain(x=bins(4), y=bins(3), sex=["m", "w"])
     x, y, sex = np.indices(domain.shape).reshape(3, -1)
     boxes = [
@@ -135,7 +136,7 @@ def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
         chosen = strategy(wanted, Unit(1, 1), epsilon=1)
         precisions, measured = [], []
         for family, level in chosen.levels(exact_level(1)).items():
-            families = np.array([domain.sums(atom, family).ravel() for atom in np.eye(domain.size)]).T
+            families = np.array([domain.sums(cell, family).ravel() for cell in np.eye(domain.size)]).T
             measured += list(families)
             precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(family)) / 2) ** 2] * len(families)
         information = np.array(measured).T @ (np.array(precisions)[:, None] * np.array(measured))
@@ -179,7 +180,7 @@ def test_a_workload_travels():
         (lambda: Workload.weighed(BERKELEY, {"sex": [[2**31, 0]]}), OutOfRange, "below 2\\^31"),
         (lambda: Workload.weighed(BERKELEY, {"sex": [[0, 0]]}), OutOfRange, "row of zeros"),
         (lambda: Workload.hierarchy(BERKELEY, "sex", by="sex"), OutOfRange, "other axes"),
-        (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "take an atom"),
+        (lambda: Workload.sums(BERKELEY, [{"sex": []}]), OutOfRange, "take a cell"),
         (lambda: Workload.sums(BERKELEY, [{}], [1, 2]), OutOfRange, "one weight for each"),
         (lambda: berkeley().reweighted({"age": 1}), OutOfRange, "this part"),
         (lambda: Workload.ranges(Domain(t=bins(20_000)), "t").gram(), OutOfRange, "10\\^8"),

@@ -16,8 +16,8 @@ from utmost.errors import PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Staircase, costs
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import Blocks, Domain, Strategy, Workload, bins, certified_shares, hierarchy, strategy
-from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads import Domain, Strategy, Workload, bins, certified_shares, hierarchy, strategy
+from utmost.publish.workloads.blocks import Blocks, precision
 from utmost.publish.workloads.bound_inequalities import (
     ChordShares,
     Directions,
@@ -127,7 +127,7 @@ def test_the_parts_of_a_matrix_are_the_matrix():
 
 
 def test_an_axis_that_is_summed_over_does_not_raise_a_bound():
-    """Ranges of x over a domain of x and y, or of x alone: one problem, as atoms that are added up are worth one."""
+    """Ranges of x over a domain of x and y, or of x alone: one problem, as cells that are added up are worth one."""
     alone = bounds_of(Workload.ranges(Domain(x=bins(6)), "x"), ONE, 1)
     beside = Domain(x=bins(6), y=range(3), z=["a", "b"])
     bounds = bounds_of(Workload.ranges(beside, "x"), ONE, 1)
@@ -255,19 +255,19 @@ def test_half_integers_can_be_better_than_the_best_integers():
     "unit", [Unit(1, 3), Unit(2, 1), Unit(1, 1, "change-one"), Unit(3, 2, "change-one"), Unit("1/2", 2)]
 )
 def test_units_of_every_kind(unit):
-    """The bounds are proved, the strategy that measures all atoms is above them, and grows at least as they do."""
+    """The bounds are proved, the strategy that measures all cells is above them, and grows at least as they do."""
     wanted = Workload(TABLE, {"a b": 1, "a": 1})
     bounds = bounds_of(wanted, unit, 2)
     check_lower_bounds(bounds)
-    atoms = float((1 + 50) / precision(2 / (unit.charged * float(unit.sensitivity))))
-    assert all(1 <= factor < 200 for factor in bounds.within(atoms).values())
+    cells = float((1 + 50) / precision(2 / (unit.charged * float(unit.sensitivity))))
+    assert all(1 <= factor < 200 for factor in bounds.within(cells).values())
     assert bounds.any_unbiased.value >= bounds_of(wanted, Unit(unit.sensitivity, 1), 2).any_unbiased.value
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", 50, 5000, "1e-30"])
 @pytest.mark.parametrize("domain", [Domain(only=["one"]), Domain(age=bins(5)), Domain(a=range(3), b=["x"])])
 def test_extreme_levels_and_domains(epsilon, domain):
-    """One atom, axes of one value, levels that hide nothing or everything: proved, and never above the atoms' own."""
+    """One cell, axes of one value, levels that hide nothing or everything: proved, and never above the cells' own."""
     wanted = Workload(domain, {domain.finest: 1, domain.columns[0] + f"={domain.axes[0].labels[0][0]}": 1})
     bounds = bounds_of(wanted, ONE, epsilon)
     check_lower_bounds(bounds)
@@ -422,7 +422,7 @@ def test_bounds_are_of_what_one_individual_may_change(epsilon, least, floor):
 
 
 def test_the_total_alone_is_bounded_by_what_it_needs():
-    """Replacing a record leaves a total of counts where it is, and six atoms are not more than there are."""
+    """Replacing a record leaves a total of counts where it is, and six cells are not more than there are."""
     wanted, least = Workload(Domain(), {"": 1}), float(1 / precision(1.0))
     for unit in (Unit(1, 1, "change-one", nonnegative=True), Unit(1, 6), Unit(1, 6, "change-one", nonnegative=True)):
         assert strategy(wanted, unit, epsilon=1).value == pytest.approx(least)
@@ -458,12 +458,12 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
 
 @given(st.sampled_from(UNITS), st.integers(2, 9))
 @settings(max_examples=25)
-def test_certified_shares_are_not_above_those_of_the_search(unit, atoms):
-    wanted = Workload(Domain(cell=range(atoms)), {"cell": 1, "": 3})
+def test_certified_shares_are_not_above_those_of_the_search(unit, cells):
+    wanted = Workload(Domain(cell=range(cells)), {"cell": 1, "": 3})
     try:
         found = certified_shares(wanted, unit, 1)
     except Unsupported:
-        assert unit.cells < atoms < 2 * unit.cells
+        assert unit.cells < cells < 2 * unit.cells
         return
     searched = strategy(wanted, unit, epsilon=1)
     assert found.is_certified

@@ -12,7 +12,7 @@ from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 from utmost.publish.workloads.blocks import precision
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_cells
 from workload_cases import BERKELEY, TWO_WAY, berkeley, dense_variance, geography, two_way, workloads
 
 ONE = Unit(1, 1)
@@ -39,8 +39,8 @@ def in_units(found):
         (berkeley(), 63),
     ],
 )
-def test_berkeley_by_atoms_alone(wanted, error, epsilon):
-    """Three weightings at three levels: the atoms alone in 8 of 9 settings."""
+def test_berkeley_by_cells_alone(wanted, error, epsilon):
+    """Three weightings at three levels: the cells alone in 8 of 9 settings."""
     found = strategy(wanted, ONE, epsilon=epsilon)
     if (error, epsilon) == (63, "0.1"):
         assert in_units(found) == pytest.approx(61.286, abs=1e-3)
@@ -152,9 +152,9 @@ def test_the_usual_alternatives():
         "region above all",
         "total above all",
         "least largest error",
-        "atoms alone",
+        "cells alone",
     ]
-    assert shown["atoms alone"].shares == {(0,): 1}
+    assert shown["cells alone"].shares == {(0,): 1}
     assert max(shown["least largest error"].variances.values()) == min(
         max(one.variances.values()) for one in shown.strategies.values()
     )
@@ -177,7 +177,7 @@ def test_variances_are_those_of_least_squares_at_any_unit(wanted):
     """Of every part the mean over its answers of the dense variance; a unit of k cells by s has epsilon/(k s)."""
     unit = Unit("3", 2, "change-one")
     found = strategy(wanted, unit, epsilon=6)
-    whole = level_of_atoms(unit, level(6)).epsilon_float
+    whole = level_of_cells(unit, level(6)).epsilon_float
     assert whole == 0.5
     levels = {family: float(share) * whole for family, share in found.shares.items()}
     for part in wanted.parts:
@@ -203,7 +203,7 @@ def test_answers_that_are_not_determined_are_refused():
         lambda: Strategy(TWO_WAY, ONE, {"a": "1/2", "b": "1/2"}, two_way("a b")),
         lambda: strategy(two_way("a b"), ONE, epsilon=1, candidates=["a", "b", ""]),
     ):
-        with pytest.raises(OutOfRange, match="Measure the atoms, or drop the answer"):
+        with pytest.raises(OutOfRange, match="Measure the cells, or drop the answer"):
             wrong()
     assert Strategy(TWO_WAY, ONE, {"a": 1}, two_way("a", "")).workload is not None
 
@@ -248,7 +248,7 @@ def test_a_tree_of_groups_of_several_sizes_has_a_strategy():
     assert found.value <= Strategy(UNEVEN, ONE, {"district": 1}, wanted, level(1)).value
     assert list(found.alternatives({"districts": {"district": 1}}).strategies) == ["these shares", "districts"]
     assert found.lower_bounds.within(found.value)["per answer"] >= 1
-    with pytest.raises(OutOfRange, match="Measure the atoms"):
+    with pytest.raises(OutOfRange, match="Measure the cells"):
         Strategy(UNEVEN, ONE, {"region": 1}, wanted)
     with pytest.raises(Unsupported, match="all levels are candidates"):
         strategy(wanted, ONE, epsilon=1, aim="largest")
@@ -268,12 +268,12 @@ def test_a_strategy_travels():
     assert (again.level, again.tuned_at) == (level(alpha="1/2"), level(3))
 
 
-def test_tables_of_a_hundred_thousand_atoms_are_planned_at_once():
-    """300 x 400 and 40 x 50 x 50 atoms: nothing but the families is touched."""
+def test_tables_of_a_hundred_thousand_cells_are_planned_at_once():
+    """300 x 400 and 40 x 50 x 50 cells: nothing but the families is touched."""
     two = Workload(Domain(a=range(300), b=range(400)), {"a b": 1, "a": 1, "b": 1, "": 1})
     three = Workload(
         Domain(a=range(40), b=range(50), c=range(50)), dict.fromkeys(("a b c", "a b", "a", "b", "c", ""), 1)
     )
     for wanted in (two, three):
-        atoms = Strategy(wanted.domain, ONE, {wanted.domain.finest: 1}, wanted, level(1))
-        assert strategy(wanted, ONE, epsilon=1).value < atoms.value / 50
+        cells = Strategy(wanted.domain, ONE, {wanted.domain.finest: 1}, wanted, level(1))
+        assert strategy(wanted, ONE, epsilon=1).value < cells.value / 50

@@ -16,15 +16,9 @@ from numpy.typing import NDArray
 
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels import Channel
-from utmost.design.spaces import (
-    DiscreteMetric,
-    EuclideanGridMetric,
-    HammingMetric,
-    ManhattanGridMetric,
-    Space,
-    SumMetric,
-    counts,
-)
+from utmost.design.spaces import Space, counts
+from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, HammingMetric, ManhattanGridMetric
+from utmost.design.spaces.products import SumMetric
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import Length, power_interval, power_intervals
 from utmost.errors import OutOfRange

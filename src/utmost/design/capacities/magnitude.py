@@ -45,8 +45,8 @@ from utmost.design.capacities.implicit_mechanisms import (
 )
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import BITS, Similarity, row_sums, scaled_table
-from utmost.design.leakage import Kind
-from utmost.design.spaces import EuclideanGridMetric, LineMetric
+from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.laws.exact import Array, objects, solve_lifted

@@ -32,9 +32,10 @@ from utmost.design.capacities.magnitude import lowered, raised, reduced_similari
 from utmost.design.capacities.pair_program import Classes
 from utmost.design.capacities.similarity import Similarity, row_sums
 from utmost.design.channels import Channel
-from utmost.design.leakage import Kind
+from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.optima.nearly_private import private_matrix
-from utmost.design.spaces import EuclideanGridMetric, ManhattanGridMetric, Space
+from utmost.design.spaces import Space
+from utmost.design.spaces.families import EuclideanGridMetric, ManhattanGridMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.laws.exact import Array, Floats, frozen

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from utmost.design.capacities.capacity_evidence import CapacityCertificate, PairMultipliers, slacks
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels import Channel
-from utmost.design.leakage import Kind
+from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed

@@ -12,8 +12,7 @@ from typing import Any
 
 from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.design.capacities.capacity_of import capacity
-from utmost.design.leakage import Kind
-from utmost.design.leakage.channel_capacity import check_kind
+from utmost.design.leakage.channel_capacity import Kind, check_kind
 from utmost.design.types import PolicyType
 from utmost.laws.exact import checked, round_down, round_up
 from utmost.laws.exact.shown import Shown

@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.spaces import EuclideanGridMetric, LineMetric, Space, TableMetric
+from utmost.design.spaces import Space
+from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
+from utmost.design.spaces.space import TableMetric
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import Length, near_length, power_interval, power_intervals
 from utmost.laws.exact import Array, Interval, Level, Surd, frozen, objects

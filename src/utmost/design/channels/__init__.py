@@ -6,14 +6,12 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.design.channels.calibrated import abstract_staircase, exponential_mechanism
-    from utmost.design.channels.channel import Channel, Remap, merged_columns, stochastic
+    from utmost.design.channels.channel import Channel, Remap
     from utmost.design.channels.on_counts import (
         GeometricMatrix,
         fair_channel,
         geometric_channel,
         laplace_channel,
-        renormalised_epsilon,
-        renormalised_geometric_channel,
         unbounded_geometric_channel,
     )
     from utmost.design.channels.on_spaces import (
@@ -36,12 +34,8 @@ __all__ = [
     "fair_channel",
     "geometric_channel",
     "laplace_channel",
-    "merged_columns",
     "planar_geometric_channel",
     "randomized_response",
-    "renormalised_epsilon",
-    "renormalised_geometric_channel",
-    "stochastic",
     "tight_constraints",
     "two_secret_optimum",
     "unbounded_geometric_channel",

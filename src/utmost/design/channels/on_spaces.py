@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.channels.on_counts import geometric_channel
-from utmost.design.spaces import LineMetric, Space, grid
+from utmost.design.spaces import Space, grid
+from utmost.design.spaces.families import LineMetric
 from utmost.errors import Infeasible, OutOfRange, SolverFailed, Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, Surd, checked, exact, frozen, level, natural, objects
 from utmost.laws.exact.linear_algebra import solve_sparse

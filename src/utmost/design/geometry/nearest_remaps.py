@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import merged_columns
+from utmost.design.channels.channel import merged_columns
 from utmost.laws.exact import Array, Floats, as_array, is_exact, matrix_product, objects, to_floats
 from utmost.laws.programs import LinearProgram, solve_exactly
 

@@ -8,7 +8,8 @@ from typing import Literal, get_args, overload
 
 import numpy as np
 
-from utmost.design.channels import Channel, stochastic
+from utmost.design.channels import Channel
+from utmost.design.channels.channel import stochastic
 from utmost.design.geometry.nearest_remaps import MergedPair
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
 from utmost.design.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets

@@ -38,7 +38,7 @@ from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.geometry.power_channels import AnyChannel, PowerChannel, exact_weights, member
 from utmost.design.geometry.power_numbers import images_decide, worked_out
 from utmost.design.geometry.vertex_search import vertices
-from utmost.design.spaces import LineMetric
+from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.design.types import PrivacyType
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from utmost.design.channels import Channel, merged_columns, stochastic
+from utmost.design.channels import Channel
+from utmost.design.channels.channel import merged_columns, stochastic
 from utmost.design.leakage.channel_capacity import as_channel
 from utmost.design.spaces import Consumer
 from utmost.design.spaces.priors import prior as check_prior

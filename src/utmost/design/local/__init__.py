@@ -18,12 +18,12 @@ if TYPE_CHECKING:
         report_categories,
         tighten_categories,
     )
-    from utmost.design.local.decoding import Decoding, Found, decode, nonnegative_least_squares
+    from utmost.design.local.decoding import Decoding, Found, decode
     from utmost.design.local.permanent import PermanentResponses
     from utmost.design.local.permanent_categories import PermanentReports
     from utmost.design.local.population import Population, iterative_bayesian_update
     from utmost.design.local.subset_selection import SubsetSelection, best_report
-    from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair, relax_thresholded
+    from utmost.design.local.thresholded import ThresholdedLaplace, ThresholdedPair
     from utmost.design.local.words import Bloom, Tally
 else:
     __getattr__ = RoomNames(__name__, __file__)
@@ -55,10 +55,8 @@ __all__ = [
     "is_lossless",
     "iterative_bayesian_update",
     "largest_bit_ratio",
-    "nonnegative_least_squares",
     "relax",
     "relax_categories",
-    "relax_thresholded",
     "report_categories",
     "respond",
     "short_report",

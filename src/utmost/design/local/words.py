@@ -12,7 +12,7 @@ from utmost.design.local.bits import BitResponse, Bits, as_bits
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, natural, plain_array, wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.laws.sampling import uniform_integers
+from utmost.laws.sampling.integers import uniform_integers
 from utmost.laws.sampling.item_words import int64_array
 from utmost.laws.sampling.random_bits import Randomness
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, exponential_mechanism, planar_geometric_channel, stochastic
+from utmost.design.channels import Channel, GeometricMatrix, exponential_mechanism, planar_geometric_channel
+from utmost.design.channels.channel import stochastic
 from utmost.design.leakage import bayes_vulnerability, l_uncertainty
 from utmost.design.leakage.hypers import as_prior
 from utmost.design.optima.reading import bayes_remap
-from utmost.design.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array, checked, is_exact, same_numbers, to_floats

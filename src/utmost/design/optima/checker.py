@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.optima.checker_on_counts import dual_bound, remap_loss
-from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import Length, power_interval
 from utmost.errors import OutOfRange, PromiseBroken

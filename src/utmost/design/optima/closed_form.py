@@ -37,7 +37,8 @@ import numpy as np
 from flint import fmpz
 
 from utmost.design.optima.checker_on_counts import LossRows, float_rows, integer_rows
-from utmost.design.spaces import Consumer, is_monotone
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.loss_algebra import is_monotone
 from utmost.laws.exact import Array, Level, objects
 
 

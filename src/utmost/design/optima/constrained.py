@@ -16,7 +16,8 @@ import numpy as np
 from utmost.design.optima.checker import Bounds, check_private, edge_slacks, matrix_loss
 from utmost.design.optima.consumer_program import split_duals, user_program
 from utmost.design.optima.evidence import Evidence
-from utmost.design.spaces import Consumer, LineMetric, Space
+from utmost.design.spaces import Consumer, Space
+from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import Array, as_rationals, frozen, objects, round_down

@@ -23,7 +23,8 @@ from utmost.design.optima.consumer_program import user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.optima.optimum import optimal_mechanism
-from utmost.design.spaces import Consumer, LineMetric, priors
+from utmost.design.spaces import Consumer, priors
+from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import Array, Level, as_rationals, checked, exact_integer, level, objects, round_up

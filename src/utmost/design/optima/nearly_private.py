@@ -6,8 +6,8 @@ from math import ceil
 
 import numpy as np
 
-from utmost.design.channels import Channel, stochastic
-from utmost.design.channels.channel import Labels
+from utmost.design.channels import Channel
+from utmost.design.channels.channel import Labels, stochastic
 from utmost.design.optima.checker import Multipliers, alphas_above, doubtful_ratios, edge_slacks
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType

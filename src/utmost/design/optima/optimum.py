@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, Remap, stochastic
+from utmost.design.channels import Channel, GeometricMatrix, Remap
+from utmost.design.channels.channel import stochastic
 from utmost.design.optima.attacks import Attack, attack_beside
 from utmost.design.optima.checker import alphas_above, alphas_below
 from utmost.design.optima.closed_form import GeometricDesign, exact_design, float_design, theorem_for
@@ -24,7 +25,8 @@ from utmost.design.optima.constrained import (
 from utmost.design.optima.consumer_program import split_duals, user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
-from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
 from utmost.laws.exact import Array, checked

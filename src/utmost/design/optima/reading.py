@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from utmost.design.channels import Channel, GeometricMatrix, Remap
-from utmost.design.leakage import TIE, joint, l_uncertainty, least_actions, scores
+from utmost.design.leakage import joint, l_uncertainty
+from utmost.design.leakage.measures import TIE, least_actions, scores
 from utmost.design.spaces import Consumer, losses
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.laws.exact import (

@@ -38,7 +38,8 @@ from utmost.design.channels import Channel, GeometricMatrix, Remap
 from utmost.design.optima.checker_on_counts import exact_flows, integer_rows
 from utmost.design.optima.closed_form import exact_design
 from utmost.design.optima.consumer_program import user_program
-from utmost.design.spaces import Consumer, LineMetric
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import Array, Level, Number, checked, frozen, is_exact, level, objects

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from utmost.design.types.policy_types import PolicyType
     from utmost.design.types.privacy_type import PrivacyType
     from utmost.design.types.smallest_level import SmallestEpsilon, check_promise, kept_level, smallest_epsilon
-    from utmost.design.types.trade_off import delta, frontier, profile, total_variation, tradeoff
+    from utmost.design.types.trade_off import delta, frontier, total_variation, tradeoff
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
@@ -20,7 +20,6 @@ __all__ = [
     "delta",
     "frontier",
     "kept_level",
-    "profile",
     "smallest_epsilon",
     "total_variation",
     "tradeoff",

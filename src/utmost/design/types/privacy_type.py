@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.design.channels import Channel
-from utmost.design.spaces import DiscreteMetric, Space, counts, discrete, level_per
+from utmost.design.spaces import Space, counts, discrete, level_per
+from utmost.design.spaces.families import DiscreteMetric
 from utmost.errors import NotAChannel, OutOfRange
 from utmost.laws.exact import (
     Array,

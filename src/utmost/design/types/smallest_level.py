@@ -70,7 +70,7 @@ def smallest_epsilon(channel: Channel | object, space: Space) -> SmallestEpsilon
 
     Source: [fernandes2022], section III.
 
-    >>> from utmost.design.channels import renormalised_geometric_channel
+    >>> from utmost.design.channels.on_counts import renormalised_geometric_channel
     >>> from utmost.design.spaces import counts
     >>> found = smallest_epsilon(renormalised_geometric_channel(3, alpha="1/2"), counts(2))
     >>> found.level, found.pair, found.outcome

@@ -26,8 +26,8 @@ Contributions = Annotated[
         parser=file_options.published,
     ),
 ]
-AtMost = Annotated[int | None, option("K", "Where --per-atom is to be chosen: this bound; 1.")]
-PerAtom = Annotated[str | None, option("S", "Where --at-most is to be chosen: this bound; 1.")]
+AtMost = Annotated[int | None, option("K", "Where --per-cell is to be chosen: this bound; 1.")]
+PerCell = Annotated[str | None, option("S", "Where --at-most is to be chosen: this bound; 1.")]
 Step = Annotated[str, option("STEP", "The step of amounts.")]
 Family = Annotated[str | None, option("LEVELS", 'Whose sums are wanted: "sex age", "total"; the cells if left out.')]
 Public = Annotated[bool, flag("The contributions are no secret, by your word: those of a public sample.", "--public")]
@@ -40,7 +40,7 @@ def bounds(
     *,
     level: options.AskedLevel,
     at_most: AtMost = None,
-    per_atom: PerAtom = None,
+    per_cell: PerCell = None,
     step: Step = "1",
     family: Family = None,
     public: Public = False,
@@ -69,7 +69,7 @@ def bounds(
         declared,
         epsilon=level.read(),
         at_most=at_most,
-        per_atom=per_atom,
+        per_cell=per_cell,
         step=step,
         family=None if family is None else read_family(declared, "" if family.strip() == TOTAL else family),
         public=public,
@@ -90,8 +90,8 @@ def _report(costs: BoundCosts) -> dict[str, Any]:
             {
                 costs.name: row.bound,
                 "margin": row.margin,
-                "persons_cut": [row.persons.value, row.persons.radius],
-                "lost": [row.lost.value, row.lost.radius],
+                "persons_cut": [row.persons.value, row.persons.margin],
+                "lost": [row.lost.value, row.lost.margin],
                 "noise": row.noise,
                 "loss": row.loss,
                 "error": row.error,
@@ -122,4 +122,4 @@ def _show(costs: BoundCosts) -> None:
 
 
 def _in_words(answer: Answer) -> str:
-    return number(answer.value) + (f" ± {number(answer.radius)}" if answer.radius else "")
+    return number(answer.value) + (f" ± {number(answer.margin)}" if answer.margin else "")

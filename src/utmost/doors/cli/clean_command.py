@@ -22,7 +22,7 @@ from utmost.publish.tables import files
 from utmost.publish.workloads import between
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 
-Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the atoms if left out.')]
+Families = Annotated[str | None, option("LEVELS", 'Which table: "department sex"; that of the cells if left out.')]
 Given = Annotated[
     list[str] | None,
     option(
@@ -47,7 +47,7 @@ def clean(
     """Round a release to whole numbers, none negative, whose sums all agree. Publish them beside it, not instead.
 
     All clean tables of one release agree with each other. They are biased; the unbiased estimates and their error bars
-    stand in the same file. It costs nothing. Totals, margins and bounds that are public anyway hold exactly where they
+    stand in the same file. It costs nothing. Totals, marginals and bounds that are public hold exactly where they
     are given; the promise then holds given them, which is said beside the table.
     """
     out = table_options.output(out, form)

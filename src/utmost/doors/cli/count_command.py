@@ -33,14 +33,14 @@ Part = Annotated[
 Together = Annotated[
     str | None,
     option(
-        "AXIS", "An axis of 2 to 5 values: keep all atoms of a row along it or none, of as many rows as --at-most has."
+        "AXIS", "An axis of 2 to 5 values: keep all cells of a row along it or none, of as many rows as --at-most has."
     ),
 ]
 
 
 Contributions = Annotated[
     str | None,
-    option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-atom=10,100."),
+    option("BOUNDS", "To choose a bound: how many persons each leaves whole, at-most=1,2,5 or per-cell=10,100."),
 ]
 
 
@@ -62,7 +62,7 @@ def count(
 ) -> None:
     """Count events of people into a table, and prove how much one person can change.
 
-    Each person is counted in at most --at-most cells of the table (its atoms), and changes each by at most --per-atom.
+    Each person is counted in at most --at-most cells of the table, and changes each by at most --per-cell.
     Cells with nobody in them hold 0. The counts are true: the file is for `utmost release`, only its owner can read it,
     and it must not be published.
 
@@ -138,8 +138,8 @@ def _give_parts(tables: dict[Any, CountedTable], part: str, out: Path | None, *,
         return print_json({"part": part, "labels": list(map(str, tables)), "unit": unit, "out": written})
     rows = {
         "parts": f"{len(tables)}, by {part}; each person is in one of them",
-        "atoms": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
-        "one person": f"changes at most {first.unit.many('atom')} of one part, each by at most {first.unit.most}",
+        "cells": f"{first.domain.size} in each ({', '.join(first.domain.columns)})",
+        "one person": f"changes at most {first.unit.many('cell')} of one part, each by at most {first.unit.most}",
     }
     if written:
         rows["written"] = ", ".join(written.values())
@@ -169,7 +169,7 @@ def _give_measures(measured: dict[Any, Any], out: Path | None, *, as_json: bool,
     if as_json:
         return print_json({"measures": {name: table.unit.facts() for name, table in tables.items()}, "out": written})
     rows = {
-        name: f"one person changes at most {table.unit.cells} of {table.domain.size} atoms, each by at most "
+        name: f"one person changes at most {table.unit.cells} of {table.domain.size} cells, each by at most "
         f"{table.unit.most}"
         for name, table in tables.items()
     }
@@ -210,7 +210,7 @@ def _tell(
         columns = list(counted.domain.columns)
         return print_json(
             {
-                "atoms": counted.domain.size,
+                "cells": counted.domain.size,
                 "columns": columns,
                 "unit": unit.facts(),
                 "out": out and str(out),
@@ -218,9 +218,9 @@ def _tell(
             }
         )
     assumed = "" if people.are_events else ": as you say, since a table that is counted already proves nothing"
-    changed = unit.many("atom") if unit.is_shared else f"{unit.cells} of them"
+    changed = unit.many("cell") if unit.is_shared else f"{unit.cells} of them"
     rows = {
-        "atoms": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
+        "cells": f"{counted.domain.size} ({', '.join(counted.domain.columns)})",
         "one person": f"changes at most {changed}, each by at most {unit.most}{assumed}",
         "neighbours": unit.neighbours,
     }
@@ -232,7 +232,7 @@ def _tell(
     if counted.together is not None:
         count = unit.cells // WholeRows.of(counted.domain, counted.together).values
         lines = f"{count} row{'s' * (count > 1)} along {counted.together}"
-        rows["together"] = f"these are the atoms of {lines}, all or none"
+        rows["together"] = f"these are the cells of {lines}, all or none"
     if out is not None:
         rows["written"] = str(out)
         if unit.needs_sizes:

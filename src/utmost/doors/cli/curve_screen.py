@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from utmost.design.optima import LossCurve, even_levels_between, loss_curve
+from utmost.design.optima.loss_curves import LossCurve, even_levels_between, loss_curve
 from utmost.design.spaces import Consumer, Space
 from utmost.doors.cli import options
 from utmost.doors.cli.screen import facts, grid, narrowed, number, screen

@@ -2,16 +2,9 @@
 
 from typing import Annotated, Any
 
-from utmost.design.optima import (
-    CountQuery,
-    averaged,
-    best_worst_case,
-    conflicting_users,
-    expanded,
-    optimal_mechanism,
-    shared_mechanism,
-    worst_case_loss,
-)
+from utmost.design.optima import CountQuery, averaged, optimal_mechanism
+from utmost.design.optima.beyond_oblivious import best_worst_case, conflicting_users, expanded, worst_case_loss
+from utmost.design.optima.sharing import shared_mechanism
 from utmost.design.spaces import counts
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import options, people_options

@@ -9,7 +9,9 @@ from typing import Annotated, Any, Literal
 from rich.text import Text
 
 from utmost.design.optima import Certificate, Optimum, optimal_mechanism
-from utmost.design.spaces import Consumer, EuclideanGridMetric, LineMetric, ManhattanGridMetric, Places, check_monotone
+from utmost.design.spaces import Consumer, Places
+from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
+from utmost.design.spaces.loss_algebra import check_monotone
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.curve_screen import asked_levels, check_no_level, show_loss_curve

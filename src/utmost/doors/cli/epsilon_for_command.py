@@ -22,7 +22,7 @@ def show_plan(plan: Plan, *, wanted: str) -> None:
     """Print the level of a plan beside the error bar that it was found for."""
     shown = {
         "epsilon": number(plan.level.epsilon),
-        "error bar": f"± {number(plan.radius)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
+        "error bar": f"± {number(plan.margin)} at {percent(plan.confidence)} confidence (wanted: ± {wanted})",
         "noise": f"{plan.drawn!r} on each released cell" + ("" if plan.grid is None else f", in steps of {plan.grid}"),
         "why this noise": plan.theorem,
         "promise": promise_line(plan.level, plan.unit.neighbours),
@@ -37,31 +37,31 @@ Sensitivity = Annotated[
 Dimensions = Annotated[int, option("N", "With --planar: how many coordinates a point has.")]
 
 
-def _of_points(radius: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
+def _of_points(margin: str, confidence: str, per: str, dimensions: int) -> tuple[dict[str, Any], Callable[[], object]]:
     """The level for points, for programs and for people."""
     with long_work("Searching"):
-        least = planar_epsilon_for(radius, confidence, per=per, dimensions=dimensions)
+        least = planar_epsilon_for(margin, confidence, per=per, dimensions=dimensions)
     law = PlanarLaw(level(least), dimensions, exact(per, "per"))
-    bar = law.radius(confidence)
+    bar = law.margin(confidence)
     report = {
         **level_facts(law.level),
         "per": str(law.per),
         "dimensions": dimensions,
         "grid": str(law.grid),
         "confidence": float(exact(confidence)),
-        "radius": bar,
+        "margin": bar,
         "theorem": places_theorem(law),
     }
     shown = {
         "epsilon": f"{number(least)} for each {number(law.per)} of Euclidean distance",
-        "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {radius})",
+        "error bar": f"within {number(bar)} of a point at {percent(exact(confidence))} confidence (wanted: {margin})",
         "noise": report["theorem"],
     }
     return report, lambda: screen().print(facts(shown))
 
 
 def epsilon_for(
-    radius: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
+    margin: Annotated[str, option("NUMBER", "The error bar that you want: ± this much.")],
     sensitivity: Sensitivity = None,
     *,
     plane: options.Plane,
@@ -83,7 +83,7 @@ def epsilon_for(
         defaults = ("absolute", "integers", "add-remove", False, 1, None)
         if not plane.planar or (cost, numbers, neighbours, relaxable, cells, sensitivity) != defaults:
             raise OutOfRange("--per needs --planar, and with it go --confidence and --dimensions alone")
-        return answer.give(*_of_points(radius, confidence, plane.per or "1", dimensions))
+        return answer.give(*_of_points(margin, confidence, plane.per or "1", dimensions))
     if sensitivity is None:
         raise OutOfRange("an error bar depends on what one individual changes", came="no --sensitivity")
     promise: dict[str, Any] = {
@@ -93,6 +93,6 @@ def epsilon_for(
         "relaxable": relaxable,
     }
     with long_work("Searching"):
-        epsilon = least_epsilon(radius, confidence, sensitivity=sensitivity, cells=cells, **promise)
+        epsilon = least_epsilon(margin, confidence, sensitivity=sensitivity, cells=cells, **promise)
     plan = plan_release(epsilon, sensitivity=sensitivity, cells=cells, confidence=confidence, **promise)
-    answer.give(plan_report(plan), lambda: show_plan(plan, wanted=radius))
+    answer.give(plan_report(plan), lambda: show_plan(plan, wanted=margin))

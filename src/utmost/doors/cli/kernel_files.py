@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.geometry import KernelBlock, Position, Vertices, kernel_blocks
+from utmost.design.geometry import Vertices
+from utmost.design.geometry.kernel_search import kernel_blocks
+from utmost.design.geometry.kernel_supports import KernelBlock, Position
 from utmost.design.geometry.log_domain import Distances
 from utmost.design.types import PrivacyType
 from utmost.doors.documents.space_names import type_facts

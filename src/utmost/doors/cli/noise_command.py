@@ -28,18 +28,18 @@ def show_noise(report: dict[str, Any]) -> None:
     for name, times in report["gain"].items():
         shown[f"gain over {name}"] = f"{name} noise costs {times:.4g} times as much ({report['cost']})"
     screen().print(Text(report["text"], style="bold"), facts(shown), Text("\nerror bars", style="dim"))
-    screen().print(_error_bars(report["radius"]))
+    screen().print(_error_bars(report["margin"]))
 
 
-def _error_bars(radii: dict[str, int | float]) -> Table:
-    """Each confidence with its radius, drawn around the true value."""
-    longest = max(float(radius) for radius in radii.values()) or 1.0
+def _error_bars(margins: dict[str, int | float]) -> Table:
+    """Each confidence with its margin, drawn around the true value."""
+    longest = max(float(margin) for margin in margins.values()) or 1.0
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for _ in range(2):
         table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
-    for confidence, radius in radii.items():
-        table.add_row(percent(confidence), f"± {number(radius)}", _error_bar(round(float(radius) / longest * _HALF)))
+    for confidence, margin in margins.items():
+        table.add_row(percent(confidence), f"± {number(margin)}", _error_bar(round(float(margin) / longest * _HALF)))
     return table
 
 

@@ -26,9 +26,9 @@ class People:
     by: Annotated[
         list[str] | None, option("NAMES", "The axes of the domain to count by, in this order; all if left out.")
     ] = None
-    at_most: Annotated[int | None, option("K", "How many atoms one person may change.")] = None
-    per_atom: Annotated[
-        str | None, option("S", "The most by which one may change an atom; or LOW,HIGH for sums. 1 for counts.")
+    at_most: Annotated[int | None, option("K", "How many cells one person may change.")] = None
+    per_cell: Annotated[
+        str | None, option("S", "The most by which one may change a cell; or LOW,HIGH for sums. 1 for counts.")
     ] = None
     values: Annotated[
         str | None, option("COLUMN", "Amounts to be summed, integers without --step; else events are counted.")
@@ -37,11 +37,11 @@ class People:
     each: Annotated[str | None, option("HIGH", "Move the amount of each event into 0,HIGH; or LOW,HIGH.")] = None
     most_events: Annotated[
         int | None,
-        option("M", "Count events beside their amounts, at most M of one in an atom; in place of --per-atom."),
+        option("M", "Count events beside their amounts, at most M of one in a cell; in place of --per-cell."),
     ] = None
     in_all: Annotated[
         str | None,
-        option("S", "The most by which one person may change all atoms together; then --at-most may be left out."),
+        option("S", "The most by which one person may change all cells together; then --at-most may be left out."),
     ] = None
     measures: Annotated[
         Path | None,
@@ -56,14 +56,14 @@ class People:
         Path | None,
         option(
             "FILE",
-            "A file of bytes; with the same one the same atoms of each person are kept.",
+            "A file of bytes; with the same one the same cells of each person are kept.",
             exists=True,
             dir_okay=False,
         ),
     ] = None
 
     counts: Annotated[
-        str | None, option("COLUMN", "Instead of --person: a row for each atom, counted here.", "--count-column")
+        str | None, option("COLUMN", "Instead of --person: a row for each cell, counted here.", "--count-column")
     ] = None
     nested: Annotated[
         str | None,
@@ -72,7 +72,7 @@ class People:
 
     @property
     def are_given(self) -> bool:
-        """Whether events are to be counted, or a table of atoms is to be read."""
+        """Whether events are to be counted, or a table of cells is to be read."""
         return self.are_events or not (self.counts is None and self.nested is None)
 
     @property
@@ -86,7 +86,7 @@ class People:
         """The table of the events in a file, counted over a domain, with a bar on a terminal; by label for parts.
 
         Args:
-            together: an axis of two to five values along which a person's atoms are kept by rows, see `count_table`.
+            together: an axis of two to five values along which a person's cells are kept by rows, see `count_table`.
 
         Raises:
             OutOfRange: where it is not said who the persons are, or how much one may change.
@@ -99,7 +99,7 @@ class People:
         for name, value in (("--person", self.person), ("--at-most", self.at_most)):
             is_bounded = name == "--at-most" and not (self.in_all is None and self.measures is None)
             if value is None and not self.each_row and not is_bounded:
-                remedy = "Name the column of persons, and how many atoms one of them may change."
+                remedy = "Name the column of persons, and how many cells one of them may change."
                 raise OutOfRange(
                     "people are counted by --person, --at-most and --domain, or --each-row",
                     came=f"no {name}",
@@ -116,7 +116,7 @@ class People:
                 by=None if self.by is None else RoomNames(self.by),
                 together=together,
                 at_most=self.at_most,
-                per_atom=_ends(self.per_atom),
+                per_cell=_ends(self.per_cell),
                 values=self.values,
                 step=self.step,
                 each=_ends(self.each),
@@ -138,7 +138,7 @@ class People:
         """How many persons of a file each bound leaves whole, with a bar on a terminal, see `count_contributions`.
 
         Args:
-            bounds: "at-most=1,2,5", "per-atom=10,100", or "in-all=10,100".
+            bounds: "at-most=1,2,5", "per-cell=10,100", or "in-all=10,100".
 
         Raises:
             OutOfRange: for another text, no --person, and options of other counts.
@@ -147,8 +147,8 @@ class People:
         from utmost.publish.counting import count_contributions
 
         name, _, listed = bounds.partition("=")
-        if name not in ("at-most", "per-atom", "in-all"):
-            remedy = "Write at-most=1,2,5,10, per-atom=10,100 or in-all=10,100."
+        if name not in ("at-most", "per-cell", "in-all"):
+            remedy = "Write at-most=1,2,5,10, per-cell=10,100 or in-all=10,100."
             raise OutOfRange(
                 "contributions are of one bound", came=repr(bounds), where="--contributions", remedy=remedy
             )
@@ -164,7 +164,7 @@ class People:
                 domain=domain,
                 by=None if self.by is None else RoomNames(self.by),
                 at_most=numbers if name == "at-most" else None,
-                per_atom=numbers if name == "per-atom" else None,
+                per_cell=numbers if name == "per-cell" else None,
                 in_all=numbers if name == "in-all" else None,
                 values=self.values,
                 step=self.step,
@@ -183,15 +183,15 @@ class People:
     def _read(self, table: Path, domain: "Domain", neighbours: str) -> "CountedTable":
         """A table that was counted elsewhere, with the unit that is said."""
         from utmost.laws.privacy import Unit
-        from utmost.publish.counting import atoms_table
+        from utmost.publish.counting import cells_table
         from utmost.publish.tables import files
 
         if self.counts is not None and self.nested is not None:
             raise OutOfRange("one of --count-column and --nested says which columns count", came="both")
         if self.at_most is None:
-            remedy = "Say how many atoms one person changes: of a table that is counted already it cannot be proved."
-            raise OutOfRange("a table of atoms needs its unit", came="no --at-most", remedy=remedy)
-        known = People(domain=self.domain, at_most=self.at_most, per_atom=self.per_atom)
+            remedy = "Say how many cells one person changes: of a table that is counted already it cannot be proved."
+            raise OutOfRange("a table of cells needs its unit", came="no --at-most", remedy=remedy)
+        known = People(domain=self.domain, at_most=self.at_most, per_cell=self.per_cell)
         if self != replace(known, counts=self.counts, nested=self.nested):
             raise OutOfRange(
                 "--person, --each-row, --by, --values, --step, --each, --most-events, --in-all, --measures and "
@@ -205,8 +205,8 @@ class People:
                 remedy = "Say outcome=admitted,applicants."
                 raise OutOfRange("nested columns must be said as AXIS=NAMES", came=repr(self.nested), remedy=remedy)
             nested = {axis.strip(): RoomNames([columns])}
-        unit = Unit(self.per_atom or 1, min(self.at_most, domain.size), neighbours)
-        return atoms_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
+        unit = Unit(self.per_cell or 1, min(self.at_most, domain.size), neighbours)
+        return cells_table(files.read(table), domain, unit=unit, counts=self.counts, nested=nested)
 
 
 def _ends(text: str | None) -> Any:
@@ -230,7 +230,7 @@ def _measures(path: Path) -> dict[str, Any]:
     if not isinstance(facts, dict) or not all(
         isinstance(words, dict) and set(words) <= known for words in facts.values()
     ):
-        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_atom": 100}}', facts)
+        raise wrong_kind("measures", 'by name the words of each: {"spent": {"values": "paid", "per_cell": 100}}', facts)
     return {name: MeasureWords(**words) for name, words in facts.items()}
 
 

@@ -1,4 +1,4 @@
-"""`utmost release --planar`: points noised as a whole, with their radius, promise and statement."""
+"""`utmost release --planar`: points noised as a whole, with their margin, promise and statement."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger import Promise
-from utmost.publish.releases import rehearse_places, release_places
+from utmost.publish.releases import release_places
+from utmost.publish.releases.places import rehearse_places
 from utmost.publish.tables import files
 
 

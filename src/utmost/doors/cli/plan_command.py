@@ -45,15 +45,15 @@ Share = Annotated[
 ]
 UpTo = Annotated[str | None, option("NUMBER", "The largest epsilon it will ever be relaxed to.")]
 Choose = Annotated[str | None, option("NAME", "Take this one of the other weightings that are shown.")]
-AtMost = Annotated[int | None, option("K", "For a domain: how many atoms one person may change.")]
-PerAtom = Annotated[str | None, option("S", "For a domain: the most by which one changes an atom; 1.")]
-InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all atoms together.")]
+AtMost = Annotated[int | None, option("K", "For a domain: how many cells one person may change.")]
+PerCell = Annotated[str | None, option("S", "For a domain: the most by which one changes a cell; 1.")]
+InAll = Annotated[str | None, option("S", "For a domain: the most by which one changes all cells together.")]
 PlanValues = Annotated[str | None, option("COLUMN", "For a domain: the amounts that are summed.")]
 PlanStep = Annotated[str | None, option("STEP", "For a domain: the step of these amounts; 1.")]
 PlanNeighbours = Annotated[str | None, option("NAME", "For a domain: add-remove (the default) or change-one.")]
-Nonnegative = Annotated[bool, flag("For a domain: one person lowers no atom. A count proves it under change-one.")]
+Nonnegative = Annotated[bool, flag("For a domain: one person lowers no cell. A count proves it under change-one.")]
 Exactly = Annotated[
-    bool, flag("For a domain: everybody is in exactly so many atoms, none in fewer, so that the total is public.")
+    bool, flag("For a domain: everybody is in exactly so many cells, none in fewer, so that the total is public.")
 ]
 Together = Annotated[
     str | None, option("AXIS", "For a domain: an axis of two to five values; one person changes whole rows along it.")
@@ -87,7 +87,7 @@ def plan(
     share: Share = None,
     choose: Choose = None,
     at_most: AtMost = None,
-    per_atom: PerAtom = None,
+    per_cell: PerCell = None,
     in_all: InAll = None,
     values: PlanValues = None,
     step: PlanStep = None,
@@ -106,7 +106,7 @@ def plan(
     No count is looked at, and nothing is drawn. You see the error of each table, other choices with their errors, and
     how far from the least possible error the plan is. --out writes the plan for utmost release --plan.
     """
-    bounds = {"--at-most": at_most, "--per-atom": per_atom, "--in-all": in_all, "--values": values, "--step": step}
+    bounds = {"--at-most": at_most, "--per-cell": per_cell, "--in-all": in_all, "--values": values, "--step": step}
     promised = {"nonnegative": nonnegative or exactly, "exactly": exactly}
     domain, unit, along = _asked(source, bounds, neighbours, together, promised)
     workload, at, sure = (
@@ -151,16 +151,16 @@ def _asked(
     domain, in_all = Domain.of_facts(document), bounds["--in-all"]
     at_most = domain.size if bounds["--at-most"] is None and in_all is not None else bounds["--at-most"]
     if at_most is None:
-        remedy = "Give it, and --per-atom, or --in-all; or plan for the file that utmost count wrote, which has both."
+        remedy = "Give it, and --per-cell, or --in-all; or plan for the file that utmost count wrote, which has both."
         raise OutOfRange("a domain does not say what one person may change", came="no --at-most", remedy=remedy)
     if exact_integer(at_most, "at_most") < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most)
     values, step = bounds["--values"], bounds["--step"]
-    most = exact(bounds["--per-atom"] or in_all or "1", "per_atom")
+    most = exact(bounds["--per-cell"] or in_all or "1", "per_cell")
     if values is None and step is not None:
         raise OutOfRange("--step is of amounts", came="no --values", remedy="Name their column: --values amount.")
     amount = None if values is None else Amount(values, step or 1)
-    wide = most if amount is None else amount.steps(most, "per_atom")
+    wide = most if amount is None else amount.steps(most, "per_cell")
     relation = neighbours or "add-remove"
     whole = in_all if in_all is None or amount is None else amount.steps(in_all, "in_all")
     unit = Unit(wide, min(at_most, domain.size), relation, amount, in_all=whole, **promised)
@@ -191,7 +191,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
         "tuned_at": level_text(chosen.tuned_at or bounds.level),
         "confidence": float(sure),
         "unit": unit.facts(),
-        "atoms": chosen.domain.size,
+        "cells": chosen.domain.size,
         "measured": [
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
@@ -249,20 +249,20 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     unit = report["unit"]
     rows = {
         "level": f"epsilon = {report['level']}{tuned}",
-        "one person": f"changes at most {Unit.of_facts(unit).many('atom')} of {report['atoms']}, each by at most "
+        "one person": f"changes at most {Unit.of_facts(unit).many('cell')} of {report['cells']}, each by at most "
         f"{Unit.of_facts(unit).most} ({unit['neighbours']})",
     }
     if report["together"] is not None:
         times = number(report["independent_noise_times"], 4)
         kind = "signed sums" if report["joint_draw_times"] is None else "sums and differences"
         rows["noise"] = (
-            f"on {kind} of {report['together']}: noise on each atom would have {times} times the "
+            f"on {kind} of {report['together']}: noise on each cell would have {times} times the "
             "weighted variance (--noise independent takes it)"
         )
         if report["joint_draw_times"] is not None:
             draw = number(report["joint_draw_times"], 3)
             rows["made once"] = (
-                f"one joint draw for both atoms of a row has {draw} times the variance of an atom, and cannot be "
+                f"one joint draw for both cells of a row has {draw} times the variance of a cell, and cannot be "
                 "relaxed: utmost release --together"
             )
         rows["one person"] += f", which are whole rows along {report['together']}"

@@ -17,7 +17,7 @@ def _axes(domain: Domain) -> dict[str, Axis]:
 
 
 def _in_all(unit: Unit) -> str | None:
-    """What bounds all atoms together, as `count_table` takes it: of sums and counts together in events."""
+    """What bounds all cells together, as `count_table` takes it: of sums and counts together in events."""
     if unit.in_all is None or unit.amount is None or unit.amount.between is None:
         return None if unit.in_all is None else unit.text(unit.in_all)
     low, high = unit.amount.ends
@@ -40,7 +40,7 @@ def planned_table(table: Path, people: People, neighbours: str, strategy: Strate
         if people.at_most is None and not people.each_row:
             unit = strategy.unit
             if unit.amount is None or unit.amount.between is None:
-                people = replace(people, per_atom=people.per_atom or unit.text(unit.sensitivity))
+                people = replace(people, per_cell=people.per_cell or unit.text(unit.sensitivity))
             else:
                 declared = Domain({name: axis for name, axis in _axes(declared).items() if name != unit.amount.name})
                 low, high = unit.amount.ends
@@ -55,6 +55,6 @@ def planned_table(table: Path, people: People, neighbours: str, strategy: Strate
     refuse("is for events: a counted table has its domain", People(domain=people.domain))
     if table.suffix.lower() != ".json":
         remedy = "Give the .json that utmost count wrote; or count here: --person COLUMN for events, "
-        remedy += "--count-column or --nested for a table with a row for each atom."
+        remedy += "--count-column or --nested for a table with a row for each cell."
         raise OutOfRange("a plan is carried out on a counted table", came=table.name, remedy=remedy)
     return COUNTED_FORM.read(table)

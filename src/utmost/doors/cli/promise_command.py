@@ -48,7 +48,7 @@ def promise(
     if level.is_given:
         at, sure = level.read(), read_confidence(confidence)
         report |= {**level_facts(at), "guarantee": stated.guarantee(at)}
-        report |= {"radius": stated.radius(at, sure), "confidence": float(sure)}
+        report |= {"margin": stated.margin(at, sure), "confidence": float(sure)}
     answer.give(report, lambda: _show(stated, report, answer.file), PROMISE_FORM.document(stated))
 
 
@@ -63,7 +63,7 @@ def _show(stated: Promise, report: dict[str, Any], out: Path | None) -> None:
     }
     if "guarantee" in report:
         rows["promise"] = report["guarantee"]
-        rows["error bar"] = f"± {short_bar(report['radius'])}, at {percent(report['confidence'])} confidence"
+        rows["error bar"] = f"± {short_bar(report['margin'])}, at {percent(report['confidence'])} confidence"
     if out is not None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release TABLE --promise {out} --epsilon ..."

@@ -194,9 +194,9 @@ class _Table:
         return {
             **_head(self.sure),
             "kind": "cells",
-            "radius": bars.alone(self.sure),
+            "margin": bars.alone(self.sure),
             "cells": count,
-            "radius_together": together,
+            "margin_together": together,
             "relaxable": _relaxable(release),
             "columns": names,
             "labels": release.labels,
@@ -214,7 +214,7 @@ class _Table:
         minus = frozenset() if cells.minus is None else release.chosen(cells.minus)
         bar = release.total(rows, self.column, minus=minus, mean=cells.mean, confidence=sure)
         kind = "mean" if cells.mean else "sum" if cells.minus is None else "difference"
-        return _sum(bar.value, bar.radius, sure, question, kind, bar.cells)
+        return _sum(bar.value, bar.margin, sure, question, kind, bar.cells)
 
     def bought(self, at: Level) -> dict[str, Any]:
         """What a level would buy."""
@@ -243,10 +243,10 @@ class _Plan:
         tables = [
             {
                 "table": name or "total",
-                "radius": radius,
-                "radius_together": release.bars(name, confidence=self.sure, together=True)[name],
+                "margin": margin,
+                "margin_together": release.bars(name, confidence=self.sure, together=True)[name],
             }
-            for name, radius in names.items()
+            for name, margin in names.items()
         ]
         return {**_head(self.sure), "kind": "tables", "tables": tables, "relaxable": True}
 
@@ -265,7 +265,7 @@ class _Plan:
         else:
             answer = release.difference(where, read_selection(release.domain, cells.minus), confidence=sure)
         kind = "sum" if cells.minus is None else "difference"
-        return _sum(exact(answer.value), answer.radius, sure, question, kind, None)
+        return _sum(exact(answer.value), answer.margin, sure, question, kind, None)
 
     def bought(self, at: Level) -> dict[str, Any]:
         """What a level would buy: the largest bar of the wanted tables."""
@@ -287,20 +287,20 @@ def _bought(at: Level, alone: Any, together: Any, mean: float | None) -> dict[st
     return {
         "epsilon": level_text(at),
         "epsilon_float": at.epsilon_float,
-        "radius": alone,
-        "radius_together": together,
+        "margin": alone,
+        "margin_together": together,
         "mean_error": mean,
     }
 
 
-def _sum(value: Fraction, radius: Any, sure: Fraction, question: str, kind: str, cells: int | None) -> dict[str, Any]:
-    ends = [_plain(value - exact(radius)), _plain(value + exact(radius))]
+def _sum(value: Fraction, margin: Any, sure: Fraction, question: str, kind: str, cells: int | None) -> dict[str, Any]:
+    ends = [_plain(value - exact(margin)), _plain(value + exact(margin))]
     return {
         **_head(sure),
         "kind": kind,
         "question": question,
         "value": _plain(value),
-        "radius": radius,
+        "margin": margin,
         "interval": ends,
         "cells": cells,
     }
@@ -346,7 +346,7 @@ def _show(report: dict[str, Any], written: Path | None) -> None:
     if report["kind"] == "cells":
         console.print(_cells(report), _whole_facts(report, sure))
     elif report["kind"] == "tables":
-        rows = [[family["table"], _up(family["radius"]), _up(family["radius_together"])] for family in report["tables"]]
+        rows = [[family["table"], _up(family["margin"]), _up(family["margin_together"])] for family in report["tables"]]
         console.print(grid(["table", f"each sum, {sure}", f"all at once, {sure}"], rows))
         console.print(
             facts({"more": "utmost total gives any sum with its error bar; --where, --minus and --over here"})
@@ -367,12 +367,12 @@ def _cells(report: dict[str, Any]) -> Group:
 
 def _column(report: dict[str, Any], name: str, most: int) -> Any:
     labels, values = report["labels"], report["values"][name]
-    radii = [exact(report[radius]) for radius in ("radius", "radius_together")]
+    margins = [exact(report[margin]) for margin in ("margin", "margin_together")]
     rows = [
         [
             *(column[row] for column in labels.values()),
             _shown(value),
-            *(_span(_plain(exact(value) - radius), _plain(exact(value) + radius)) for radius in radii),
+            *(_span(_plain(exact(value) - margin), _plain(exact(value) + margin)) for margin in margins),
         ]
         for row, value in enumerate(values[:most])
     ]
@@ -384,8 +384,8 @@ def _column(report: dict[str, Any], name: str, most: int) -> Any:
 
 def _whole_facts(report: dict[str, Any], sure: str) -> Any:
     rows = {
-        "each cell": f"{_up(report['radius'])}, at {sure} confidence",
-        f"all {report['cells']} at once": f"{_up(report['radius_together'])}, at {sure} confidence",
+        "each cell": f"{_up(report['margin'])}, at {sure} confidence",
+        f"all {report['cells']} at once": f"{_up(report['margin_together'])}, at {sure} confidence",
         "prior": "flat: nothing is believed beforehand, so the best answer is the released value",
     }
     return facts(rows)
@@ -399,7 +399,7 @@ def _answer(report: dict[str, Any], sure: str) -> Group:
             rows = {"why": f"at {sure} confidence the sum that is divided by may be 0: its error bar reaches there"}
     else:
         low, high = report["interval"]
-        shown = f"{_shown(report['value'])} {_up(report['radius'])}"
+        shown = f"{_shown(report['value'])} {_up(report['margin'])}"
         rows = {"error bar": f"the true {report['kind']} is from {_span(low, high)}, at {sure} confidence"}
     return Group(Text(f"{report['question']}: {shown}", style="bold"), facts(rows))
 
@@ -409,8 +409,8 @@ def _prices(report: dict[str, Any]) -> Group:
     rows = [
         [
             price["epsilon"],
-            _up(price["radius"]),
-            "" if price["radius_together"] is None else _up(price["radius_together"]),
+            _up(price["margin"]),
+            "" if price["margin_together"] is None else _up(price["margin_together"]),
         ]
         for price in report["levels"]
     ]
@@ -433,8 +433,8 @@ def _shown(value: Any, way: str = ROUND_HALF_EVEN) -> str:
     return f"{near.normalize():f}" if -7 < near.adjusted() < 16 else f"{near.normalize():e}"
 
 
-def _up(radius: Any) -> str:
-    return f"± {_shown(radius, ROUND_CEILING)}"
+def _up(margin: Any) -> str:
+    return f"± {_shown(margin, ROUND_CEILING)}"
 
 
 def _span(low: Any, high: Any) -> str:
@@ -445,8 +445,8 @@ def _span(low: Any, high: Any) -> str:
 def _plot(levels: Sequence[dict[str, Any]], file: Any, path: Path) -> None:
     """Error against level, on a page."""
     xs = [price["epsilon_float"] for price in levels]
-    curves = {"error bar": [float(price["radius"]) for price in levels]}
-    if levels[0]["radius_together"] is not None:
-        curves["all at once"] = [float(price["radius_together"]) for price in levels]
+    curves = {"error bar": [float(price["margin"]) for price in levels]}
+    if levels[0]["margin_together"] is not None:
+        curves["all at once"] = [float(price["margin_together"]) for price in levels]
         curves["mean error"] = [price["mean_error"] for price in levels]
     canvas.figure(xs, curves, file, kind=path.suffix[1:].lower(), x="epsilon", y="error of a cell")

@@ -33,15 +33,15 @@ def _picture(table: Any, facts: Facts) -> Table:
 
 
 def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, width: int) -> Table:
-    """The rows, with pictures of this width; numbers to the right, radii with their numbers."""
+    """The rows, with pictures of this width; numbers to the right, margins with their numbers."""
     picture = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     cells: list[list[Any]] = []
     released, public = facts.statement["released"], facts.statement["public"]
-    radius = {name: names.index(f"{name}_radius") for name in released if f"{name}_radius" in names}
+    margin = {name: names.index(f"{name}_margin") for name in released if f"{name}_margin" in names}
     for at, name in enumerate(names):
         column = [row[at] for row in rows]
-        if name in radius:
-            bars = [float(row[radius[name]]) for row in rows]
+        if name in margin:
+            bars = [float(row[margin[name]]) for row in rows]
             picture.add_column(escape(name), justify="right", no_wrap=True)
             cells.append([f"{cell} ± {number(bar)}" for cell, bar in zip(column, bars, strict=True)])
             if width:
@@ -58,16 +58,16 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: Facts, wid
     return picture
 
 
-def _bars(column: Sequence[str], radius: int | float, width: int) -> list[Text]:
+def _bars(column: Sequence[str], margin: int | float, width: int) -> list[Text]:
     """Each number as a bar from zero, its end between the two ends of its error bar."""
     values = [float(cell) for cell in column]
-    top = max((abs(value) for value in values), default=0.0) + float(radius)
+    top = max((abs(value) for value in values), default=0.0) + float(margin)
     scale = width / top if top else 0.0
-    return [_bar(abs(value) * scale, float(radius) * scale, width) for value in values]
+    return [_bar(abs(value) * scale, float(margin) * scale, width) for value in values]
 
 
-def _bar(end: float, radius: float, width: int) -> Text:
-    low, at, high = (min(width, max(0, round(x))) for x in (end - radius, end, end + radius))
+def _bar(end: float, margin: float, width: int) -> Text:
+    low, at, high = (min(width, max(0, round(x))) for x in (end - margin, end, end + margin))
     line = Text("━" * low, style="cyan")
     line.append("─" * (at - low), style="dim")
     line.append("●", style="bold cyan")

@@ -69,7 +69,7 @@ class Secrets:
             level: the level for one unit of distance.
             needed: whether the answer depends on it; where it does not, it may be left out.
         """
-        from utmost.design.spaces import level_at
+        from utmost.design.spaces.distance_units import level_at
         from utmost.design.types import PrivacyType
         from utmost.laws.exact import level as level_of
 

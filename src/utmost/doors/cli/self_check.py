@@ -107,7 +107,7 @@ def chi_square_chance(law: IntegerLaw, draws: np.ndarray) -> float:
 
 def check_sums() -> None:
     """The error bar of a sum of 24 noises, by a Fourier series and by a product of polynomials."""
-    combined, other = Combination([1], 1, counts=[24]).radius(), RepeatedSum(Geometric(1), 24).radius()
+    combined, other = Combination([1], 1, counts=[24]).margin(), RepeatedSum(Geometric(1), 24).margin()
     _require(holds=combined == other == 13, what="two routes to an error bar must agree")
 
 

@@ -33,10 +33,10 @@ ReleaseFile = Annotated[
 ]
 Where = Annotated[
     list[str] | None,
-    option("LEVEL=LABELS", "Which atoms: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
+    option("LEVEL=LABELS", "Which cells: sex=men, department=A,B, or of bins age=20..40 (40 is not in it)."),
 ]
 Ratio = Annotated[bool, flag("Divide by the sum over --over, or over everything.")]
-Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The atoms to divide by, written as --where.")]
+Over = Annotated[list[str] | None, option("LEVEL=LABELS", "The cells to divide by, written as --where.")]
 Mean = Annotated[str | None, option("LEVEL", "The mean of a level whose labels are numbers; of bins their middles.")]
 Sums = Annotated[
     file_options.File | None,
@@ -162,10 +162,10 @@ def _points(values: str | None) -> Any:
 def _cumulative(table: Any, name: str, question: str, sure: float) -> dict[str, Any]:
     """All sums up to each bin of a level."""
     columns = files.columns(table)
-    rows = zip(*(np.asarray(columns[of]).tolist() for of in (name, "estimate", "radius")), strict=True)
+    rows = zip(*(np.asarray(columns[of]).tolist() for of in (name, "estimate", "margin")), strict=True)
     values = [
-        {"up_to": label, "value": value, "radius": radius, "interval": [value - radius, value + radius]}
-        for label, value, radius in rows
+        {"up_to": label, "value": value, "margin": margin, "interval": [value - margin, value + margin]}
+        for label, value, margin in rows
     ]
     about = {"question": f"{question}, up to each {name}", "kind": "cumulative", "values": values}
     return {**about, "confidence": sure, "determined": True}
@@ -223,8 +223,8 @@ def _of_cells(
         "question": question,
         "kind": "sum",
         "value": value,
-        "radius": total_of_cells.radius,
-        "interval": [value - total_of_cells.radius, value + total_of_cells.radius],
+        "margin": total_of_cells.margin,
+        "interval": [value - total_of_cells.margin, value + total_of_cells.margin],
         "cells": total_of_cells.cells,
         "confidence": float(total_of_cells.confidence),
         "determined": True,
@@ -236,7 +236,7 @@ def _answered(answer: Answer, question: str) -> dict[str, Any]:
         "question": question,
         "kind": "sum",
         "value": answer.value,
-        "radius": answer.radius,
+        "margin": answer.margin,
         "interval": list(answer.interval),
         "variance": answer.variance,
         "confidence": float(answer.confidence),
@@ -299,7 +299,7 @@ def _show_cumulative(report: dict[str, Any]) -> None:
 
 
 def _with_bar(report: dict[str, Any]) -> str:
-    return f"{number(report['value'], 12)} ± {number(report['radius'], 12)}"
+    return f"{number(report['value'], 12)} ± {number(report['margin'], 12)}"
 
 
 def _show(report: dict[str, Any]) -> None:

@@ -152,7 +152,7 @@ def _show(report: dict[str, Any]) -> None:
     """Print what was computed again and compared, and what could not be."""
     rows = {
         "statement": "every number and sentence follows from level, unit, cost and domain",
-        "table": "unchanged: its SHA-256, columns, rows and radii are those stated",
+        "table": "unchanged: its SHA-256, columns, rows and margins are those stated",
         "signature": report["signature"],
         "noise": report["law"],
         **({"rule": report["rule"]} if "rule" in report else {}),
@@ -179,7 +179,7 @@ def _workload_report(release: Path, statement: Path | None, public_key: Path | N
         "guarantee": document["guarantee"],
         "epsilon": document["epsilon"],
         "families": [
-            {"family": release_read.strategy.family_words(family), "share": stated["share"], "radius": stated[word]}
+            {"family": release_read.strategy.family_words(family), "share": stated["share"], "margin": stated[word]}
             for family, stated in zip(release_read.strategy.shares, document["families"], strict=True)
         ],
         "part": None if release_read.part is None else list(release_read.part),

@@ -42,7 +42,7 @@ _MOST_BARS = 48
 
 
 def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = None) -> dict[str, int | float]:
-    """Of each wanted table the radius of its error bars, of the first 48; nothing is drawn, since they depend on the
+    """Of each wanted table the margin of its error bars, of the first 48; nothing is drawn, since they depend on the
     noise's law alone.
 
     Ranges, prefixes and single sums are no table, and have none.
@@ -214,10 +214,10 @@ def _tables(release: WorkloadRelease) -> Iterable[RenderableType]:
                 yield Text(f"{_named(name)}: {sizes[name]} rows, not shown", style="dim")
             continue
         columns = files.columns(release[words])
-        labels = [title for title in columns if title not in ("estimate", "radius")]
+        labels = [title for title in columns if title not in ("estimate", "margin")]
         rows = [
-            [*map(str, row), f"{number(estimate)} ± {number(radius)}"]
-            for *row, estimate, radius in zip(*columns.values(), strict=True)
+            [*map(str, row), f"{number(estimate)} ± {number(margin)}"]
+            for *row, estimate, margin in zip(*columns.values(), strict=True)
         ]
         yield grid([*labels, "estimate" if labels else TOTAL], rows, left=len(labels))
 

@@ -18,7 +18,7 @@ from utmost.doors.documents.saved_designs import read_design
 from utmost.doors.documents.space_names import secret_names, space_facts
 from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.sampling import SystemRandomness
+from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.ledger import Ledger
 from utmost.publish.releases.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
 from utmost.publish.statements import codec

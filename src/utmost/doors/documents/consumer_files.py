@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.design.spaces import Consumer, LineMetric, Loss, Places, Space, losses, priors
+from utmost.design.spaces import Consumer, Loss, Places, Space, losses, priors
+from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named
 from utmost.doors.documents.cost_files import is_file

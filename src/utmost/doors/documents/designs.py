@@ -10,7 +10,8 @@ from utmost.design.channels import Remap
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.closed_form import theorem_for
 from utmost.design.optima.evidence import Certificate
-from utmost.design.spaces import Consumer, LineMetric, Space, losses
+from utmost.design.spaces import Consumer, Space, losses
+from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.losses import loss_named
 from utmost.doors.documents.space_names import stated_type, type_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported

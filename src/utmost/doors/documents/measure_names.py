@@ -9,7 +9,6 @@ import numpy as np
 from utmost.design.capacities import capacity
 from utmost.design.channels import Channel
 from utmost.design.leakage import (
-    GuessingEntropy,
     Measure,
     PaidMeasure,
     bayes_risk,
@@ -21,6 +20,7 @@ from utmost.design.leakage import (
     property_vulnerability,
     shannon_entropy,
 )
+from utmost.design.leakage.entropies import GuessingEntropy
 from utmost.design.spaces import Space
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named

@@ -44,7 +44,7 @@ def law_report(law: Law, cost: Cost) -> dict[str, Any]:
         "expected_cost": float(law.expected_cost(cost)),
         "mean_absolute_error": float(law.expected_cost(absolute)),
         "variance": float(law.variance()),
-        "radius": {confidence: law.radius(confidence) for confidence in CONFIDENCES},
+        "margin": {confidence: law.margin(confidence) for confidence in CONFIDENCES},
         "gain": _gains(law, cost),
     }
 
@@ -53,7 +53,7 @@ def plan_report(plan: Plan) -> dict[str, Any]:
     """A plan: its level, its law, its error bar and its guarantee."""
     return {
         **level_facts(plan.level),
-        "radius": plan.radius,
+        "margin": plan.margin,
         "confidence": float(plan.confidence),
         "law": repr(plan.law),
         "drawn": repr(plan.drawn),

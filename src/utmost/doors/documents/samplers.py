@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from utmost.design.channels import Channel, GeometricMatrix, stochastic
+from utmost.design.channels import Channel, GeometricMatrix
+from utmost.design.channels.channel import stochastic
 from utmost.design.channels.channel_draws import drawing_of
 from utmost.design.spaces import Places, Space
 from utmost.doors.documents.answer_words import answers_guarantee

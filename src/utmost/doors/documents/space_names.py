@@ -22,26 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.spaces import (
+from utmost.design.spaces import Geography, Places, Space, counts, cycle, discrete, graph, grid, hamming, places
+from utmost.design.spaces.distance_units import is_unit, unit_named
+from utmost.design.spaces.families import (
     DiscreteMetric,
     EuclideanGridMetric,
-    Geography,
     HammingMetric,
     LineMetric,
     ManhattanGridMetric,
-    Places,
-    Space,
-    TableMetric,
-    counts,
-    cycle,
-    discrete,
-    graph,
-    grid,
-    hamming,
-    is_unit,
-    places,
-    unit_named,
 )
+from utmost.design.spaces.space import TableMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange
 from utmost.laws.exact import Surd, exact, natural

@@ -63,10 +63,10 @@ def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list
 
 
 def with_bars(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """Columns and their radii as one column each: 17 ± 3."""
-    bar = {name: names.index(f"{name}_radius") for name in names if f"{name}_radius" in names}
-    if "estimate" in names and "radius" in names:
-        bar["estimate"] = names.index("radius")
+    """Columns and their margins as one column each: 17 ± 3."""
+    bar = {name: names.index(f"{name}_margin") for name in names if f"{name}_margin" in names}
+    if "estimate" in names and "margin" in names:
+        bar["estimate"] = names.index("margin")
     shown = [k for k in range(len(names)) if k not in bar.values()]
     joined = [
         [f"{markup.text(row[k])} ± {markup.text(row[bar[names[k]]])}" if names[k] in bar else row[k] for k in shown]
@@ -90,7 +90,7 @@ def _said(facts: Facts, table: list[str]) -> list[str]:
 
 
 def _law(law: Any) -> tuple[str, list[str]]:
-    spread = law.radius("0.99")
+    spread = law.margin("0.99")
     if law.numbers == "integers" and spread <= _MOST_BARS // 2:
         far = max(1, int(spread))
         picture = markup.bars([float(law.pmf(float(x))) for x in range(-far, far + 1)], range(-far, far + 1))
@@ -103,7 +103,7 @@ def _law(law: Any) -> tuple[str, list[str]]:
         ("sensitivity", str(law.sensitivity)),
         ("standard deviation", float(law.variance()) ** 0.5),
         ("mean absolute error", float(law.moment(1))),
-        ("95 % within", law.radius("0.95")),
+        ("95 % within", law.margin("0.95")),
         ("proved", law.theorem),
     ]
     return one_line_of(law), [markup.facts_table(facts), picture]
@@ -130,7 +130,7 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
     """The constraint matrix at the least level that neighbouring rows keep; None where they keep none."""
-    from utmost.design.channels import stochastic
+    from utmost.design.channels.channel import stochastic
     from utmost.design.optima import constraint_matrix
     from utmost.laws.exact import level
 
@@ -317,8 +317,8 @@ def _counted(counted: Any) -> tuple[str, list[str]]:
     """The domain and the unit; and the account of the counting, for whoever counted."""
     unit, account = counted.unit, counted.account
     facts = [
-        ("atoms", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
-        ("one person", f"changes at most {unit.many('atom')}, each by at most {unit.most} ({unit.neighbours})"),
+        ("cells", f"{counted.domain.size} ({', '.join(counted.domain.columns)})"),
+        ("one person", f"changes at most {unit.many('cell')}, each by at most {unit.most} ({unit.neighbours})"),
     ]
     shown = [] if account is None else [markup.sentence(account.notice), markup.facts_table(list(account.rows.items()))]
     return "true counts: not to be published", [markup.facts_table(facts), *shown]

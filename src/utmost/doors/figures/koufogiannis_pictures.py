@@ -11,7 +11,8 @@ from utmost.design.spaces import graph
 from utmost.doors.figures.canvas import BLUE, BY_TRUST, GOLD, GREEN, INK, PALE, RED, bare, page, write
 from utmost.doors.testing import SeededRandomness, seeded_gradual_release
 from utmost.laws.exact import Level, level
-from utmost.laws.gradual import LaplaceRelaxing, Relaxing
+from utmost.laws.gradual import Relaxing
+from utmost.laws.gradual.laplace_steps import LaplaceRelaxing
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import sample
 from utmost.laws.sampling.level_draws import sample_path

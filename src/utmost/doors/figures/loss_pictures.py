@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from utmost.design.optima import LossCurve
+from utmost.design.optima.loss_curves import LossCurve
 from utmost.doors.figures.canvas import BLUE, PALE, bare, check_format, page, write
 
 

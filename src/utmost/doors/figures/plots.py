@@ -82,7 +82,7 @@ def _page(width: float, height: float, **subplots: Any) -> tuple[Any, Any]:
 
 def _law(law: Any, *, confidence: Any = "0.95", width: Any = "0.999") -> Any:
     figure, axes = _page(6.4, 3.2)
-    far, near = law.radius(width), law.radius(confidence)
+    far, near = law.margin(width), law.margin(confidence)
     if law.numbers == "integers" and far <= _MOST_BARS:
         xs: Any = np.arange(-int(far), int(far) + 1)
         ys = law.pmf(xs.astype(float))
@@ -207,12 +207,12 @@ def _losslessness(verdict: Any) -> Any:
 
 
 def _places(release: Any) -> Any:
-    """The released points, as they are published, with the radius around the first."""
+    """The released points, as they are published, with the margin around the first."""
     names, rows, _ = columns_of(release.table, _MOST_POINTS)
     x, y = (names.index(name) for name in (release.columns * 2)[:2])
     figure, axes = _page(5, 5)
     axes.plot([row[x] for row in rows], [row[y] for row in rows], ".", color=BLUE)
-    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.radius:.6g} of the true place")
+    axes.set(xlabel=names[x], ylabel=names[y], title=f"each within {release.margin:.6g} of the true place")
     axes.title.set_fontsize(10)
     bare(axes)
     return figure
@@ -261,19 +261,19 @@ def _space(space: Any, *, numbers: bool | None = None) -> Any:
     return _matrix(space.distances, space.labels, space.labels, numbers, "", "", space.unit or "distance")
 
 
-def _with_bars(labels: list[str], values: Any, radii: Any, title: str) -> Any:
+def _with_bars(labels: list[str], values: Any, margins: Any, title: str) -> Any:
     figure, axes = _page(max(4.0, min(14.0, 1.5 + 0.35 * len(labels))), 3.6)
-    axes.errorbar(range(len(labels)), values, yerr=radii, fmt="o", color=BLUE, ecolor=PALE, elinewidth=2, capsize=3)
+    axes.errorbar(range(len(labels)), values, yerr=margins, fmt="o", color=BLUE, ecolor=PALE, elinewidth=2, capsize=3)
     axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 4 else 0, fontsize=8)
     axes.set_title(title, loc="left", fontsize=10)
     bare(axes)
     return figure
 
 
-def _table(table: Any, value: str, radius: str, rows: int, title: str) -> Any:
+def _table(table: Any, value: str, margin: str, rows: int, title: str) -> Any:
     names, cells, _ = columns_of(table, rows)
-    at, bar = names.index(value), names.index(radius)
-    shown = [k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_radius")]
+    at, bar = names.index(value), names.index(margin)
+    shown = [k for k, name in enumerate(names) if k not in (at, bar) and not name.endswith("_margin")]
     labels = [", ".join(str(row[k]) for k in shown) or str(i) for i, row in enumerate(cells)]
     return _with_bars(labels, [float(row[at]) for row in cells], [float(row[bar]) for row in cells], title)
 
@@ -285,15 +285,15 @@ def _table_release(release: Any, *, column: str | None = None, rows: int = 40) -
         raise OutOfRange("the column must be a released one", came=chosen, where="plot")
     if release.table is None:
         raise Unsupported("a picture needs a released table", came="a rehearsal")
-    radii = release.plan.bars(names)
-    if len(radii) < len(names):  # one for all coordinates of a point
+    margins = release.plan.bars(names)
+    if len(margins) < len(names):  # one for all coordinates of a point
         return _places(release)
-    return _table(release.table, chosen, f"{chosen}_radius", rows, f"{chosen}, {release.spent}")
+    return _table(release.table, chosen, f"{chosen}_margin", rows, f"{chosen}, {release.spent}")
 
 
 def _workload(release: Any, *, family: Any = None, rows: int = 40) -> Any:
     chosen = next(iter(release.strategy.shares)) if family is None else family
-    return _table(release[chosen], "estimate", "radius", rows, str(release.spent))
+    return _table(release[chosen], "estimate", "margin", rows, str(release.spent))
 
 
 def _levels(release: Any) -> Any:
@@ -360,7 +360,7 @@ def _released(table: Any, *, column: str | None = None, rows: int = 40) -> Any:
     listed = list(table.labels.values())
     labels = [", ".join(row) for row in zip(*listed, strict=True)] if listed else [str(k) for k in range(table.rows)]
     title = f"{chosen}, {table.plan.level}"
-    return _with_bars(labels[:rows], values, [float(table.plan.radius)] * len(values), title)
+    return _with_bars(labels[:rows], values, [float(table.plan.margin)] * len(values), title)
 
 
 def _costs(costs: Any) -> Any:

@@ -65,14 +65,14 @@ def clean_figure(
     """Draw one family as released, with its error bars, and clean; sorted by the estimates.
 
     Args:
-        released: a release that determines its atoms.
+        released: a release that determines its cells.
         family: with 100 groups at most.
         file: open for writing.
         path: ends in .svg, .png or .pdf.
         truth: the true sums, drawn too, for data that are public anyway; (groups,).
 
     Raises:
-        NotDetermined: where the measured families do not determine the atoms.
+        NotDetermined: where the measured families do not determine the cells.
         OutOfRange: for another ending, and for more groups.
         Unsupported: where matplotlib is not installed.
     """
@@ -81,13 +81,13 @@ def clean_figure(
     labels = _labels(released.domain.group_labels(chosen))
     if len(labels) > _MOST_ROWS:
         raise OutOfRange(f"a picture shows {_MOST_ROWS} groups at most", came=len(labels), remedy="Name a coarser one.")
-    raw, radii = _columns(released[chosen])
+    raw, margins = _columns(released[chosen])
     clean = np.asarray(released.clean()[chosen]["clean"], dtype=float)
     order = np.argsort(-raw, kind="stable")
     figure, axes = page(max(5.0, 1.5 + 0.13 * len(labels)), 3.6)
     across = np.arange(len(labels))
     axes.axhline(0, color=PALE, linewidth=1)
-    axes.errorbar(across, raw[order], radii[order], fmt="o", color=BLUE, ecolor=PALE, markersize=4, label="released")
+    axes.errorbar(across, raw[order], margins[order], fmt="o", color=BLUE, ecolor=PALE, markersize=4, label="released")
     axes.plot(across, clean[order], "_", color=RED, markersize=8, markeredgewidth=2, label="clean")
     if truth is not None:
         axes.plot(across, np.asarray(truth, dtype=float).ravel()[order], "x", color=INK, markersize=4, label="true")
@@ -99,7 +99,7 @@ def clean_figure(
 
 
 def _columns(table: Any) -> tuple[Floats, Floats]:
-    return np.asarray(table["estimate"], dtype=float), np.asarray(table["radius"], dtype=float)
+    return np.asarray(table["estimate"], dtype=float), np.asarray(table["margin"], dtype=float)
 
 
 def _labels(columns: Mapping[str, Sequence[Any]]) -> list[str]:

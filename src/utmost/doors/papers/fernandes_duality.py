@@ -21,9 +21,9 @@ from utmost.design.geometry import (
     kernels,
     least_nib_loss,
     refines,
-    trivial_action,
     universality,
 )
+from utmost.design.geometry.impossibility import trivial_action
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.design.leakage import g_vulnerability, hyper, l_uncertainty
 from utmost.design.leakage.channel_capacity import Kind

@@ -7,7 +7,8 @@ import numpy as np
 
 from utmost.design.capacities import capacity
 from utmost.design.channels import Channel, dual_randomized_response, geometric_channel, randomized_response
-from utmost.design.geometry import is_kernel, universality, vertices
+from utmost.design.geometry import universality, vertices
+from utmost.design.geometry.decomposition import is_kernel
 from utmost.design.leakage import hyper, l_uncertainty
 from utmost.design.spaces import counts, discrete, grid, hamming, losses, priors
 from utmost.design.spaces.loss_algebra import lifted_loss

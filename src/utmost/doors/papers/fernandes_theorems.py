@@ -11,13 +11,11 @@ from utmost.design.geometry import (
     count_vertices,
     decompose,
     distinguishing_mechanism,
-    is_kernel,
-    is_vertex_mechanism,
     kernels,
     universal_mechanism,
     universality,
 )
-from utmost.design.geometry.decomposition import solve_columns
+from utmost.design.geometry.decomposition import is_kernel, is_vertex_mechanism, solve_columns
 from utmost.design.spaces import Space, counts, discrete, hamming, losses
 from utmost.design.spaces.loss_algebra import lifted_loss
 from utmost.design.types import PrivacyType

@@ -8,9 +8,7 @@ from typing import Any
 from utmost.design.channels import Channel, geometric_channel, laplace_channel
 from utmost.design.optima import (
     bayes_remap,
-    best_worst_case,
     check_lemmas,
-    conflicting_users,
     constraint_matrix,
     derivation,
     expected_loss,
@@ -18,12 +16,10 @@ from utmost.design.optima import (
     face_value_of_noise,
     optimal_mechanism,
     remap_of_vertex,
-    shared_mechanism,
-    sharing_program,
-    sharing_refutation,
     uniqueness,
 )
-from utmost.design.optima.beyond_oblivious import CountQuery
+from utmost.design.optima.beyond_oblivious import CountQuery, best_worst_case, conflicting_users
+from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
 from utmost.design.spaces import Consumer, counts, losses, priors
 from utmost.design.types import PrivacyType
 from utmost.doors.papers.comparison import Comparison, corrected, equal, extended, rounded

@@ -230,14 +230,14 @@ def view(service: Served, who: Who, name: Part, epsilon: At, version: Version = 
     return answers.view_found(service.releases.view(who, name, read_level(epsilon), version))
 
 
-@router.get("/releases/{name}/radius", summary="The error bar at any level")
-def radius(
+@router.get("/releases/{name}/margin", summary="The error bar at any level")
+def margin(
     service: Served, who: Who, name: Part, epsilon: At, confidence: Confidence = "0.95", version: Version = None
-) -> answers.RadiusFound:
+) -> answers.MarginFound:
     """What relaxing would buy: it depends on the promise alone, and is no draw."""
     at = read_level(epsilon)
-    bar = service.releases.radius(who, name, at, confidence=confidence, version=version)
-    return answers.RadiusFound(epsilon, confidence, bar)
+    bar = service.releases.margin(who, name, at, confidence=confidence, version=version)
+    return answers.MarginFound(epsilon, confidence, bar)
 
 
 @router.post("/releases/{name}/relax", summary="The same release at another level, with the table")

@@ -139,7 +139,7 @@ class RemoteLedger:
         answer = self._get(f"/v1/releases/{path_part(name)}", version=version)
         return Release(self, name, answer["version"])
 
-    def radius(
+    def margin(
         self,
         name: str,
         *,
@@ -150,7 +150,7 @@ class RemoteLedger:
     ) -> int | float:
         """The error bar that a release has, or would have, at any level."""
         query = {"epsilon": level_text(level(epsilon, alpha)), "confidence": str(confidence), "version": version}
-        bar: int | float = self._get(f"/v1/releases/{path_part(name)}/radius", **query)["radius"]
+        bar: int | float = self._get(f"/v1/releases/{path_part(name)}/margin", **query)["margin"]
         return bar
 
     def propose(

@@ -29,19 +29,19 @@ class View:
         release: which one.
         level: at which level.
         table: the released values.
-        radius: the distance within which a released value lies of the true one, with 95 % confidence.
+        margin: the distance within which a released value lies of the true one, with 95 % confidence.
     """
 
     release: Published
     level: Level
     table: Any
-    radius: int | float
+    margin: int | float
 
 
 @lru_cache(maxsize=512)
-def radius_of(noise: Noise, at: Level) -> int | float:
+def margin_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
-    return noise.radius(at, exact("0.95"))
+    return noise.margin(at, exact("0.95"))
 
 
 @contextmanager
@@ -114,7 +114,7 @@ class Releases:
             self._note_asked(token, release, at)
         table = self._ledger.view(name, epsilon=at, version=release.version)
         self._desk.trail_once_a_day(token, "view", release=name, version=release.version)
-        return View(release, at, table, radius_of(release.noise, at))
+        return View(release, at, table, margin_of(release.noise, at))
 
     def _note_asked(self, token: Token, release: Published, at: Level) -> None:
         """Write down that a recipient has a level made, before it is; of a few alone.
@@ -137,12 +137,12 @@ class Releases:
 
         self._desk.records.write(work)
 
-    def radius(
+    def margin(
         self, token: Token, name: str, at: Level, *, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar that a release has, or would have, at any level: it depends on the promise alone."""
         release = self._known(token, "list", name, version)[1]
-        return self._ledger.radius(name, epsilon=at, confidence=confidence, version=release.version)
+        return self._ledger.margin(name, epsilon=at, confidence=confidence, version=release.version)
 
     def publish(
         self,

@@ -40,7 +40,7 @@ from utmost.doors.service.written import (
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.laws.gradual import read_prices
+from utmost.laws.gradual.prices import read_prices
 
 _LARGEST = 10**100
 

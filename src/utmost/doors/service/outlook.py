@@ -88,7 +88,7 @@ def _unusual(proposal: Proposal, bars: tuple[tuple[str, int | float], ...]) -> t
     unusual = []
     if proposal.level > _MUCH:
         unusual.append("Above epsilon 10 practically nobody is protected.")
-    if any(radius == 0 for _, radius in bars):
+    if any(margin == 0 for _, margin in bars):
         unusual.append("The error bar is 0: almost every released value is the true one.")
     return tuple(unusual)
 

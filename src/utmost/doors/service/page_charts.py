@@ -167,10 +167,10 @@ def columns_chart(
     return chart(title, drawn)
 
 
-def error_bars(title: str, rows: Sequence[tuple[str, float]], radius: float) -> Markup:
+def error_bars(title: str, rows: Sequence[tuple[str, float]], margin: float) -> Markup:
     """A released value in each row, and the stretch in which the true one lies."""
     values = [float(value) for _, value in rows]
-    gap = float(radius)
+    gap = float(margin)
     spare = 0.03 * (max(values) - min(values) + 2 * gap) or 1.0
     low, high = min(values) - gap - spare, max(values) + gap + spare
     left = 16 + 7.5 * max(len(name[:_MOST_NAME]) for name, _ in rows)

@@ -20,7 +20,7 @@ from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads import Strategy
 
-_MOST_ATOMS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
+_MOST_CELLS, _MOST_FAMILIES, _MOST_BARS, _MOST_LISTED = 20_000, 4, 24, 500
 _MOST_LINES, _LONGEST_FACT = 40, 1_000
 
 
@@ -94,7 +94,7 @@ def facts_shown(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     ...     print(f"{name}: {fact}")
     measured: sex, with 3/4 of the level
     measured: total, with 1/4 of the level
-    one individual: changes at most 2 atoms, each by at most 1
+    one individual: changes at most 2 cells, each by at most 1
     neighbours: add-remove
     rows: declared
     independent: True
@@ -128,7 +128,7 @@ def _measured_lines(text: str) -> list[tuple[str, str]]:
         unit, shares = facts["unit"], facts["shares"]
         proved = Unit.of_facts(unit)
         lines = [("measured", f"{' '.join(names) or 'total'}, with {share} of the level") for names, share in shares]
-        lines.append(("one individual", f"changes at most {proved.many('atom')}, each by at most {proved.most}"))
+        lines.append(("one individual", f"changes at most {proved.many('cell')}, each by at most {proved.most}"))
         lines.append(("neighbours", str(unit["neighbours"])))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         lines = [("strategy", text[:1000])]
@@ -159,7 +159,7 @@ def sums_shown(
         OutOfRange, NotDetermined: for another level, and for one that was not measured finely enough.
     """
     strategy, domain = release.strategy, release.domain
-    is_small = domain.size <= _MOST_ATOMS
+    is_small = domain.size <= _MOST_CELLS
     names = [domain.family_name(family) for family in strategy.shares] if is_small else []
     axes = [axis.levels for axis in domain.axes if axis.edges is not None and axis.other is None] if is_small else []
     quarters = (("a quarter", "1/4"), ("half", "1/2"), ("three quarters", "3/4")) if ordered and is_small else ()
@@ -176,18 +176,18 @@ def sums_shown(
 
 def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> dict[str, Any]:
     table = release[name]
-    axes = [column for column in table if column not in ("estimate", "radius")]
+    axes = [column for column in table if column not in ("estimate", "margin")]
     labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table["estimate"]))]
-    values, radii = table["estimate"].tolist(), table["radius"].tolist()
-    radius = max(map(float, radii))
-    is_shown = [rule is None or rule.passes(value, bar) for value, bar in zip(values, radii, strict=True)]
+    values, margins = table["estimate"].tolist(), table["margin"].tolist()
+    margin = max(map(float, margins))
+    is_shown = [rule is None or rule.passes(value, bar) for value, bar in zip(values, margins, strict=True)]
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]
-    title = f"{name or 'total'}, each with its error bar of {short(radius)} at 95 %"
-    cells = zip(labels[:_MOST_LISTED], values, radii, is_shown, strict=False)
+    title = f"{name or 'total'}, each with its error bar of {short(margin)} at 95 %"
+    cells = zip(labels[:_MOST_LISTED], values, margins, is_shown, strict=False)
     return {
         "name": name or "total",
         "family": name,
-        "picture": charts.error_bars(title, drawn[:_MOST_BARS], radius) if drawn else "",
+        "picture": charts.error_bars(title, drawn[:_MOST_BARS], margin) if drawn else "",
         "drawn": min(len(drawn), _MOST_BARS),
         "rows": [(label, short(value) if show else None, short(bar)) for label, value, bar, show in cells],
         "count": len(labels),

@@ -97,12 +97,12 @@ def _explored(fields: Mapping[str, str]) -> dict[str, Any]:
         raise OutOfRange(f"a page takes at most {_MOST_SENSITIVITY}", where="sensitivity", remedy=remedy)
     law = optimal_noise(at, change, goal, fields["numbers"])  # type: ignore[arg-type]
     report = law_report(law, goal)
-    return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["radius"])}
+    return {"report": report, "picture": _law_picture(law, at), "bars": _bars(report["margin"])}
 
 
 def _law_picture(law: Any, at: Level) -> Any:
     laplace = Laplace(at, law.sensitivity)
-    reach = max(4.0, 1.3 * float(law.radius("0.9")))
+    reach = max(4.0, 1.3 * float(law.margin("0.9")))
     width = 2 * reach / 240
     lines = [(x, float(laplace.pdf(x))) for x in np.linspace(-reach, reach, 241).tolist()]
     title = f"The chance of each error, of {law} and of Laplace noise"
@@ -119,9 +119,9 @@ def _law_picture(law: Any, at: Level) -> Any:
     return charts.curves(title, {"least noise": own, "Laplace": lines}, ("error", "density"))
 
 
-def _bars(radii: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
-    longest = max(float(radius) for radius in radii.values()) or 1.0
-    return [(f"{100 * float(sure):g} %", radius, float(radius) / longest) for sure, radius in radii.items()]
+def _bars(margins: Mapping[str, Any]) -> list[tuple[str, Any, float]]:
+    longest = max(float(margin) for margin in margins.values()) or 1.0
+    return [(f"{100 * float(sure):g} %", margin, float(margin) / longest) for sure, margin in margins.items()]
 
 
 def _shaded(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _trusted(fields: Mapping[str, str]) -> dict[str, Any]:
     levels = levels_by_distance(edges, owner, lambda d: first.scaled(f"1/{d}"))
     far = _distances(edges, owner)
     reached = [name for name in members if name in levels]
-    rows = [(name, far[name], level_text(levels[name]), Geometric(levels[name]).radius("0.95")) for name in reached]
+    rows = [(name, far[name], level_text(levels[name]), Geometric(levels[name]).margin("0.95")) for name in reached]
     rows.sort(key=lambda row: (row[1], row[0]))
     titles = {name: f"{name}: epsilon {level_text(levels[name])}" if name in levels else name for name in members}
     kinds = {name: far.get(name, -1) for name in members}

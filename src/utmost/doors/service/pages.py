@@ -216,7 +216,7 @@ def _steps(service: Service, viewer: Token, offer: Offer) -> list[dict[str, Any]
         {
             "at": at,
             "price": _money(price),
-            "radius": promise.radius(at, _SURE),
+            "margin": promise.margin(at, _SURE),
             "due": _money(offer.step(credit, at)),
             "is_held": reaches(has, at),
         }
@@ -295,11 +295,11 @@ def trail_page(request: Request, service: Served, viewer: Viewer, after: After =
 
 def _summary(release: Published, levels: tuple[Level, ...]) -> dict[str, Any]:
     """A release in a line: each level with its error bar, drawn to one scale."""
-    radii = [release.noise.radius(at, _SURE) for at in levels]
-    longest = max(map(float, radii), default=1.0) or 1.0
+    margins = [release.noise.margin(at, _SURE) for at in levels]
+    longest = max(map(float, margins), default=1.0) or 1.0
     return {
         "release": release,
-        "levels": [(at, radius, float(radius) / longest) for at, radius in zip(levels, radii, strict=True)],
+        "levels": [(at, margin, float(margin) / longest) for at, margin in zip(levels, margins, strict=True)],
         "what": release.noise.subject,
     }
 
@@ -309,7 +309,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     if seen.release.noise.needs_counted:
         nothing: dict[str, Any] = {
             "columns": {},
-            "radius": seen.radius,
+            "margin": seen.margin,
             "rows": [],
             "pictures": [],
             "facts": sums_in_words(seen.table.statement, seen.table),
@@ -323,9 +323,9 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
     labels = _labels(found, seen.release, count)
     drawn = released[:_MOST_CHARTS] if count and seen.release.noise.is_charted else []
     if rule is not None:
-        found |= {name: [cell if rule.passes(cell, seen.radius) else None for cell in found[name]] for name in released}
+        found |= {name: [cell if rule.passes(cell, seen.margin) else None for cell in found[name]] for name in released}
     bars = {name: _bars(labels, found[name]) for name in drawn}
-    pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.radius)) for name in drawn]
+    pictures = [(name, charts.error_bars(_said(name, seen), bars[name], seen.margin)) for name in drawn]
     named = [name for name in seen.release.public if name in found]
     shown = [*named, *released]
     rows = list(zip(*(found[name] for name in shown), strict=True))[:_MOST_ROWS]
@@ -334,7 +334,7 @@ def _values(seen: View, rule: WithholdingRule | None, ordered: str) -> dict[str,
         "named": len(named),
         "rows": rows,
         "count": count,
-        "radius": seen.radius,
+        "margin": seen.margin,
         "pictures": pictures,
         "facts": stated_release(file_statement(seen)),
         "per_unit": seen.release.noise.per_step(seen.level),
@@ -354,7 +354,7 @@ def _bars(labels: list[str], cells: list[Any]) -> list[tuple[str, Any]]:
 
 
 def _said(name: str, seen: View) -> str:
-    return f"{name} at epsilon {level_text(seen.level)}, each with its error bar of {short(seen.radius)} at 95 %"
+    return f"{name} at epsilon {level_text(seen.level)}, each with its error bar of {short(seen.margin)} at 95 %"
 
 
 def _labels(found: dict[str, list[Any]], release: Published, count: int) -> list[str]:
@@ -369,15 +369,15 @@ def _relaxing(release: Published, levels: tuple[Level, ...]) -> dict[str, Any] |
         return None
     low, high = min(levels).epsilon_float / 2, max(levels).epsilon_float * 8
     steps = [round(low * (high / low) ** (k / (_STEPS - 1)), 12) for k in range(_STEPS)]
-    line = [(step, float(release.noise.radius(_near(step), _SURE))) for step in steps]
-    there = [(at.epsilon_float, float(release.noise.radius(at, _SURE)), level_text(at)) for at in levels]
+    line = [(step, float(release.noise.margin(_near(step), _SURE))) for step in steps]
+    there = [(at.epsilon_float, float(release.noise.margin(at, _SURE)), level_text(at)) for at in levels]
     points = [(x, y, f"epsilon {said}: within {short(y)}") for x, y, said in there]
     title = "The error bar at each level; the points are the levels that are there"
     top = max(levels)
     wider = [(factor, top.scaled(factor)) for factor in (1, 2, 4, 8)]
     return {
         "picture": charts.curves(title, {"error bar": line}, ("epsilon", "error bar, 95 %"), points=points, log_x=True),
-        "rows": [(factor, at, release.noise.radius(at, _SURE)) for factor, at in wider],
+        "rows": [(factor, at, release.noise.margin(at, _SURE)) for factor, at in wider],
     }
 
 

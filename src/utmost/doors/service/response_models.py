@@ -145,7 +145,7 @@ class StrategyViewed(_Version):
     """What a strategy measured, at a level."""
 
     epsilon: LevelText
-    radius: Bar
+    margin: Bar
     release: Facts
 
 
@@ -155,17 +155,17 @@ class TableViewed(_Version):
 
     columns: Columns  # type: ignore[assignment]  # the cells, under the names that the list has
     epsilon: LevelText
-    radius: Bar
+    margin: Bar
     statement: Facts
 
 
 @dataclass(frozen=True, slots=True)
-class RadiusFound(Written):
+class MarginFound(Written):
     """An error bar."""
 
     epsilon: Annotated[str, Field(examples=["1"])]
     confidence: Annotated[str, Field(examples=["0.95"])]
-    radius: Bar
+    margin: Bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +327,7 @@ def table_found(table: Any) -> TableFound | StrategyFound:
 
 def view_found(view: View) -> TableViewed | StrategyViewed:
     """A release at a level, with its statement."""
-    about = _version(view.release) | {"epsilon": view.level, "radius": view.radius}
+    about = _version(view.release) | {"epsilon": view.level, "margin": view.margin}
     if view.release.noise.needs_counted:
         return StrategyViewed(**about, release=view.table.facts())
     about["columns"] = columns(view.table)

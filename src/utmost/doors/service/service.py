@@ -44,7 +44,7 @@ class Service:
     ...     terms = Terms.read({"columns": "admitted", "sensitivity": 1, "cells": 1})
     ...     table = {"admitted": [601, 370]}
     ...     answer = service.releases.publish(curator, "k", "admissions", table, level(1), terms)
-    ...     service.releases.view(reader, "admissions", level("1/2")).radius
+    ...     service.releases.view(reader, "admissions", level("1/2")).margin
     6
     """
 

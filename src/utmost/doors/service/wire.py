@@ -60,7 +60,7 @@ def table_in(answer: Mapping[str, Any], brought: Any) -> Any:
     dropped = [name for name in adapter.names(brought) if str(name) not in cells]
     table = adapter.without(brought, dropped)
     names, order = adapter.names(table), list(cells)
-    # A radius that the service added stands behind the column before it.
+    # A margin that the service added stands behind the column before it.
     after = {name: order[order.index(name) - 1] for name in order[1:] if name not in names}
     return adapter.with_columns(table, cells, after)
 

@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
-    from utmost.laws.gradual.laplace_steps import (
-        LaplaceBridge,
-        LaplaceRelaxing,
-        LaplaceTightening,
-        laplace_expected_jumps,
-        laplace_jump_intensity,
-    )
+    from utmost.laws.gradual.laplace_steps import LaplaceBridge, LaplaceTightening
     from utmost.laws.gradual.lossless import (
         BoundedSupport,
         Difference,
@@ -21,27 +14,12 @@ if TYPE_CHECKING:
         LargerCharacteristic,
         Losslessness,
         NegativeMass,
-        Obstacle,
         SmallerVariance,
         UnmatchedZero,
     )
     from utmost.laws.gradual.lossless_reals import losslessness
-    from utmost.laws.gradual.prices import read_prices, step_price
-    from utmost.laws.gradual.process import (
-        Jump,
-        Path,
-        correlation,
-        expected_change,
-        expected_jumps,
-        expected_jumps_of_size,
-        forward_intensities,
-        joint_pmf,
-        jump_count_pmf,
-        jump_intensity,
-        jump_pmf,
-        largest_ratio,
-        no_jump_probability,
-    )
+    from utmost.laws.gradual.prices import step_price
+    from utmost.laws.gradual.process import Jump, Path, joint_pmf, largest_ratio
     from utmost.laws.gradual.quantities import Quantity
     from utmost.laws.gradual.steps import Bridge, Pieces, Relaxing, Tightening
 else:
@@ -52,17 +30,13 @@ __all__ = [
     "Bridge",
     "Difference",
     "DiscontinuousDensity",
-    "EuclideanLaplace",
-    "EuclideanTightening",
     "IrrationalSteps",
     "Jump",
     "LaplaceBridge",
-    "LaplaceRelaxing",
     "LaplaceTightening",
     "LargerCharacteristic",
     "Losslessness",
     "NegativeMass",
-    "Obstacle",
     "Path",
     "Pieces",
     "Quantity",
@@ -70,21 +44,8 @@ __all__ = [
     "SmallerVariance",
     "Tightening",
     "UnmatchedZero",
-    "correlation",
-    "expected_change",
-    "expected_jumps",
-    "expected_jumps_of_size",
-    "forward_intensities",
-    "joint_characteristic",
     "joint_pmf",
-    "jump_count_pmf",
-    "jump_intensity",
-    "jump_pmf",
-    "laplace_expected_jumps",
-    "laplace_jump_intensity",
     "largest_ratio",
     "losslessness",
-    "no_jump_probability",
-    "read_prices",
     "step_price",
 ]

@@ -82,17 +82,17 @@ class EuclideanLaplace:
             total = total + term
         return np.where(t > 0, 1 - np.exp(-t) * total, 0.0)[()]
 
-    def radius(self, confidence: Number) -> float:
-        """A radius within which the noise stays with this chance: the least one, to one part in 10^9, rounded up.
+    def margin(self, confidence: Number) -> float:
+        """A margin within which the noise stays with this chance: the least one, to one part in 10^9, rounded up.
 
         >>> from utmost.laws.exact import level
-        >>> EuclideanLaplace(level(epsilon=1)).radius("0.95")
+        >>> EuclideanLaplace(level(epsilon=1)).margin("0.95")
         4.743864...
         """
-        return round_up(self.radius_fraction(read_confidence(confidence)))
+        return round_up(self.margin_fraction(read_confidence(confidence)))
 
-    def radius_fraction(self, confidence: Fraction) -> Fraction:
-        """A rational that is certainly not below the least such radius."""
+    def margin_fraction(self, confidence: Fraction) -> Fraction:
+        """A rational that is certainly not below the least such margin."""
         bits = 128 + self.level.power.denominator.bit_length()
         return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
 

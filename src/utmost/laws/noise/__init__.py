@@ -6,14 +6,14 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.laws.noise import costs
-    from utmost.laws.noise.combination import Combination, simultaneous_radii
+    from utmost.laws.noise.combination import Combination, simultaneous_margins
     from utmost.laws.noise.discrete_staircase import DiscreteStaircase
     from utmost.laws.noise.geometric import Geometric
     from utmost.laws.noise.integer_law import IntegerLaw
     from utmost.laws.noise.joint_cells import JointCells, RotatedPair
     from utmost.laws.noise.laplace import Laplace
     from utmost.laws.noise.law import Law
-    from utmost.laws.noise.lipschitz import is_lipschitz_private, lipschitz_level
+    from utmost.laws.noise.lipschitz import lipschitz_level
     from utmost.laws.noise.norm_staircase import NormStaircase
     from utmost.laws.noise.optimal import gain, optimal_noise, relaxable_noise
     from utmost.laws.noise.ratio_bars import RatioBar, fieller
@@ -42,9 +42,8 @@ __all__ = [
     "costs",
     "fieller",
     "gain",
-    "is_lipschitz_private",
     "lipschitz_level",
     "optimal_noise",
     "relaxable_noise",
-    "simultaneous_radii",
+    "simultaneous_margins",
 ]

@@ -24,13 +24,13 @@ _MOST_TERMS = 10**30
 _MOST_LISTED = 10**8
 # S is taken for a multiple of one step where that is at least so small a part of the largest coefficient.
 _LEAST_STEP = Fraction(1, 1 << 40)
-# A radius of a sum that takes no common steps is found to this part of itself.
+# A margin of a sum that takes no common steps is found to this part of itself.
 _LEAST_INVERTED = 8e-16
 """No inversion tells a smaller chance, for its rounding."""
 _HALVINGS = 24
-_FEW_GROUPS, _MOST_RADII = 64, 4096
-_radii: dict[tuple[Any, ...], int | float] = {}
-"""Radii by the terms of a sum, of whichever object; what is missed comes last."""
+_FEW_GROUPS, _MOST_MARGINS = 64, 4096
+_margins: dict[tuple[Any, ...], int | float] = {}
+"""Margins by the terms of a sum, of whichever object; what is missed comes last."""
 _DECAY, _MOST_POINTS = 40.0, 1 << 20
 
 
@@ -41,7 +41,7 @@ class Combination(Shown):
     What is said of S is certified: every bound is on the safe side, whatever was rounded on the way. Where all
     coefficients are multiples of one step (integers, fractions with a common denominator), S is taken on its lattice
     and the bounds are off by 1e-13 at most while its standard deviation is below some 10^4 steps; beyond, and for
-    other coefficients, a radius is at most 1.6 % of a standard deviation too large (0.6 % for few terms). One single
+    other coefficients, a margin is at most 1.6 % of a standard deviation too large (0.6 % for few terms). One single
     term is exact, in rationals or in intervals.
 
     Args:
@@ -63,9 +63,9 @@ class Combination(Shown):
     Source: the laws of docs/theory/error-bars.md.
 
     >>> total = Combination([1], 1, counts=[24])
-    >>> total.radius(0.95), total.coverage(13) > 0.95 > total.coverage(12)
+    >>> total.margin(0.95), total.coverage(13) > 0.95 > total.coverage(12)
     (13, True)
-    >>> Combination(["1/3", "-1/2"], [1, 1]).radius(0.95)
+    >>> Combination(["1/3", "-1/2"], [1, 1]).margin(0.95)
     1.6666666666666667
     """
 
@@ -159,20 +159,20 @@ class Combination(Shown):
         missing = -np.expm1(-np.log1p(np.multiply.outer(np.exp(u), scales) ** 2) @ counts)
         return float(self._unit) * float((missing * np.exp(-u)).sum()) * 0.05 * 2 / math.pi
 
-    def tail(self, radius: Number) -> float:
-        """At least P(|S| > radius): a certified upper bound.
+    def tail(self, margin: Number) -> float:
+        """At least P(|S| > margin): a certified upper bound.
 
             Below some 1e-13 it is Chernoff's bound, which is too large: by 200 times at 1e-20, for one geometric.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True
         """
-        r = exact(radius, "radius")
+        r = exact(margin, "margin")
         return 1.0 if r < 0 else self._exceeded(r, None)
 
-    def is_kept(self, radius: Number, miss: Number) -> bool:
-        """Whether P(|S| > radius) <= miss is certified: `tail` at one look instead of a few."""
-        chance, r = round_down(_chance(miss)), exact(radius, "radius")
+    def is_kept(self, margin: Number, miss: Number) -> bool:
+        """Whether P(|S| > margin) <= miss is certified: `tail` at one look instead of a few."""
+        chance, r = round_down(_chance(miss)), exact(margin, "margin")
         return r >= 0 and self._exceeded(r, chance) <= chance
 
     def leaves_out(self, value: Number, miss: Number) -> bool:
@@ -184,16 +184,16 @@ class Combination(Shown):
         size = abs(exact(value, "value"))
         return size > 0 and self.is_kept(size - size / (1 << 60), miss)
 
-    def coverage(self, radius: Number) -> float:
-        """At most P(|S| <= radius): a certified lower bound.
+    def coverage(self, margin: Number) -> float:
+        """At most P(|S| <= margin): a certified lower bound.
 
         >>> 0.9502 < Combination([1], 1).coverage(2) + 0.0267 < 0.99
         True
         """
-        exceeded = self.tail(radius)
+        exceeded = self.tail(margin)
         return max(0.0, math.nextafter(1 - exceeded, 0)) if exceeded > 0 else 1.0
 
-    def radius(self, confidence: Number = "0.95") -> int | float:
+    def margin(self, confidence: Number = "0.95") -> int | float:
         """The least r that is certified to have P(|S| <= r) >= confidence.
 
         Returns:
@@ -202,32 +202,32 @@ class Combination(Shown):
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
 
-        >>> [Combination([1], 1, counts=[n]).radius(0.95) for n in (1, 2, 4, 6, 12, 24)]
+        >>> [Combination([1], 1, counts=[n]).margin(0.95) for n in (1, 2, 4, 6, 12, 24)]
         [3, 4, 5, 7, 9, 13]
         """
         miss = 1 - read_confidence(confidence)
-        return self.radius_missed(miss)
+        return self.margin_missed(miss)
 
-    def radius_missed(self, miss: Number) -> int | float:
+    def margin_missed(self, miss: Number) -> int | float:
         """The least r that is certified to have P(|S| > r) <= miss, a rational: 10^-40 is one, 1 - 10^-40 no float."""
         miss = _chance(miss)
         if len(self.counts) > _FEW_GROUPS:
-            return self._least_radius(miss)
+            return self._least_margin(miss)
         terms = self.coefficients, self.levels, self.counts, miss  # the bars of a table are asked for again and again
-        radius = _radii.get(terms)
-        if radius is None:
-            if len(_radii) >= _MOST_RADII:
-                _radii.clear()
-            radius = _radii[terms] = self._least_radius(miss)
-        return radius
+        margin = _margins.get(terms)
+        if margin is None:
+            if len(_margins) >= _MOST_MARGINS:
+                _margins.clear()
+            margin = _margins[terms] = self._least_margin(miss)
+        return margin
 
-    def _least_radius(self, miss: Fraction) -> int | float:
+    def _least_margin(self, miss: Fraction) -> int | float:
         if self._single is not None:
-            return _number(self.coefficients[0] * self._single.radius(1 - miss), self.coefficients)
+            return _number(self.coefficients[0] * self._single.margin(1 - miss), self.coefficients)
         step = self._step
         if step is None:
             return round_up(self._halved(miss) * self._unit)
-        most = max(1, math.ceil(self._chernoff.radius(_log(miss)))) if self.counts else 0
+        most = max(1, math.ceil(self._chernoff.margin(_log(miss)))) if self.counts else 0
         below, above, chance = -1, most, round_down(miss)
         while above - below > 1:
             middle = (below + above) // 2
@@ -235,24 +235,24 @@ class Combination(Shown):
         return _number(above * step, self.coefficients)
 
     def _halved(self, miss: Fraction) -> Fraction:
-        """The least radius in units of the largest coefficient, by halving what Chernoff's bound leaves."""
+        """The least margin in units of the largest coefficient, by halving what Chernoff's bound leaves."""
         chance = round_down(miss)
         if self._exceeded(Fraction(0), chance) <= chance:
             return Fraction(0)
-        below, above = 0.0, self._chernoff.radius(_log(miss))
+        below, above = 0.0, self._chernoff.margin(_log(miss))
         for _ in range(_HALVINGS):
             middle = (below + above) / 2
             fits = self._exceeded(Fraction(middle) * self._unit, chance) <= chance
             below, above = (below, middle) if fits else (middle, above)
         return Fraction(above)
 
-    def _exceeded(self, radius: Fraction, miss: float | None) -> float:
-        """At least P(|S| > radius) for radius >= 0, by the best of the bounds."""
+    def _exceeded(self, margin: Fraction, miss: float | None) -> float:
+        """At least P(|S| > margin) for margin >= 0, by the best of the bounds."""
         if not self.counts:
             return 0.0
         if self._single is not None:
-            return round_up(_missed(self._single, math.floor(radius / self.coefficients[0])))
-        steps = radius / self._unit
+            return round_up(_missed(self._single, math.floor(margin / self.coefficients[0])))
+        steps = margin / self._unit
         if self._step is not None:
             steps = Fraction(math.floor(steps))
         near = round_down(steps)
@@ -305,10 +305,10 @@ class Combination(Shown):
         return OnIntegers.of(self._groups, self._chernoff) or Smoothed.of(self._groups, self._chernoff)
 
 
-def simultaneous_radii(
+def simultaneous_margins(
     combinations: Sequence[Combination], confidence: Number = "0.95", *, independent: bool = False
 ) -> tuple[int | float, ...]:
-    """A radius for each of m sums such that *all* of them are kept at once with the chance ``confidence``, or more.
+    """A margin for each of m sums such that *all* of them are kept at once with the chance ``confidence``, or more.
 
     Args:
         combinations: the sums. They may share noises.
@@ -320,10 +320,10 @@ def simultaneous_radii(
     Raises:
         OutOfRange: for no sums, and a confidence that is not strictly between 0 and 1.
 
-    Cost: that of one radius for each different object among them.
+    Cost: that of one margin for each different object among them.
 
     >>> one = Combination([1], 1)
-    >>> [simultaneous_radii([one] * m)[0] for m in (1, 24, 200, 1000)]
+    >>> [simultaneous_margins([one] * m)[0] for m in (1, 24, 200, 1000)]
     [3, 6, 8, 10]
     """
     miss = 1 - read_confidence(confidence)
@@ -333,10 +333,10 @@ def simultaneous_radii(
         if not isinstance(combination, Combination):
             raise wrong_kind("every element of combinations", "a Combination", combination)
     if not combinations:
-        raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_radii")
+        raise OutOfRange("combinations must hold at least one sum", came="none", where="simultaneous_margins")
     each = missed_by_each(miss, len(combinations)) if independent else miss / len(combinations)
-    radii = {id(combination): combination for combination in combinations}
-    known = {key: combination.radius_missed(each) for key, combination in radii.items()}
+    margins = {id(combination): combination for combination in combinations}
+    known = {key: combination.margin_missed(each) for key, combination in margins.items()}
     return tuple(known[id(combination)] for combination in combinations)
 
 
@@ -440,15 +440,15 @@ def _bits_before_the_point(x: Fraction) -> int:
     return max(0, x.numerator.bit_length() - x.denominator.bit_length() + 1)
 
 
-def _missed(law: Geometric, radius: int) -> Fraction | Interval:
+def _missed(law: Geometric, margin: int) -> Fraction | Interval:
     """P(|G| > r) = 2 alpha^(r+1) / (1 + alpha), exactly or to 53 bits."""
     of = law.level
-    if of.is_rational and (radius + 1) * of.alpha_fraction().denominator.bit_length() < 1 << 14:
+    if of.is_rational and (margin + 1) * of.alpha_fraction().denominator.bit_length() < 1 << 14:
         alpha = of.alpha_fraction()
-        return 2 * alpha ** (radius + 1) / (1 + alpha)
+        return 2 * alpha ** (margin + 1) / (1 + alpha)
 
     def around(bits: int) -> Interval:
-        return of.scaled(radius + 1).alpha_interval(bits + 8) * 2 / (1 + of.alpha_interval(bits + 8))
+        return of.scaled(margin + 1).alpha_interval(bits + 8) * 2 / (1 + of.alpha_interval(bits + 8))
 
     return settled(around)
 
@@ -465,5 +465,5 @@ def _log(miss: Fraction) -> float:
     return (math.log(miss.numerator) - math.log(miss.denominator)) * (1 + 1e-14) - 1e-14
 
 
-def _number(radius: Fraction, coefficients: Sequence[Fraction]) -> int | float:
-    return int(radius) if all(c.denominator == 1 for c in coefficients) else round_up(radius)
+def _number(margin: Fraction, coefficients: Sequence[Fraction]) -> int | float:
+    return int(margin) if all(c.denominator == 1 for c in coefficients) else round_up(margin)

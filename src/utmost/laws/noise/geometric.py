@@ -25,7 +25,7 @@ class Geometric(IntegerLaw):
     Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
 
     >>> law = Geometric(alpha="1/2")
-    >>> law, law.pmf(0), law.cdf(-1), law.radius(0.95)
+    >>> law, law.pmf(0), law.cdf(-1), law.margin(0.95)
     (Geometric(alpha='1/2', sensitivity=1), Fraction(1, 3), Fraction(1, 3), 4)
     """
 

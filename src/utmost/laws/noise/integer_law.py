@@ -120,13 +120,13 @@ class IntegerLaw(Law):
         steps = 2 * shape.period * most * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
         return (-math.log1p(-rest) if rest < 0.5 else -math.log(most)) + epsilon * steps
 
-    def radius(self, confidence: Number) -> int:
+    def margin(self, confidence: Number) -> int:
         """The least t with P(|X| <= t) >= confidence, decided exactly, ties included.
 
         Args:
             confidence: strictly between 0 and 1; a float is read as the decimal it prints.
         """
-        return _radius(self.profile, read_confidence(confidence))
+        return _margin(self.profile, read_confidence(confidence))
 
     @checked
     def pmf_interval(self, k: Number, bits: int = 128) -> Interval:
@@ -174,6 +174,6 @@ class IntegerLaw(Law):
 
 
 @lru_cache(maxsize=1024)
-def _radius(profile: Profile, sure: Fraction) -> int:
-    """The radius of a profile; whoever views a release again asks for the same one."""
+def _margin(profile: Profile, sure: Fraction) -> int:
+    """The margin of a profile; whoever views a release again asks for the same one."""
     return max(0, profile.first_at_most((1 - sure) / 2) - 1)

@@ -33,8 +33,8 @@ _MOST_NODES = 1 << 20
 _MOST_SINES = 1 << 26
 # exp(-_CUT^2/2): where the transform of the normal variable ends the series.
 _CUT = 8.0
-# How much of the radius the normal variable may take, in its standard deviations.
-_MARGINS = (3.9, 4.5, 5.2, 6.2, 7.4)
+# How much of the margin the normal variable may take, in its standard deviations.
+_SLACKS = (3.9, 4.5, 5.2, 6.2, 7.4)
 # The resolution of sums with few terms, and with many: standard deviations of S to one of the normal variable.
 _FINEST, _COARSEST = 1000.0, 400.0
 # Where phi is below e^-_NOTHING the series ends: 2/(pi k) over all k that there are adds up to less than 10.
@@ -164,7 +164,7 @@ class Chernoff:
         least = float(np.min(self.logs - self.slopes * x * (1 - 1e-14)))
         return 1.0 if least >= 0 else math.exp(least) * (1 + 1e-12)
 
-    def radius(self, log_miss: float) -> float:
+    def margin(self, log_miss: float) -> float:
         """An x with tail(x) <= exp(log_miss); it rises with each coefficient."""
         return float(np.min((self.logs - log_miss) / self.slopes)) * (1 + 1e-12)
 
@@ -185,7 +185,7 @@ class OnIntegers:
     @classmethod
     def of(cls, groups: Groups, chernoff: Chernoff) -> "OnIntegers | None":
         """The inversion, or None where it is too large."""
-        reach = chernoff.radius(-_BEYOND)
+        reach = chernoff.margin(-_BEYOND)
         if groups.residues is None or not reach * len(groups.sizes) < min(_MOST_NODES, _MOST_SINES / 4):
             return None
         points = 2 * math.ceil(reach) + 3
@@ -199,17 +199,17 @@ class OnIntegers:
         phi = np.exp(-logs)
         return cls(2 / points * phi, np.expm1(moved) + _ULPS * _UNIT, points, chernoff)
 
-    def exceeded(self, radius: int) -> float:
-        """At least P(|S| > radius), for an integer radius; no better than 1e-14."""
-        if 2 * radius + 1 >= self.points:
+    def exceeded(self, margin: int) -> float:
+        """At least P(|S| > margin), for an integer margin; no better than 1e-14."""
+        if 2 * margin + 1 >= self.points:
             return 1.0
         k = np.arange(1, self.weights.size + 1)
-        angles = (2 * radius + 1) * k % (2 * self.points) * (math.pi / self.points)
+        angles = (2 * margin + 1) * k % (2 * self.points) * (math.pi / self.points)
         heights = self.weights / np.sin(k * (math.pi / self.points))
         terms = heights * np.sin(angles)
-        inside = (2 * radius + 1) / self.points + float(terms.sum())
+        inside = (2 * margin + 1) / self.points + float(terms.sum())
         rounding = float(np.abs(terms) @ (2 * self.moved + _OF_A_SUM)) + 4 * _ULPS * _UNIT * float(heights.sum())
-        return 1 - inside + rounding + self.chernoff.tail(self.points - radius) + 8 * _UNIT
+        return 1 - inside + rounding + self.chernoff.tail(self.points - margin) + 8 * _UNIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ class Smoothed:
     @classmethod
     def of(cls, groups: Groups, chernoff: Chernoff, most: int = _MOST_NODES) -> "Smoothed":
         """The inversion, as fine as its size allows; with fewer frequencies than it takes it is a guess."""
-        reach = chernoff.radius(-_BEYOND)
+        reach = chernoff.margin(-_BEYOND)
         each = _MOST_SINES / 8 / len(groups.sizes)
         fine = min(_FINEST, max(_COARSEST, each * 2 * math.pi / _CUT / (2.2 * reach / groups.deviation)))
         tau = max(groups.deviation / fine, 2.2 * reach * _CUT / (2 * math.pi * _MOST_NODES))
@@ -247,10 +247,10 @@ class Smoothed:
         weights = np.exp(-logs) * 2 / (np.arange(1, t.size + 1) * math.pi)
         return cls(weights, np.expm1(np.minimum(moved, 50)) + _ULPS * _UNIT, period, tau, chernoff.smoothed(tau))
 
-    def exceeded(self, radius: float, miss: float | None = None) -> float:
-        """At least P(|S| > radius); no better than 1e-13. One look is enough where it is compared with ``miss``."""
-        margins = _MARGINS if miss is None else (margin_for(miss),)
-        return min(self._exceeded(radius - margin * self.tau, margin) for margin in margins)
+    def exceeded(self, margin: float, miss: float | None = None) -> float:
+        """At least P(|S| > margin); no better than 1e-13. One look is enough where it is compared with ``miss``."""
+        slacks = _SLACKS if miss is None else (slack_for(miss),)
+        return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
 
     @cached_property
     def _rounding(self) -> float:
@@ -261,7 +261,7 @@ class Smoothed:
     def _first_moment(self) -> float:
         return float((np.arange(1, self.weights.size + 1) * self.weights).sum())
 
-    def _exceeded(self, x: float, margin: float) -> float:
+    def _exceeded(self, x: float, slack: float) -> float:
         if not 0 < x < self.period / 2:
             return 1.0
         k = np.arange(1, self.weights.size + 1)
@@ -270,16 +270,16 @@ class Smoothed:
         inside = 2 * turn + float(terms.sum())
         angles = _ULPS * _UNIT * 2 * math.pi * turn * self._first_moment
         rounding = self._rounding + angles + 1e-15
-        return 1 - inside + rounding + self.chernoff.tail(self.period - x) + math.erfc(margin / math.sqrt(2)) * 1.001
+        return 1 - inside + rounding + self.chernoff.tail(self.period - x) + math.erfc(slack / math.sqrt(2)) * 1.001
 
 
-def margin_for(miss: float) -> float:
-    """The margin that serves a radius exceeded with the chance ``miss`` best: it takes a fiftieth of that, or less.
+def slack_for(miss: float) -> float:
+    """The slack that serves a margin exceeded with the chance ``miss`` best: it takes a fiftieth of that, or less.
 
-    >>> margin_for(0.05), margin_for(1e-9)
+    >>> slack_for(0.05), slack_for(1e-9)
     (3.9, 7.4)
     """
-    return next((margin for margin in _MARGINS if math.erfc(margin / math.sqrt(2)) * 50 <= miss), _MARGINS[-1])
+    return next((slack for slack in _SLACKS if math.erfc(slack / math.sqrt(2)) * 50 <= miss), _SLACKS[-1])
 
 
 def not_zero(groups: Groups) -> float:

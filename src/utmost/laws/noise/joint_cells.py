@@ -40,7 +40,7 @@ class JointCells(BallMixture):
     Source:  docs/theory/cells-together.md.
 
     >>> law = JointCells(alpha="1/2", cells=2)
-    >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.radius("0.95")
+    >>> law.pmf([0, 0]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
     (Fraction(1, 17), Fraction(1, 34), Fraction(3, 17), 6)
     >>> JointCells(1, 2).mean_size, JointCells(1, 3).mean_size, JointCells(1, 2).variance
     (1.42..., 1.95..., 3.902...)
@@ -75,7 +75,7 @@ class JointCells(BallMixture):
 
     @property
     def stride(self) -> int:
-        """Cubes of every radius."""
+        """Cubes of every margin."""
         return 1
 
     @property
@@ -102,7 +102,7 @@ class RotatedPair:
     Source:  docs/theory/cells-together.md.
 
     >>> law = RotatedPair(1)
-    >>> law.mean_size, law.variance, law.radius("0.95")
+    >>> law.mean_size, law.variance, law.margin("0.95")
     (1.46..., 3.91..., 4.0)
     """
 
@@ -155,9 +155,9 @@ class RotatedPair:
         return self._number(lambda q, _: q / (1 - q) ** 2)
 
     @checked
-    def radius(self, confidence: Number = "0.95") -> float:
+    def margin(self, confidence: Number = "0.95") -> float:
         """The least r, a multiple of 1/2, that is certified to have P(|X_1| <= r) >= confidence."""
-        return float(Combination([Fraction(1, 2)], self.ratio, [2]).radius(confidence))
+        return float(Combination([Fraction(1, 2)], self.ratio, [2]).margin(confidence))
 
     def __repr__(self) -> str:
         return law_text(self)

@@ -91,7 +91,7 @@ class Laplace(RealLaw):
     def _tail_interval(self, x: Fraction, bits: int) -> Interval:
         return self.rate.scaled(x).alpha_interval(bits) / 2 if x else Interval.of(Fraction(1, 2), bits)
 
-    def _near_radius(self, confidence: Fraction) -> float:
+    def _near_margin(self, confidence: Fraction) -> float:
         return nearest(log_interval(1 / (1 - confidence), 128 + confidence.denominator.bit_length())) / (
             self.rate.epsilon_float
         )

@@ -146,7 +146,7 @@ class Law(Shown, ABC):
         """The least x with cdf(x) >= p."""
 
     @abstractmethod
-    def radius(self, confidence: Number) -> int | float:
+    def margin(self, confidence: Number) -> int | float:
         """A t with P(|X| <= t) >= confidence."""
 
     @abstractmethod

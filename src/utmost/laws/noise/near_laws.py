@@ -76,19 +76,19 @@ class NearLaw(Combination):
         super().__init__(reference.coefficients, reference.levels, reference.counts)
         object.__setattr__(self, "spread", spread)
 
-    def radius_missed(self, miss: Number) -> int | float:
+    def margin_missed(self, miss: Number) -> int | float:
         """An r that is certified to have P(|S| > r) <= miss for each of the sums."""
         chance = exact(miss, "miss")
         part = chance / _PART
         reach = self.spread.reach(part)
-        return round_up(Fraction(super().radius_missed(chance - part)) + Fraction(reach))
+        return round_up(Fraction(super().margin_missed(chance - part)) + Fraction(reach))
 
-    def tail(self, radius: Number) -> float:
-        """At least P(|S| > radius) for each of the sums, for chances above one in a million."""
+    def tail(self, margin: Number) -> float:
+        """At least P(|S| > margin) for each of the sums, for chances above one in a million."""
         small = 1e-6
-        inner = exact(radius, "radius") - Fraction(self.spread.reach(small))
+        inner = exact(margin, "margin") - Fraction(self.spread.reach(small))
         return 1.0 if inner < 0 else min(1.0, super().tail(inner) + small)
 
-    def is_kept(self, radius: Number, miss: Number) -> bool:
-        """Whether P(|S| > radius) <= miss is certified for each of the sums."""
-        return exact(self.radius_missed(miss)) <= exact(radius, "radius")
+    def is_kept(self, margin: Number, miss: Number) -> bool:
+        """Whether P(|S| > margin) <= miss is certified for each of the sums."""
+        return exact(self.margin_missed(miss)) <= exact(margin, "margin")

@@ -106,7 +106,7 @@ class BallMixture(Shown, ABC):
         return self._moment(2)
 
     @checked
-    def radius(self, confidence: Number = "0.95") -> int:
+    def margin(self, confidence: Number = "0.95") -> int:
         """The least t with P(|X_1| <= t) >= confidence, of each cell by itself.
 
         Exact, ties included, where q is rational; else certified by intervals.
@@ -157,7 +157,7 @@ class BallMixture(Shown, ABC):
         """Whether P(|X_1| > t) <= miss."""
         if self.ratio.is_rational:
             return bool(self.tail(t) <= miss)
-        for bits in (128, 512, 2048, 8192):  # nearer to a tie than that, the radius is one too large
+        for bits in (128, 512, 2048, 8192):  # nearer to a tie than that, the margin is one too large
             around = self._interval(lambda q, power: self._tail(t, q, power), bits, self._place(t + 1))
             if around.upper <= miss or around.lower > miss:
                 return around.upper <= miss
@@ -203,7 +203,7 @@ class NormStaircase(BallMixture):
         docs/theory/cells-together.md.
 
     >>> law = NormStaircase(alpha="1/2", cells=2, norm="range")
-    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.radius("0.95")
+    >>> law.pmf([0, 0]), law.pmf([1, 1]), law.pmf([1, -1]), law.marginal_pmf(0), law.margin("0.95")
     (Fraction(1, 13), Fraction(1, 26), Fraction(1, 52), Fraction(3, 13), 5)
     """
 

@@ -223,7 +223,7 @@ class RealProfile:
         t = np.clip((1 - 2 * normaliser * q / powers.power(k)) / powers.complement, 0.0, 1.0)
         return np.asarray(period * np.where(2 * normaliser * q >= powers.b, first, (k - 1) + (gamma + t)))
 
-    def radius(self, confidence: Fraction) -> Fraction:
+    def margin(self, confidence: Fraction) -> Fraction:
         """The t with P(|X| <= t) = confidence, to the precision of a float and more."""
         bits = 192 + self.narrow_bits() + cleared_bits(self.level) + 2 * confidence.denominator.bit_length()
         powers, missed = IntervalPowers(self.level, bits), 1 - confidence

@@ -68,8 +68,8 @@ def fieller(
     r"""An interval that holds the true ratio with the chance ``confidence``, or more, whatever the true sums are.
 
     The noisy sums are U = U0 + sum u_i G_i and V = V0 + sum v_i G_i. For the true ratio rho = U0/V0 the difference
-    U - rho V is pure noise, sum (u_i - rho v_i) G_i; so {rho: |U - rho V| <= the radius of that noise} holds the true
-    ratio with the chance of the radius. The interval holds this set whole: with eta at least P(|sum v_i G_i| >= |V|), a
+    U - rho V is pure noise, sum (u_i - rho v_i) G_i; so {rho: |U - rho V| <= the margin of that noise} holds the true
+    ratio with the chance of the margin. The interval holds this set whole: with eta at least P(|sum v_i G_i| >= |V|), a
     point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta is proof that *every*
     point beyond b lies outside of the set, and likewise below. Where eta is above (1 - confidence)/2, that is where
     the error bar of V of that confidence reaches 0, the ratio is not determined.
@@ -152,8 +152,8 @@ class _Noises:
         alike, group = np.unique(columns, axis=1, return_inverse=True)
         return *alike, np.bincount(group, counts)
 
-    def guess(self, ratio: Fraction, radius: float, miss: float) -> float:
-        """About P(|noise of U - ratio V| > radius): as for `Combination`, but that a thousand frequencies must do."""
+    def guess(self, ratio: Fraction, margin: float, miss: float) -> float:
+        """About P(|noise of U - ratio V| > margin): as for `Combination`, but that a thousand frequencies must do."""
         u, v, epsilons, counts = self._floats
         sizes = np.abs(u - float(ratio) * v)
         unit = float(sizes.max())
@@ -162,12 +162,12 @@ class _Noises:
         (whole, levels), group = np.unique(alike, axis=1, return_inverse=True)
         there, many = whole > 0, np.bincount(group, counts)
         groups = Groups(whole[there] / _ALIKE, levels[there], many[there], None)
-        return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(radius / unit, miss)
+        return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(margin / unit, miss)
 
 
 def _width(noises: _Noises, bottom: Fraction, estimate: Fraction, miss: Fraction) -> Fraction:
     """About how far the ends are from the estimate."""
-    near = noises.of_ratio(_dyadic(estimate)).radius_missed(miss)
+    near = noises.of_ratio(_dyadic(estimate)).margin_missed(miss)
     # Without a width the noise is hardly ever there at all.
     return _dyadic(Fraction(near) / abs(bottom)) or max(_dyadic(abs(estimate)), Fraction(1)) * _HARDLY
 

@@ -74,14 +74,14 @@ class RealLaw(Law):
             return refined(lambda bits: self.moment_interval(int(cost.order), bits))
         return self._integrated_cost(cost)
 
-    def radius(self, confidence: Number) -> float:
+    def margin(self, confidence: Number) -> float:
         """The least float t with P(|X| <= t) >= confidence: rounded up, certainly not too small.
 
         Args:
             confidence: strictly between 0 and 1; a float is read as the decimal it prints.
         """
         value = read_confidence(confidence)
-        t = self._near_radius(value)
+        t = self._near_margin(value)
         while not self._covers(t, value):
             t = math.nextafter(t, math.inf)
         while self._covers(below := math.nextafter(t, 0.0), value):
@@ -120,8 +120,8 @@ class RealLaw(Law):
         """An interval around P(X > x) for x >= 0."""
 
     @abstractmethod
-    def _near_radius(self, confidence: Fraction) -> float:
-        """The radius up to a few units in the last place."""
+    def _near_margin(self, confidence: Fraction) -> float:
+        """The margin up to a few units in the last place."""
 
     @abstractmethod
     def _integrated_cost(self, cost: Cost) -> float:

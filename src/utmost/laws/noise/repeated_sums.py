@@ -45,7 +45,7 @@ class RepeatedSum(Shown):
 
     >>> from utmost.laws.noise import DiscreteStaircase
     >>> law = DiscreteStaircase(1, 5)
-    >>> [RepeatedSum(law, n).radius("0.95") for n in (1, 2, 12)]
+    >>> [RepeatedSum(law, n).margin("0.95") for n in (1, 2, 12)]
     [15, 20, 48]
     """
 
@@ -57,25 +57,25 @@ class RepeatedSum(Shown):
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "count", natural(count, "count", least=1))
 
-    def radius(self, confidence: Number = "0.95") -> int:
+    def margin(self, confidence: Number = "0.95") -> int:
         """The least r that is certified to have P(|S| <= r) >= confidence.
 
         Raises:
             OutOfRange: for a confidence that is not strictly between 0 and 1.
         """
-        return self.radius_missed(1 - read_confidence(confidence))
+        return self.margin_missed(1 - read_confidence(confidence))
 
-    def radius_missed(self, miss: Fraction) -> int:
+    def margin_missed(self, miss: Fraction) -> int:
         """The least r that is certified to have P(|S| > r) <= miss."""
         if self.count == 1:
-            return self.law.radius(1 - miss)
-        radii = [self._by_chernoff(miss), self.count * self.law.radius(1 - miss / self.count)]
+            return self.law.margin(1 - miss)
+        margins = [self._by_chernoff(miss), self.count * self.law.margin(1 - miss / self.count)]
         if self.count <= _MOST_COPIES:
-            radii += self._by_bins(miss)
-        return min(radii)
+            margins += self._by_bins(miss)
+        return min(margins)
 
     def _by_bins(self, miss: Fraction) -> list[int]:
-        """The least radius by the sums of the bins; none where so little is missed that the bins do not say it."""
+        """The least margin by the sums of the bins; none where so little is missed that the bins do not say it."""
         moved, given_up = self._moved(miss)
         wanted = math.ceil((1 - miss + given_up) * (1 << _BITS))
         below, above = -1, len(self._kept) - 1
@@ -200,7 +200,7 @@ def repeated(law: IntegerLaw, count: int) -> Any:
     """The law of a sum of copies: a `Combination` where they are geometric, which serves any number of them.
 
     >>> from utmost.laws.noise import Combination
-    >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).radius("0.95")
+    >>> isinstance(repeated(Geometric(1), 24), Combination), repeated(Geometric(1), 24).margin("0.95")
     (True, 13)
     """
     from utmost.laws.noise.combination import Combination

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact import Array, Level, Number, checked, exact, exact_integer, objects
+from utmost.laws.exact import Array, Level, Number, checked, exact, exact_integer, objects, wrong_kind
 from utmost.laws.exact.linear_algebra import solve_lifted
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.combination import Combination
@@ -53,7 +53,7 @@ class SignedCells(Shown):
     Source:  docs/theory/cells-together.md.
 
     >>> law = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
-    >>> law.charge, round(law.variance, 3), law.radii("0.95")
+    >>> law.charge, round(law.variance, 3), law.margins("0.95")
     (Fraction(1, 1), 6.44, (6, 5.0, 5.0))
     """
 
@@ -135,9 +135,9 @@ class SignedCells(Shown):
         return sum(self.noise_of(cell).mean_size for cell in range(self.cells)) / self.cells
 
     @checked
-    def radii(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
+    def margins(self, confidence: Number = "0.95") -> tuple[int | float, ...]:
         """Of each cell the least r that is certified to have P(|noise| <= r) >= confidence."""
-        return tuple(self.noise_of(cell).radius(confidence) for cell in range(self.cells))
+        return tuple(self.noise_of(cell).margin(confidence) for cell in range(self.cells))
 
     def __repr__(self) -> str:
         shares = tuple(str(share) for share in self.shares)
@@ -178,6 +178,8 @@ def read_rows(rows: Sequence[Any]) -> Rows:
     Raises:
         OutOfRange, NotANumber: for anything else.
     """
+    if not isinstance(rows, Sequence | np.ndarray):
+        raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= MOST_ROWS or any(isinstance(row, str) or not np.iterable(row) for row in rows):
         raise OutOfRange(f"there must be 1 to {MOST_ROWS} rows over the cells", came=len(rows))
     lengths = {len(list(row)) for row in rows}

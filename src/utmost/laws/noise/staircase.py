@@ -377,8 +377,8 @@ class Staircase(RealLaw):
         result: Interval = profile.tail(IntervalPowers(self.level, bits + profile.narrow_bits()), k, 1 - t, t)
         return result.at(bits)
 
-    def _near_radius(self, confidence: Fraction) -> float:
-        return nearest(self.profile.radius(confidence))
+    def _near_margin(self, confidence: Fraction) -> float:
+        return nearest(self.profile.margin(confidence))
 
     def _integrated_cost(self, cost: Cost) -> float:
         powers, folded = FloatPowers(self.level), _folded(self.level, self.sensitivity, cost)

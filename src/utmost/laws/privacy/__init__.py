@@ -6,8 +6,8 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.laws.privacy.amount import Amount
-    from utmost.laws.privacy.unit import Neighbours, Unit
+    from utmost.laws.privacy.unit import Unit
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
-__all__ = ["Amount", "Neighbours", "Unit"]
+__all__ = ["Amount", "Unit"]

@@ -135,7 +135,7 @@ class Amount(Rebuilt):
         flat = [float(Fraction(int(whole), under)) for whole in scaled.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(steps.shape)
 
-    def radius(self, steps: int | float) -> int | float:
+    def margin(self, steps: int | float) -> int | float:
         """An error bar of so many steps, in the amount's own unit: exact for whole steps, else rounded up."""
         if isinstance(steps, int):
             return self.number(steps)

@@ -135,7 +135,7 @@ class Unit(Rebuilt):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the two atoms along the amount's axis change by no more than the sensitivity in all."""
+        """Whether the two cells along the amount's axis change by no more than the sensitivity in all."""
         return self.amount is not None and self.amount.between is not None
 
     @property
@@ -178,8 +178,8 @@ class Unit(Rebuilt):
     def many(self, cell: str) -> str:
         """How many cells one individual changes, in words.
 
-        >>> Unit(1, 2).many("atom")
-        '2 atoms'
+        >>> Unit(1, 2).many("cell")
+        '2 cells'
         """
         if not self.is_shared or self.amount is None:
             return f"{self.cells} {cell}{'s' * (self.cells != 1)}"
@@ -238,9 +238,9 @@ class Unit(Rebuilt):
         """Whole steps as numbers, in the amount's own unit."""
         return steps if self.amount is None else self.amount.numbers(steps)
 
-    def radius(self, steps: int | float) -> int | float:
+    def margin(self, steps: int | float) -> int | float:
         """An error bar of so many steps, in the amount's own unit."""
-        return steps if self.amount is None else self.amount.radius(steps)
+        return steps if self.amount is None else self.amount.margin(steps)
 
     @property
     def charged(self) -> int | Fraction:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.publish.counting.atom_tables import atoms_table
+    from utmost.publish.counting.cell_tables import cells_table
     from utmost.publish.counting.contributions import count_contributions
     from utmost.publish.counting.counted import CountedTable
     from utmost.publish.counting.counted_events import count_table
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
-__all__ = ["CountedTable", "MeasureWords", "atoms_table", "count_contributions", "count_keys", "count_table"]
+__all__ = ["CountedTable", "MeasureWords", "cells_table", "count_contributions", "count_keys", "count_table"]

@@ -55,18 +55,18 @@ class AddedCells:
         return whole
 
     def by_part(self, shape: tuple[int, ...], parts: int, tables: int) -> list[NDArray[Any] | FewCells]:
-        """Of each part its atoms, in an array where they can be laid out.
+        """Of each part its cells, in an array where they can be laid out.
 
         Args:
-            shape: of the atoms of a part.
-            parts: how many there are; a cell is numbered by its table, then its part, then its atom.
+            shape: of the cells of a part.
+            parts: how many there are; a cell is numbered by its table, then its part, then its cell.
             tables: 1, or 2 for sums and counts together, which stand side by side.
         """
-        atoms = prod(shape)
-        table, rest = np.divmod(self.cells, parts * atoms)
-        part, atom = np.divmod(rest, atoms)
+        cells = prod(shape)
+        table, rest = np.divmod(self.cells, parts * cells)
+        part, cell = np.divmod(rest, cells)
         whole = shape if tables == 1 else (*shape, tables)
-        numbers = atom * tables + table
+        numbers = cell * tables + table
         laid: list[NDArray[Any] | FewCells] = []
         for own in (part == number for number in range(parts)):
             if prod(whole) > MOST_LAID:

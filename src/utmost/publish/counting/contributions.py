@@ -1,4 +1,4 @@
-"""How many persons each bound would leave whole: what `at_most` and `per_atom` are chosen by, counted like any table.
+"""How many persons each bound would leave whole: what `at_most` and `per_cell` are chosen by, counted like any table.
 
 Each person falls into one cell, that of the least bound which cuts nothing of that person. The cell is a function of
 the person's own rows, so one person changes one cell by 1: docs/theory/counting.md.
@@ -31,7 +31,7 @@ _FITS = 1 << 62
 MORE = "more"
 """The label of the persons whom even the largest bound cuts."""
 
-AT_MOST, PER_ATOM, IN_ALL = "at_most", "per_atom", "in_all"
+AT_MOST, PER_CELL, IN_ALL = "at_most", "per_cell", "in_all"
 """Which bound is to be chosen, as `count_table` calls it: the only axis of a table of contributions."""
 
 
@@ -44,7 +44,7 @@ def count_contributions(
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
     at_most: Sequence[int] | None = None,
-    per_atom: Sequence[Number] | None = None,
+    per_cell: Sequence[Number] | None = None,
     in_all: Sequence[Number] | None = None,
     values: str | None = None,
     step: Number | None = None,
@@ -55,19 +55,19 @@ def count_contributions(
     """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
 
     The words are those of `count_table`, with a list of bounds in place of the one that is to be chosen: ``at_most`` by
-    in how many atoms a person has events, ``per_atom`` by the largest size of a person's sum in an atom, ``in_all`` by
-    the sizes of a person's sums in all atoms together.
+    in how many cells a person has events, ``per_cell`` by the largest size of a person's sum in a cell, ``in_all`` by
+    the sizes of a person's sums in all cells together.
 
     Args:
         events, person, domain, by: as for `count_table`; the domain is that of the table which is to be published.
-        at_most: bounds for the atoms of a person, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10].
-        per_atom: instead, bounds for a person's sum in an atom: of events, or of ``values`` in their own unit.
+        at_most: bounds for the cells of a person, ascending, >= 1, such as ``range(1, 21)`` or [1, 2, 5, 10].
+        per_cell: instead, bounds for a person's sum in a cell: of events, or of ``values`` in their own unit.
         in_all: or bounds for the sizes of all sums of a person, added up.
-        values, step, each: of ``per_atom`` and ``in_all``, as for `count_table`.
+        values, step, each: of ``per_cell`` and ``in_all``, as for `count_table`.
         neighbours, progress: as for `count_table`.
 
     Returns:
-        A table over one axis, called "at_most", "per_atom" or "in_all", whose labels are the bounds and "more", with
+        A table over one axis, called "at_most", "per_cell" or "in_all", whose labels are the bounds and "more", with
         ``Unit(1, 1)``. It holds true counts: release it like any other table, see `bound_costs`. Persons without
         events in the domain, or whose sums are all 0, are in no cell.
 
@@ -85,13 +85,13 @@ def count_contributions(
     >>> pages = Domain(page=["A", "B", "C"])
     >>> count_contributions(events, person="user", domain=pages, at_most=[1, 2]).table("at_most")
     {'at_most': array(['1', '2', 'more'], dtype='<U21'), 'count': array([1, 1, 0])}
-    >>> count_contributions(events, person="user", domain=pages, per_atom=[1]).table("per_atom")["count"].tolist()
+    >>> count_contributions(events, person="user", domain=pages, per_cell=[1]).table("per_cell")["count"].tolist()
     [1, 1]
     """
-    lists = {AT_MOST: at_most, PER_ATOM: per_atom, IN_ALL: in_all}
+    lists = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: in_all}
     stated = [name for name, bounds_of in lists.items() if bounds_of is not None]
     if len(stated) != 1:
-        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_atom=[10, 100] or in_all=[10, 100] to choose that."
+        remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
         came = " and ".join(f"{name}=" for name in stated) or "none"
         raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
     if at_most is not None and not (values is None and step is None and each is None):
@@ -153,8 +153,8 @@ class _Sized(Kept):
         starts = np.flatnonzero(np.r_[True, changed.persons[1:] != changed.persons[:-1]][: len(changed.persons)])
         sizes: NDArray[Any] = np.diff(starts, append=len(changed.persons))
         if self.of != AT_MOST and len(starts):
-            over_atoms = np.maximum if self.of == PER_ATOM else np.add
-            sizes = over_atoms.reduceat(_added_without_wrapping(np.abs(changed.sums)), starts)
+            over_cells = np.maximum if self.of == PER_CELL else np.add
+            sizes = over_cells.reduceat(_added_without_wrapping(np.abs(changed.sums)), starts)
         kind = np.int64 if sizes.dtype != object and self.bounds[-1] < _FITS else object
         cells = np.searchsorted(np.array(self.bounds, dtype=kind), sizes.astype(kind), side="left")
         return Pairs(changed.persons[starts], cells.astype(np.int64), np.ones(len(starts), dtype=np.int64))

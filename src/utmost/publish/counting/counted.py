@@ -1,4 +1,4 @@
-"""A table that was counted from people: its atoms, and the unit of privacy that the counting proved."""
+"""A table that was counted from people: its cells, and the unit of privacy that the counting proved."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,8 @@ from utmost.publish.counting.laid import Laid
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads import Domain
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.unit_charge import check_apart
 from utmost.publish.workloads.whole_rows import WholeRows
@@ -31,29 +32,29 @@ _PLAIN = None, None  # neither two parts of sums nor distinct values
 @checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedTable(Shown):
-    """The true counts, or sums, of every atom of a declared domain; made by `count_table`.
+    """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
 
     Args:
         domain: the declared domain.
-        atoms: an integer for each atom, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
-            atoms, the cells that do not hold 0.
+        cells: an integer for each cell, of the domain's shape; of amounts in steps. Of a domain of more than 2^28
+            cells, the cells that do not hold 0.
         unit: what one individual's presence changes, proven by how the table was counted.
         kind: of what kind the tables made of it are, as an adapter names it.
         part: where individuals were split into parts that share nobody: the partition and this part of it.
-        together: an axis of k = 2 to 5 values, where the atoms that one individual changes are those of
+        together: an axis of k = 2 to 5 values, where the cells that one individual changes are those of
             ``unit.cells / k`` rows along it.
         account: what became of the events that were counted. It is confidential: it is shown, and nothing that is
             written has it, nor a pickle or a copy of the table.
 
     Raises:
-        BadTable: for atoms of another shape, or that are no integers.
+        BadTable: for cells of another shape, or that are no integers.
         OutOfRange: for ``together`` that is no axis of two to five values.
     """
 
     domain: Domain
-    atoms: NDArray[Any] | FewCells = field(repr=False)
+    cells: NDArray[Any] | FewCells = field(repr=False)
     unit: Unit
     kind: str = "columns:"
     part: tuple[str, str] | None = None
@@ -61,21 +62,21 @@ class CountedTable(Shown):
     account: CountAccount | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.atoms, FewCells):
-            if self.atoms.shape != self.domain.shape:
-                raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.atoms.shape)
+        if isinstance(self.cells, FewCells):
+            if self.cells.shape != self.domain.shape:
+                raise BadTable(f"cells must be of a domain of shape {self.domain.shape}", came=self.cells.shape)
         else:
-            atoms = np.asarray(self.atoms)
-            if atoms.shape != self.domain.shape or atoms.dtype.kind not in "iuO":
-                came = f"{atoms.dtype} of shape {atoms.shape}"
-                raise BadTable(f"there must be an integer for each atom, of shape {self.domain.shape}", came=came)
-            object.__setattr__(self, "atoms", frozen(atoms.copy()))
+            cells = np.asarray(self.cells)
+            if cells.shape != self.domain.shape or cells.dtype.kind not in "iuO":
+                came = f"{cells.dtype} of shape {cells.shape}"
+                raise BadTable(f"there must be an integer for each cell, of shape {self.domain.shape}", came=came)
+            object.__setattr__(self, "cells", frozen(cells.copy()))
         if self.together is not None:
             WholeRows.of(self.domain, self.together)  # refuses another axis
         check_apart(self.unit, self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CountedTable, (self.domain, self.atoms, self.unit, self.kind, self.part, self.together)
+        return CountedTable, (self.domain, self.cells, self.unit, self.kind, self.part, self.together)
 
     def __repr__(self) -> str:
         line = one_line(self)
@@ -83,11 +84,11 @@ class CountedTable(Shown):
 
     @property
     def summable(self) -> NDArray[Any] | FewCells:
-        """The atoms in a type that holds every sum of them."""
-        if isinstance(self.atoms, FewCells) or self.atoms.dtype == object:
-            return self.atoms
-        largest = max(int(self.atoms.max(initial=0)), -int(self.atoms.min(initial=0)))
-        return self.atoms.astype(np.int64 if largest * max(1, self.atoms.size) < 1 << 62 else object)
+        """The cells in a type that holds every sum of them."""
+        if isinstance(self.cells, FewCells) or self.cells.dtype == object:
+            return self.cells
+        largest = max(int(self.cells.max(initial=0)), -int(self.cells.min(initial=0)))
+        return self.cells.astype(np.int64 if largest * max(1, self.cells.size) < 1 << 62 else object)
 
     def check_fits(self, strategy: "Strategy") -> None:
         """Check that a strategy is for this domain, and for no smaller an individual than was counted.
@@ -106,11 +107,11 @@ class CountedTable(Shown):
             remedy = (
                 f'Count with together="{strategy.together}" what is not negative, or plan with noise="independent".'
             )
-            raise OutOfRange("it must be proved that nobody lowers an atom", came="no such proof", remedy=remedy)
+            raise OutOfRange("it must be proved that nobody lowers a cell", came="no such proof", remedy=remedy)
         if strategy.together != self.together and self.domain.size > rows.values:
             raise OutOfRange(
                 f"what one individual changes must be proved to be whole rows along {strategy.together!r}",
-                came="any atoms" if self.together is None else f"rows along {self.together!r}",
+                came="any cells" if self.together is None else f"rows along {self.together!r}",
                 remedy=f'Count with together="{strategy.together}", or plan with noise="independent".',
             )
 
@@ -147,7 +148,7 @@ class CountedTable(Shown):
             raise OutOfRange(
                 f"the unit of a counted table must not be smaller than the one that was proved, {_in_words(proved)}",
                 came=_in_words(unit),
-                remedy="Leave it out; or count again with a smaller at_most=, per_atom= or in_all=.",
+                remedy="Leave it out; or count again with a smaller at_most=, per_cell= or in_all=.",
             )
 
     @property
@@ -170,7 +171,7 @@ class CountedTable(Shown):
         return self._laid(family, column, self.unit.numbers)
 
     def in_steps(self, column: str | None = None) -> Any:
-        """The atoms as a table of integers, as they are noised: of amounts the steps."""
+        """The cells as a table of integers, as they are noised: of amounts the steps."""
         return self._laid(self.domain.finest, column, lambda steps: steps)
 
     def _laid(self, family: Any, column: str | None, shown: Callable[[NDArray[Any]], NDArray[Any]]) -> Any:
@@ -178,7 +179,7 @@ class CountedTable(Shown):
         if name in self.domain.label_columns(chosen):
             raise OutOfRange("the column of counts must have a name of its own", came=repr(name))
         labels = self.domain.group_labels(chosen)
-        self.unit.check_adds(is_one_cell=self.domain.is_of_atoms(chosen), came=f"a table by {family!r}")
+        self.unit.check_adds(is_one_cell=self.domain.is_of_cells(chosen), came=f"a table by {family!r}")
         sums = shown(self.domain.sums(self.summable, chosen).ravel())
         columns = {**{label: np.array(values) for label, values in labels.items()}, name: sums}
         marks = "a" * len(columns)
@@ -198,7 +199,7 @@ class CountedTable(Shown):
         Args:
             path: ends in .json for a document that keeps the unit, for `utmost release`; else of a table, beside which
                 ``path`` and ".json" say the unit.
-            family: of a table the levels; those of the atoms if left out.
+            family: of a table the levels; those of the cells if left out.
             format, overwrite: as for `saved`. Nothing is signed: a signature is for readers.
 
         Returns:

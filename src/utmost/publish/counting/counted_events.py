@@ -1,6 +1,6 @@
 """Counting people: from events of persons to the table of a declared domain, and the unit of privacy that is proved.
 
-Of each person at most so many atoms are kept, each changed by at most so much. What is kept is a function of the key
+Of each person at most so many cells are kept, each changed by at most so much. What is kept is a function of the key
 and of that person's own rows, so that without the person all others stand as they stood: the proof is in
 docs/theory/counting.md.
 """
@@ -24,13 +24,13 @@ from utmost.publish.counting.counted_measures import (
     Bounds,
     Measure,
     MeasureWords,
-    most_atoms,
+    most_cells,
     read_measures,
 )
 from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain, whole_rows
 from utmost.publish.counting.distinct_values import ValuesSeen, few_values
-from utmost.publish.counting.kept_pairs import by_atom, in_one_part, in_rows, joined_pairs, least_in_all
+from utmost.publish.counting.kept_pairs import by_cell, in_one_part, in_rows, joined_pairs, least_in_all
 from utmost.publish.tables.account_tally import AccountTally
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.axis_places import reader_of
@@ -58,7 +58,7 @@ class CountWords(TypedDict, total=False):
     domain: Domain | Mapping[str, Any] | None
     by: str | Sequence[str] | None
     at_most: int | None
-    per_atom: Bounds | None
+    per_cell: Bounds | None
     values: str | None
     step: Number | None
     each: Bounds | None
@@ -108,7 +108,7 @@ def count_table(
     domain: Domain | Mapping[str, Any] | None = None,
     by: str | Sequence[str] | None = None,
     at_most: int | None = None,
-    per_atom: Any = None,
+    per_cell: Any = None,
     values: str | None = None,
     step: Number | None = None,
     each: Any = None,
@@ -123,9 +123,9 @@ def count_table(
 ) -> Any:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
-    Of each person and atom the events are counted, or their values summed, and the sum is moved into ``per_atom``; of a
-    person's atoms whose sum is not 0 the ``at_most`` with the least hash of key, person and atom are kept, exactly so
-    many where there are as many. Then the sums are added up over all persons; atoms with nobody in them hold 0.
+    Of each person and cell the events are counted, or their values summed, and the sum is moved into ``per_cell``; of a
+    person's cells whose sum is not 0 the ``at_most`` with the least hash of key, person and cell are kept, exactly so
+    many where there are as many. Then the sums are added up over all persons; cells with nobody in them hold 0.
 
     Args:
         events: one row an event: a dict of columns, a list of dicts, a NumPy array with named fields, a frame of any
@@ -135,37 +135,37 @@ def count_table(
             ``year=2020`` are columns, too.
         person: the column that says whose event it is: text or integers, in every row.
         each_row: instead, that each row is another person, as in a survey or a register: then one person changes one
-            atom, and nothing proves it but your word that nobody has two rows.
+            cell, and nothing proves it but your word that nobody has two rows.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads. What lies outside it is left out, or put
             to an axis's ``other``, and is never published.
         by: which axes of the domain the table has, by the names of their columns, in this order; all when None.
-        at_most: how many atoms one person may change, >= 1; of each row 1. It may be left out beside ``in_all``.
-        per_atom: by how much one person may change one atom, a number s for sums within [0, s], or the pair of the
+        at_most: how many cells one person may change, >= 1; of each row 1. It may be left out beside ``in_all``.
+        per_cell: by how much one person may change one cell, a number s for sums within [0, s], or the pair of the
             lowest and the highest sum; 1 where nothing is said of it, ``step`` or ``each``, and of rows as ``each``.
         values: a column of amounts to be summed, integers unless a step is said; None, and events are counted.
         step: to the multiples of which amounts are rounded, half to even, as exactly what they are: a float is its
             binary value, a Decimal and text in a file the decimal. Bounds and tables are in the amounts' own unit.
-        each: into what the amount of each event is moved first, like ``per_atom``.
-        most_events: count events beside their amounts, at most so many of a person in an atom, which costs nothing: the
-            domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_atom``.
-        in_all: to how much the sizes of a person's sums may add up over all atoms, in the amounts' own unit, or with
-            ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each atom
-            loses in proportion; without ``per_atom`` of all that a person has. Where persons differ in how much they do
-            this cuts far less than ``per_atom`` for the same noise; a strategy releases it, see `release_workload`.
+        each: into what the amount of each event is moved first, like ``per_cell``.
+        most_events: count events beside their amounts, at most so many of a person in a cell, which costs nothing: the
+            domain gets one axis more, and means come of one release, see `SumsAndCounts`. In place of ``per_cell``.
+        in_all: to how much the sizes of a person's sums may add up over all cells, in the amounts' own unit, or with
+            ``most_events`` how many events of a person count: of more, evenly spread ones are kept, so that each cell
+            loses in proportion; without ``per_cell`` of all that a person has. Where persons differ in how much they do
+            this cuts far less than ``per_cell`` for the same noise; a strategy releases it, see `release_workload`.
         measures: instead of these six, several things to be counted in one pass, by name: `count`, `sum` and
-            `distinct` with words of their own. Each has its own table and unit, over the same atoms of each person.
+            `distinct` with words of their own. Each has its own table and unit, over the same cells of each person.
         part: an axis of the domain, or {column: list of labels}, that splits the table into parts each person is in
             only one of: a person with events in several is kept in the one with the least hash.
-        together: an axis of two to five values: the atoms of a person are kept row by row along it, all or none, of
+        together: an axis of two to five values: the cells of a person are kept row by row along it, all or none, of
             ``at_most / 2`` rows. Sums and differences of the two can be released then, see `Strategy`.
-        key: of the hashes: with the same key and events the same atoms are kept. New random bytes when None. The proof
-            needs neither a secret key nor a good hash; who knows the key can choose names whose atoms are kept.
+        key: of the hashes: with the same key and events the same cells are kept. New random bytes when None. The proof
+            needs neither a secret key nor a good hash; who knows the key can choose names whose cells are kept.
         neighbours: "add-remove" or "change-one", see `Unit`.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Returns:
-        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_atom``, of
-        amounts in steps, ``at_most`` cells, or as many as there are atoms, and ``in_all``; under "change-one" also that
+        The table with the unit that this counting proves: sensitivity max(|lowest|, |highest|) of ``per_cell``, of
+        amounts in steps, ``at_most`` cells, or as many as there are cells, and ``in_all``; under "change-one" also that
         nothing is negative, where no sum is below 0. With ``part`` a dict of such tables by
         the label of the part, each over the other axes, with ``CountedTable.part`` saying that they share nobody; with
         ``measures`` a dict of tables by name, for each part one. Releases of several measures add up. Their ``account``
@@ -183,7 +183,7 @@ def count_table(
         NothingCounted: where every event lies outside the domain.
 
     Cost: below 1 s for a million events, 6 to 8 s for ten million in a file. Memory goes with the distinct pairs of
-        person and atom; of files and engines' frames with the domain, and those pairs of a 256th of the persons (of the
+        person and cell; of files and engines' frames with the domain, and those pairs of a 256th of the persons (of the
         largest person, on Spark), while more than two million events wait on the disk, in a file without a name.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
@@ -191,32 +191,32 @@ def count_table(
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(1, cells=2))
     """
-    words = MeasureWords(values, step, each, per_atom, most_events, in_all=in_all)
+    words = MeasureWords(values, step, each, per_cell, most_events, in_all=in_all)
     named = read_measures(measures, words, each_row=each_row)
     is_bounded = all(measure.in_all is not None for measure in named.values())
-    most = most_atoms(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
+    most = most_cells(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
     if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
         came = "each_row=" if each_row else "together="
-        remedy = "Leave in_all= out: a row lies in one atom." if each_row else "Leave one of them out."
-        raise OutOfRange("in_all is of persons with several events, atom by atom", came=came, remedy=remedy)
+        remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."
+        raise OutOfRange("in_all is of persons with several events, cell by cell", came=came, remedy=remedy)
     plan = CountingPlan.of(declared_domain(domain, by), by, part, person, tuple(named.values()))
     rows = None if together is None else whole_rows(plan.named, together, most)
     if rows is not None and any(measure.most_events is not None for measure in plan.measures):
         raise OutOfRange(
-            "sums and counts together are kept atom by atom", came="together=", remedy="Leave one of them out."
+            "sums and counts together are kept cell by cell", came="together=", remedy="Leave one of them out."
         )
     rule = Kept(plan, most, rows, token_bytes(KEY_BYTES) if key is None else bytes(key))
     flat, kind, account = counted_cells(events, rule, progress)
     tables, identity = dict[str, Any](), token_hex(16)
     for (name, measure), first in zip(named.items(), plan.first_tables, strict=True):
-        named_axes, atoms = plan.axes_of(measure), rule.atoms_of(measure, first, flat)
+        named_axes, sums = plan.axes_of(measure), rule.cells_of(measure, first, flat)
         cells: Sequence[NDArray[Any] | FewCells]
-        if isinstance(atoms, AddedCells):
-            cells = atoms.by_part(plan.shape, plan.parts, measure.tables)
+        if isinstance(sums, AddedCells):
+            cells = sums.by_part(plan.shape, plan.parts, measure.tables)
         else:
-            cells = list(_atoms(atoms if measures is None else narrowed(atoms), measure, plan))
+            cells = list(_by_part(sums if measures is None else narrowed(sums), measure, plan))
         raised = rows is not None and rows.values > 2
-        unit = measure.unit(min(most, plan.atoms), neighbours, in_parts=plan.part is not None, raised=raised)
+        unit = measure.unit(min(most, plan.cells), neighbours, in_parts=plan.part is not None, raised=raised)
         whole = CountedTable(Domain(named_axes), cells[0], unit, kind, together=together, account=account)
         tables[name] = whole if plan.part is None else _split(plan.part, cells, whole, named_axes, identity)
     if measures is None:
@@ -336,7 +336,7 @@ class Kept:
     @property
     def each_size(self) -> int:
         """How many cells there are of one measure, in all parts."""
-        return self.plan.parts * self.plan.atoms
+        return self.plan.parts * self.plan.cells
 
     @property
     def bound(self) -> int:
@@ -404,13 +404,13 @@ class Kept:
                 parts, moved = [*parts, few], moved + cut
                 continue
             own = [pairs.where(every == of) for of in range(first, first + measure.tables)]
-            within, of_atoms = measure.moved(own[0])
-            moved += of_atoms
+            within, of_cells = measure.moved(own[0])
+            moved += of_cells
             parts += [within] if measure.most_events is None else measure.both_parts(*own)
         joined = joined_pairs(parts)
-        atoms, numbers = by_atom(joined, self.each_size)
-        is_kept = np.zeros(len(atoms.cells), dtype=bool)
-        is_kept[self._within(atoms, texts).sums] = True
+        by_cells, numbers = by_cell(joined, self.each_size)
+        is_kept = np.zeros(len(by_cells.cells), dtype=bool)
+        is_kept[self._within(by_cells, texts).sums] = True
         left, cut = self._left_in_all(joined.where(is_kept[numbers]), texts)
         self.tally.bound(pairs, moved + cut, int(np.count_nonzero(~is_kept)))
         return left
@@ -425,24 +425,24 @@ class Kept:
             if measure.in_all is None:
                 parts.append(own)
                 continue
-            atoms, numbers = by_atom(own, self.each_size)
-            of_atoms = measure.sizes_in_atoms(own, numbers, len(atoms.cells))
-            left = least_in_all(Pairs(atoms.persons, atoms.cells, of_atoms), measure.in_all, texts, key=self.key)
+            by_cells, numbers = by_cell(own, self.each_size)
+            of_cells = measure.sizes_in_cells(own, numbers, len(by_cells.cells))
+            left = least_in_all(Pairs(by_cells.persons, by_cells.cells, of_cells), measure.in_all, texts, key=self.key)
             parts.append(
-                measure.left_of(own, numbers, of_atoms, left, is_above=own.cells < (first + 1) * self.each_size)
+                measure.left_of(own, numbers, of_cells, left, is_above=own.cells < (first + 1) * self.each_size)
             )
-            cut += int(np.count_nonzero(left != of_atoms))
+            cut += int(np.count_nonzero(left != of_cells))
         return joined_pairs(parts), cut
 
-    def atoms_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
+    def cells_of(self, measure: Measure, first: int, sums: Cells) -> Cells:
         """What was counted of a measure, of all that was added up.
 
         Raises:
-            Unsupported: for distinct values in more atoms than can be laid out.
+            Unsupported: for distinct values in more cells than can be laid out.
         """
         if measure.distinct is not None and self.each_size > MOST_LAID:
-            remedy = "Count over fewer axes: distinct values do not add up, so that every atom would be released."
-            raise Unsupported(f"distinct values are counted in {MOST_LAID} atoms at most", came="more", remedy=remedy)
+            remedy = "Count over fewer axes: distinct values do not add up, so that every cell would be released."
+            raise Unsupported(f"distinct values are counted in {MOST_LAID} cells at most", came="more", remedy=remedy)
         low, high = first * self.each_size, (first + measure.tables) * self.each_size
         if isinstance(sums, AddedCells) and measure.distinct is None:
             return sums.between(low, high)
@@ -454,8 +454,8 @@ class Kept:
     def _within(self, pairs: Pairs, texts: Sequence[str]) -> Pairs:
         """Of each person the pairs of one part, and of these no more than ``at_most``."""
         if self.plan.part is not None:
-            pairs = in_one_part(pairs, self.plan.atoms, texts, self.key)
-        inner = Pairs(pairs.persons, pairs.cells % self.plan.atoms, pairs.sums)
+            pairs = in_one_part(pairs, self.plan.cells, texts, self.key)
+        inner = Pairs(pairs.persons, pairs.cells % self.plan.cells, pairs.sums)
         if self.whole is not None:
             rows = self.at_most // self.whole.values
             return pairs.where(in_rows(inner, self.whole, rows, texts, self.key))
@@ -466,25 +466,25 @@ class Kept:
         return self.tally.given_to(cell_totals(self.chosen(pairs, texts)))
 
 
-def _atoms(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
-    """What was counted of a measure, by part and atom; the two parts of sums and counts together side by side."""
+def _by_part(flat: NDArray[Any], measure: Measure, plan: CountingPlan) -> NDArray[Any]:
+    """What was counted of a measure, by part and cell; the two parts of sums and counts together side by side."""
     shaped = flat.reshape(-1, plan.parts, *plan.shape)
     return shaped[0] if measure.most_events is None else np.moveaxis(shaped, 0, -1)
 
 
 def _split(
     part: Axis,
-    atoms_of_parts: Sequence[NDArray[Any] | FewCells],
+    cells_of_parts: Sequence[NDArray[Any] | FewCells],
     whole: CountedTable,
     named: dict[str, Any],
     identity: str,
 ) -> dict[Label, CountedTable]:
     """A table for each part; those of one call share an identity that no other call has."""
     name, tables = part.levels[0], {}
-    for label, atoms in zip(part.labels[0], atoms_of_parts, strict=True):
+    for label, cells in zip(part.labels[0], cells_of_parts, strict=True):
         domain = Domain(named or {name: [label]})
         about = (whole.unit, whole.kind, (identity, str(label)), whole.together, whole.account)
         tables[label] = CountedTable(
-            domain, atoms if isinstance(atoms, FewCells) else atoms.reshape(domain.shape), *about
+            domain, cells if isinstance(cells, FewCells) else cells.reshape(domain.shape), *about
         )
     return tables

@@ -1,4 +1,4 @@
-"""What is counted of each person and atom: events, the sum of an amount, distinct values; within bounds."""
+"""What is counted of each person and cell: events, the sum of an amount, distinct values; within bounds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from utmost.publish.tables.event_codes import amounts_in
 from utmost.publish.workloads import Axis, Domain
 
 Bounds = Number | Sequence[Number]
-"""What one person may add to one atom: at most so much from 0 on, or between two ends."""
+"""What one person may add to one cell: at most so much from 0 on, or between two ends."""
 
 Ends = tuple[int, int]
 """The lowest and the highest of what is allowed, in steps."""
@@ -33,14 +33,14 @@ class MeasureWords:
     """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
 
     Attributes:
-        values, step, each, per_atom, most_events, in_all: as for `count_table`.
+        values, step, each, per_cell, most_events, in_all: as for `count_table`.
         distinct, of, at_most: the column, the values and the bound of `distinct`.
     """
 
     values: str | None = None
     step: Number | None = None
     each: Bounds | None = None
-    per_atom: Bounds | None = None
+    per_cell: Bounds | None = None
     most_events: int | None = None
     distinct: str | None = None
     of: Any = None
@@ -48,21 +48,21 @@ class MeasureWords:
     in_all: Number | None = None
 
 
-def count(per_atom: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
+def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:
     """Events are counted, as one of the ``measures`` of `count_table`; there `count` itself may stand for `count()`.
 
     Args:
-        per_atom: how many events of a person count in an atom; 1 when left out, or as many as ``in_all``.
+        per_cell: how many events of a person count in a cell; 1 when left out, or as many as ``in_all``.
         in_all: how many events of a person count in the whole table.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> words = {"person": "user", "domain": {"shop": ["A", "B"]}, "at_most": 1}
     >>> from utmost.publish.counting import count_table
-    >>> tables = count_table(events, measures={"visits": count(2), "spent": sum("paid", per_atom=6)}, **words)
-    >>> tables["visits"].atoms.tolist(), tables["spent"].table("shop")["spent"].tolist()
+    >>> tables = count_table(events, measures={"visits": count(2), "spent": sum("paid", per_cell=6)}, **words)
+    >>> tables["visits"].cells.tolist(), tables["spent"].table("shop")["spent"].tolist()
     ([2, 1], [6, 2])
     """
-    return MeasureWords(per_atom=per_atom, in_all=in_all)
+    return MeasureWords(per_cell=per_cell, in_all=in_all)
 
 
 def sum(
@@ -70,7 +70,7 @@ def sum(
     *,
     step: Number | None = None,
     each: Bounds | None = None,
-    per_atom: Bounds | None = None,
+    per_cell: Bounds | None = None,
     most_events: int | None = None,
     in_all: Number | None = None,
 ) -> MeasureWords:
@@ -78,19 +78,19 @@ def sum(
 
     Args:
         column: of amounts.
-        step, each, per_atom, most_events, in_all: as for `count_table`.
+        step, each, per_cell, most_events, in_all: as for `count_table`.
 
-    >>> sum("paid", step="0.01", each=(0, 1000), per_atom=(0, 5000)).values
+    >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'
     """
-    return MeasureWords(column, step, each, per_atom, most_events, in_all=in_all)
+    return MeasureWords(column, step, each, per_cell, most_events, in_all=in_all)
 
 
 def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
-    """How many distinct values occur in an atom, as one of the ``measures`` of `count_table`.
+    """How many distinct values occur in a cell, as one of the ``measures`` of `count_table`.
 
-    Of the values that a person has in an atom, the ``at_most`` with the least hash of key, person and value count; an
-    atom's number is how many values count for somebody there. One person changes it by ``at_most`` at most. Two atoms
+    Of the values that a person has in a cell, the ``at_most`` with the least hash of key, person and value count; a
+    cell's number is how many values count for somebody there. One person changes it by ``at_most`` at most. Two cells
     may have values in common, so such numbers do not add up: totals and coarser tables are counted anew, each at a
     level of its own. How many *persons* there are is what `count` says.
 
@@ -98,7 +98,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
         column: of values, which is neither the persons' column nor an axis.
         of: the declared values: a list, or what `Domain` or `Domain.of_facts` takes for an axis. Others count in
             nothing, and are told to the curator; ``other`` of an axis takes them in, as one value.
-        at_most: how many values of one person count in an atom, >= 1; of rows that are persons 1.
+        at_most: how many values of one person count in a cell, >= 1; of rows that are persons 1.
 
     Source: COUNT(DISTINCT) with bounded contributions, docs/theory/counting.md.
 
@@ -107,7 +107,7 @@ def distinct(column: str, *, of: Any, at_most: int = 1) -> MeasureWords:
     >>> from utmost.publish.counting import count_table
     >>> products = distinct("product", of=["tea", "milk", "salt"], at_most=2)
     >>> table = count_table(events, measures={"products": products}, **words)["products"]
-    >>> table.atoms.tolist(), table.unit.sensitivity
+    >>> table.cells.tolist(), table.unit.sensitivity
     ([2, 0], Fraction(2, 1))
     """
     return MeasureWords(distinct=column, of=of, at_most=at_most)
@@ -123,9 +123,9 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
     if measures is None:
         return {"": Measure.of(words, each_row=each_row)}
     if words != MeasureWords():
-        remedy = 'Say it in the measures: measures={"spent": ut.sum("paid", per_atom=100)}.'
+        remedy = 'Say it in the measures: measures={"spent": ut.sum("paid", per_cell=100)}.'
         raise OutOfRange(
-            "what is counted is said once", came="values=, step=, each= or per_atom= beside measures=", remedy=remedy
+            "what is counted is said once", came="values=, step=, each= or per_cell= beside measures=", remedy=remedy
         )
     if not isinstance(measures, Mapping):
         raise wrong_kind("measures", _KINDS, measures)
@@ -140,16 +140,16 @@ def read_measures(measures: Any, words: MeasureWords, *, each_row: bool) -> dict
     return read
 
 
-def most_atoms(
+def most_cells(
     person: str | None, at_most: int | None, together: str | None, *, each_row: bool, is_bounded: bool
 ) -> int:
-    """How many atoms one person may change.
+    """How many cells one person may change.
 
     Args:
-        is_bounded: whether all that one may change is bounded in all, so that it need not be by atoms.
+        is_bounded: whether all that one may change is bounded in all, so that it need not be by cells.
 
     Raises:
-        OutOfRange: where it is not said, or said twice, whose events these are; and for no atoms.
+        OutOfRange: where it is not said, or said twice, whose events these are; and for no cells.
     """
     if not each_row:
         if is_bounded and person is not None and at_most is None and together is None:
@@ -158,16 +158,16 @@ def most_atoms(
             came = "no person" if person is None else "no at_most"
             remedy = "Pass person= and at_most=, or in_all=; or each_row=True, where each row is another person."
             raise OutOfRange(
-                "whose events these are must be said, and how many atoms one may change", came=came, remedy=remedy
+                "whose events these are must be said, and how many cells one may change", came=came, remedy=remedy
             )
         if exact_integer(at_most, "at_most") < 1:
-            remedy = "Give how many atoms a person may change."
+            remedy = "Give how many cells a person may change."
             raise OutOfRange("at_most must be at least 1", came=at_most, remedy=remedy)
         return at_most
     if person is not None or together is not None or at_most not in (None, 1):
         came = "a person" if person is not None else "together" if together is not None else f"at_most={at_most}"
         remedy = "Leave person=, together= and at_most= out; or name the column of persons."
-        raise OutOfRange("each row is a person, who changes one atom", came=came, where="each_row", remedy=remedy)
+        raise OutOfRange("each row is a person, who changes one cell", came=came, where="each_row", remedy=remedy)
     return 1
 
 
@@ -180,9 +180,9 @@ class Measure:
         amount: what is summed, and in which steps; None for events.
         is_rounded: whether amounts are rounded to the step; else they must be integers.
         each: the ends between which the amount of each event is moved; None where it stays.
-        ends: the ends between which a person's sum in an atom lies.
+        ends: the ends between which a person's sum in a cell lies.
         is_moved: whether it is moved there; else it lies there once all sums are cut by ``in_all``.
-        most_events: where events are counted beside their amounts, how many of one person in an atom; None elsewhere.
+        most_events: where events are counted beside their amounts, how many of one person in a cell; None elsewhere.
         in_all: the most to which the sizes of a person's sums may add up, of counted events their number; or None.
         distinct: the values of which the distinct ones are counted; None elsewhere.
     """
@@ -208,7 +208,7 @@ class Measure:
             OutOfRange: for bounds that leave nothing or are no multiples of the step, amounts without a bound on a
                 person's sum, and a step or a bound on values where there are none.
         """
-        values, step, each, per_atom = words.values, words.step, words.each, words.per_atom
+        values, step, each, per_cell = words.values, words.step, words.each, words.per_cell
         if words.distinct is not None or words.of is not None or words.at_most is not None:
             return cls._distinct(words, each_row=each_row, name=name)
         if values is None and not (step is None and each is None):
@@ -218,26 +218,26 @@ class Measure:
             return cls._shared(words, each_row=each_row, name=name)
         amount = None if values is None else Amount(name or values, 1 if step is None else step)
         event = None if each is None else _ends(each, "each", amount)
-        if per_atom is None and event is not None and each_row:
+        if per_cell is None and event is not None and each_row:
             return cls(values, amount, step is not None, event, event)
         in_all = None if words.in_all is None else _ends(words.in_all, "in_all", amount)[1]
-        if in_all is not None and per_atom is None:
+        if in_all is not None and per_cell is None:
             least = 0 if values is None or (event is not None and event[0] >= 0) else -in_all
             return cls(values, amount, step is not None, event, (least, in_all), in_all=in_all, is_moved=False)
-        if per_atom is None and not (step is None and each is None):
-            remedy = "Say it in the unit of the amounts: per_atom=(0, 5000)."
+        if per_cell is None and not (step is None and each is None):
+            remedy = "Say it in the unit of the amounts: per_cell=(0, 5000)."
             raise OutOfRange(
-                "the most by which one person may change an atom must be said", came="no per_atom", remedy=remedy
+                "the most by which one person may change a cell must be said", came="no per_cell", remedy=remedy
             )
-        ends = _ends(1 if per_atom is None else per_atom, "per_atom", amount)
+        ends = _ends(1 if per_cell is None else per_cell, "per_cell", amount)
         return cls(values, amount, step is not None, event, ends, in_all=in_all)
 
     @classmethod
     def _shared(cls, words: MeasureWords, *, each_row: bool, name: str | None) -> "Measure":
         """The measure of sums and counts together."""
         most = natural(words.most_events, "most_events", least=1)
-        if words.values is None or words.each is None or words.per_atom is not None or (each_row and most > 1):
-            came = "no values=" if words.values is None else "no each=" if words.each is None else "per_atom="
+        if words.values is None or words.each is None or words.per_cell is not None or (each_row and most > 1):
+            came = "no values=" if words.values is None else "no each=" if words.each is None else "per_cell="
             came = "more than one event of a row" if each_row and most > 1 else came
             remedy = 'Pass values="amount", each=(0, 1000), most_events=5, say; what a person may change follows.'
             raise OutOfRange("sums and counts together are of amounts between two ends", came=came, remedy=remedy)
@@ -254,7 +254,7 @@ class Measure:
         """The measure of distinct values."""
         most = natural(1 if words.at_most is None else words.at_most, "at_most", least=1)
         if words != MeasureWords(distinct=words.distinct, of=words.of, at_most=words.at_most) or words.of is None:
-            came = "no declared values" if words.of is None else "values=, step=, each=, per_atom= or most_events="
+            came = "no declared values" if words.of is None else "values=, step=, each=, per_cell= or most_events="
             remedy = 'Pass ut.distinct("product", of=["tea", "milk"], at_most=3), say.'
             raise OutOfRange("distinct values are those of a declared list, and nothing else", came=came, remedy=remedy)
         if not isinstance(words.distinct, str) or not words.distinct:
@@ -293,14 +293,14 @@ class Measure:
         return 1 if self.most_events is None or self.each is None else self.each[1] - self.each[0]
 
     def unit(self, cells: int, neighbours: str, *, in_parts: bool, raised: bool = False) -> Unit:
-        """What one person changes, in at most so many atoms; ``raised`` where it matters that none falls."""
+        """What one person changes, in at most so many cells; ``raised`` where it matters that none falls."""
         matters = not in_parts if neighbours == "change-one" else raised
         promised = matters and self.ends[0] >= 0 and self.most_events is None
         if self.in_all is None:
             return Unit(self.bound, cells, neighbours, self.amount, nonnegative=promised)
         in_all = self.in_all * self.events_in_steps
-        atoms, most = min(cells, self.in_all), min(self.bound, in_all)
-        return Unit(most, atoms, neighbours, self.amount, nonnegative=promised, in_all=in_all)
+        changed, most = min(cells, self.in_all), min(self.bound, in_all)
+        return Unit(most, changed, neighbours, self.amount, nonnegative=promised, in_all=in_all)
 
     def both_parts(self, counts: Pairs, sums: Pairs) -> list[Pairs]:
         """What persons have above the low end and below the high one, of no more events than are counted.
@@ -321,15 +321,15 @@ class Measure:
         parts = [Pairs(counts.persons, counts.cells, above), Pairs(sums.persons, sums.cells, wide * events - above)]
         return [part.where(part.sums != 0) for part in parts]
 
-    def sizes_in_atoms(self, pairs: Pairs, numbers: NDArray[np.int64], atoms: int) -> NDArray[Any]:
-        """What ``in_all`` bounds of each person and atom: the size of the sum, or how many events count.
+    def sizes_in_cells(self, pairs: Pairs, numbers: NDArray[np.int64], cells: int) -> NDArray[Any]:
+        """What ``in_all`` bounds of each person and cell: the size of the sum, or how many events count.
 
         Args:
             pairs: of this measure; of sums and counts together both parts.
-            numbers: of each the number of its person and atom.
-            atoms: how many such numbers there are.
+            numbers: of each the number of its person and cell.
+            cells: how many such numbers there are.
         """
-        sizes = np.zeros(atoms, dtype=pairs.sums.dtype)
+        sizes = np.zeros(cells, dtype=pairs.sums.dtype)
         np.add.at(sizes, numbers, np.abs(pairs.sums))
         return np.asarray(sizes // self.events_in_steps)
 
@@ -344,7 +344,7 @@ class Measure:
         """The pairs once their sizes are cut; of sums and counts the part above in proportion, below what is missing.
 
         Args:
-            pairs, numbers: as for `sizes_in_atoms`, which gave ``sizes``.
+            pairs, numbers: as for `sizes_in_cells`, which gave ``sizes``.
             left: what is left of each size, from 0 to the size.
             is_above: of sums and counts together, which pairs are what amounts have above the low end.
         """
@@ -395,6 +395,6 @@ def _ends(bounds: Any, where: str, amount: Amount | None) -> Ends:
         raise OutOfRange(
             f"{where} must leave one person something to change",
             came=bounds,
-            remedy="Give the most by which a person may change an atom, 1 or more, or the pair of both ends.",
+            remedy="Give the most by which a person may change a cell, 1 or more, or the pair of both ends.",
         )
     return low, high

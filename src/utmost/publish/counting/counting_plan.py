@@ -1,4 +1,4 @@
-"""Which columns of events are read, which things are counted of them, and into which atom an event falls."""
+"""Which columns of events are read, which things are counted of them, and into which cell an event falls."""
 
 from dataclasses import dataclass
 from math import prod
@@ -12,7 +12,7 @@ from utmost.publish.workloads import Axis, Domain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountingPlan:
-    """Which columns are read, and into which cell an event falls: the part counts first, then the atom in it."""
+    """Which columns are read, and into which cell an event falls: the part counts first, then the cell in it."""
 
     person: str | None
     measures: tuple[Measure, ...]
@@ -26,7 +26,7 @@ class CountingPlan:
         """The plan that the words of `count_table` say.
 
         Raises:
-            NotDeclared, OutOfRange: for axes and parts that are not declared, one column twice, and too many atoms.
+            NotDeclared, OutOfRange: for axes and parts that are not declared, one column twice, and too many cells.
         """
         axis = None if part is None else part_axis(domain, part)
         axes = tuple(
@@ -34,7 +34,7 @@ class CountingPlan:
         )
         counting = cls(person, measures, axes, axis)
         if person is not None and any(person == values.levels[0] for values in counting.valued):
-            remedy = 'Pass measures={"persons": ut.count}: of each person 1 in an atom.'
+            remedy = 'Pass measures={"persons": ut.count}: of each person 1 in a cell.'
             raise OutOfRange("how many distinct persons there are is a count", came=repr(person), remedy=remedy)
         if len(set(counting.columns)) < len(counting.columns):
             raise OutOfRange(
@@ -45,8 +45,8 @@ class CountingPlan:
             )
         for measure in measures:
             counting.axes_of(measure)  # refuses a name that an axis has
-        if sum(measure.tables for measure in measures) * counting.parts * counting.atoms >= LARGEST_DOMAIN:
-            raise OutOfRange("the domain must have fewer than 2^62 atoms", came=counting.atoms)
+        if sum(measure.tables for measure in measures) * counting.parts * counting.cells >= LARGEST_DOMAIN:
+            raise OutOfRange("the domain must have fewer than 2^62 cells", came=counting.cells)
         return counting
 
     @property
@@ -72,8 +72,8 @@ class CountingPlan:
         return tuple(axis.size for axis in self.axes)
 
     @property
-    def atoms(self) -> int:
-        """How many atoms one part has."""
+    def cells(self) -> int:
+        """How many cells one part has."""
         return prod(self.shape)
 
     @property

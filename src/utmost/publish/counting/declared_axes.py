@@ -78,10 +78,10 @@ def part_axis(domain: Domain, part: Any) -> Axis:
 
 
 def whole_rows(axes: Mapping[str, Axis], together: str, at_most: int) -> WholeRows:
-    """The axis along which a person's atoms are kept by rows.
+    """The axis along which a person's cells are kept by rows.
 
     Raises:
-        OutOfRange: for other than two to five values, and atoms that are no whole rows.
+        OutOfRange: for other than two to five values, and cells that are no whole rows.
     """
     if not axes:
         raise OutOfRange("together must be an axis of the table", came=together)

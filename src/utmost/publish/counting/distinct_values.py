@@ -1,6 +1,6 @@
-"""How many distinct values occur in an atom: of each person few of them, and of all persons each once.
+"""How many distinct values occur in a cell: of each person few of them, and of all persons each once.
 
-A value is noted as a cell of its own, (value, atom), in which persons are counted; an atom's number is how many of its
+A value in a cell is noted as a cell of its own, in which persons are counted; a cell's number is how many of its
 values somebody has. So every engine adds up what it always does. See docs/theory/counting.md.
 """
 
@@ -18,31 +18,31 @@ _COMPACT = 1 << 22
 
 
 def few_values(pairs: Pairs, first: int, size: int, most: int, persons: Sequence[str], key: bytes) -> tuple[Pairs, int]:
-    """Of each person and atom the ``most`` values with the least hash of key, person and value, each once.
+    """Of each person and cell the ``most`` values with the least hash of key, person and value, each once.
 
     Args:
-        pairs: in which cell number (first + v) * size + a is value v in atom a.
-        size: how many atoms there are.
+        pairs: in which cell number (first + v) * size + a is value v in cell a.
+        size: how many cells there are.
 
     Returns:
-        The pairs that are kept, each with the sum 1; and of how many atoms of persons values were left out.
+        The pairs that are kept, each with the sum 1; and of how many cells of persons values were left out.
     """
-    values, atoms = np.divmod(pairs.cells - first * size, size)
-    order = np.lexsort((values, atoms, pairs.persons))
-    who, atoms = pairs.persons[order], atoms[order]
+    values, cells = np.divmod(pairs.cells - first * size, size)
+    order = np.lexsort((values, cells, pairs.persons))
+    who, cells = pairs.persons[order], cells[order]
     new = np.ones(len(order), dtype=bool)
-    new[1:] = (who[1:] != who[:-1]) | (atoms[1:] != atoms[:-1])
+    new[1:] = (who[1:] != who[:-1]) | (cells[1:] != cells[:-1])
     runs = np.cumsum(new) - 1
     by_value = Pairs(who, values[order], np.ones(len(order), dtype=np.int64))
     is_chosen = least_hashed(by_value, most, persons, key=key, purpose=b"value", runs=runs)
     chosen = by_value.where(is_chosen)
-    return Pairs(chosen.persons, (first + chosen.cells) * size + atoms[is_chosen], chosen.sums), len(
+    return Pairs(chosen.persons, (first + chosen.cells) * size + cells[is_chosen], chosen.sums), len(
         np.unique(runs[~is_chosen])
     )
 
 
 class ValuesSeen:
-    """Which values somebody has in which atoms; memory goes with these, and not with all that are declared.
+    """Which values somebody has in which cells; memory goes with these, and not with all that are declared.
 
     Args:
         first: the number of the first cell that is of a value; the cells before are sums of their own.
@@ -67,11 +67,11 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """Of each atom how many of the values of some tables somebody has there.
+        """Of each cell how many of the values of some tables somebody has there.
 
         Args:
             first, tables: the number of the first table, and how many there are.
-            size: how many atoms a table has.
+            size: how many cells a table has.
         """
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]

@@ -1,4 +1,4 @@
-"""Which pairs of person and atom are kept where they are chosen together: in one part, or by rows of a few columns."""
+"""Which pairs of person and cell are kept where they are chosen together: in one part, or by rows of a few columns."""
 
 from collections.abc import Sequence
 from math import prod
@@ -12,19 +12,19 @@ from utmost.publish.tables.bounding import Pairs, identified, least_hashed, mark
 from utmost.publish.workloads.whole_rows import WholeRows
 
 
-def by_atom(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
-    """The pairs of person and atom of several tables as those of one, and of each pair the number of its atom's.
+def by_cell(pairs: Pairs, size: int) -> tuple[Pairs, NDArray[np.int64]]:
+    """The pairs of person and cell of several tables as those of one, and of each pair the number of its cell's.
 
     Args:
-        pairs: in which cell number m * size + a is atom a of table m.
-        size: how many atoms a table has.
+        pairs: in which cell number m * size + a is cell a of table m.
+        size: how many cells a table has.
 
     Returns:
         Distinct pairs whose sums are their own numbers, and so a mark of which of them are chosen.
     """
-    atoms = pairs.cells % size
-    order = np.lexsort((atoms, pairs.persons))
-    who, which = pairs.persons[order], atoms[order]
+    cells = pairs.cells % size
+    order = np.lexsort((cells, pairs.persons))
+    who, which = pairs.persons[order], cells[order]
     new = np.ones(len(order), dtype=bool)
     new[1:] = (who[1:] != who[:-1]) | (which[1:] != which[:-1])
     numbers = np.empty(len(order), dtype=np.int64)
@@ -74,9 +74,9 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     return left.astype(kind)
 
 
-def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) -> Pairs:
+def in_one_part(pairs: Pairs, cells: int, persons: Sequence[str], key: bytes) -> Pairs:
     """The pairs of each person in the one of that person's parts that has the least hash."""
-    parts = pairs.cells // atoms
+    parts = pairs.cells // cells
     first = np.flatnonzero(np.r_[True, (parts[1:] != parts[:-1]) | (pairs.persons[1:] != pairs.persons[:-1])])
     first = first[first < len(parts)]
     runs = Pairs(pairs.persons[first], parts[first], pairs.sums[first])
@@ -85,7 +85,7 @@ def in_one_part(pairs: Pairs, atoms: int, persons: Sequence[str], key: bytes) ->
 
 
 def in_rows(pairs: Pairs, whole: WholeRows, rows: int, persons: Sequence[str], key: bytes) -> NDArray[np.bool_]:
-    """Which pairs of person and atom are kept: those in the so many rows of a person that have the least hashes."""
+    """Which pairs of person and cell are kept: those in the so many rows of a person that have the least hashes."""
     after = prod(whole.domain.shape[whole.place + 1 :])
     row = pairs.cells // (whole.values * after) * after + pairs.cells % after
     order = np.lexsort((row, pairs.persons))

@@ -7,7 +7,6 @@ from utmost.provided import RoomNames
 if TYPE_CHECKING:
     from utmost.publish.ledger.cell_noise import CellNoise
     from utmost.publish.ledger.events import Event
-    from utmost.publish.ledger.item_ledger import ItemLedger
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
     from utmost.publish.ledger.ledger import Ledger
     from utmost.publish.ledger.noise_of_keys import KeyNoise, key_noise
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.process_release import rehearse, release
     from utmost.publish.ledger.promise import Promise
     from utmost.publish.ledger.promised_noise import Answering, Noise
-    from utmost.publish.ledger.remembered_release import Memory, Release
+    from utmost.publish.ledger.remembered_release import Release
     from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
-    from utmost.publish.ledger.spending import Budget, Spending
+    from utmost.publish.ledger.spending import Budget
     from utmost.publish.ledger.state import Published
     from utmost.publish.ledger.store import Store
     from utmost.publish.ledger.verification import Status, Verification
@@ -31,18 +30,15 @@ __all__ = [
     "Budget",
     "CellNoise",
     "Event",
-    "ItemLedger",
     "KeptMechanism",
     "KeyNoise",
     "Ledger",
-    "Memory",
     "NamedCellNoise",
     "Noise",
     "Promise",
     "Published",
     "Release",
     "ResponseFolder",
-    "Spending",
     "Status",
     "Store",
     "TogetherNoise",

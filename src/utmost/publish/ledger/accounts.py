@@ -89,7 +89,7 @@ class Accounts:
             return self._look(lambda state: Budget(dataset, state.limits.get(dataset), state.spending(dataset)))
         return limited(self._book, dataset, level(limit))
 
-    def radius(
+    def margin(
         self,
         name: str,
         *,
@@ -100,7 +100,7 @@ class Accounts:
     ) -> int | float:
         """The distance within which a released value lies of the true one, with this confidence, at a level."""
         at = level(epsilon, alpha)
-        return self._look(lambda state: state.release(name, version).noise).radius(at, confidence)
+        return self._look(lambda state: state.release(name, version).noise).margin(at, confidence)
 
     def release(self, name: str, version: int | None = None) -> Published:
         """One version of a release, or the newest.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, get_args
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact, round_up
+from utmost.laws.exact import Level, Number, checked, exact, round_up
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -67,15 +67,15 @@ class CellNoise(Noise):
         """The lattice of the largest noise."""
         return self.lattice
 
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence."""
         sure = read_confidence(confidence)
         if self.half_step:
-            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).radius(sure)
+            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).margin(sure)
         else:
-            steps = Geometric(self.widest.of(level)).radius(sure)
+            steps = Geometric(self.widest.of(level)).margin(sure)
         if self.grid is None:
-            return self.unit.radius(int(steps))
+            return self.unit.margin(int(steps))
         return round_up((steps + reach(self.lattice.snapping)) * self.grid)
 
     def per_step(self, level: Level) -> Level | None:
@@ -153,7 +153,7 @@ class CellNoise(Noise):
 
         >>> from utmost.laws.exact import level
         >>> plan = cell_noise(sensitivity=1, cells=2).plan(level(1))
-        >>> plan.law, plan.radius
+        >>> plan.law, plan.margin
         (Geometric(epsilon='1/2', sensitivity=1), 6)
         """
         sure = read_confidence(confidence)
@@ -193,6 +193,7 @@ class CellNoise(Noise):
         return {**Noise.words(self), **protected, "grid": grid, "half_step": self.half_step, "amount": amount}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "CellNoise":
         """The noise that an event keeps."""
         numbers = "integers" if facts["grid"] is None else "reals"

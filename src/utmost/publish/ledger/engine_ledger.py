@@ -55,7 +55,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
-    return frame.noised(items.published(request, committed), noise.radius(request.level, CONFIDENCE))
+    return frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
 
 
 def relax_frame(
@@ -75,7 +75,7 @@ def relax_frame(
     committed = _committed_again(items, known, frame, table_at)
     release = items.relax(name, committed, epsilon=at, version=known.version)
     answer = responses_of if table_at is None else Moving(table_at, at)
-    return frame.noised(release, radius_of(known, at), answer)
+    return frame.noised(release, margin_of(known, at), answer)
 
 
 def frame_difference(items: ItemLedger, name: str, table: Any, version: int | None) -> str | None:
@@ -99,7 +99,7 @@ def view_frame(items: ItemLedger, name: str, table: Any, table_at: Level, at: Le
     frame = checked_responses(items, known, table, table_at)
     frame.check_room(known.noise.by_item(), at)
     release = items.view(name, epsilon=at, version=known.version)
-    return frame.noised(release, radius_of(known, at), Moving(table_at, at))
+    return frame.noised(release, margin_of(known, at), Moving(table_at, at))
 
 
 def checked_responses(items: ItemLedger, known: Published, table: Any, table_at: Level) -> ReleasableFrame:
@@ -129,9 +129,9 @@ def _committed_again(
     return _committed(frame, key, frame.checked_rows().rows, answered)
 
 
-def radius_of(known: Published, at: Level) -> int | float:
-    """The radius that stands beside the answers of a release at a level."""
-    return known.noise.radius(at, CONFIDENCE)
+def margin_of(known: Published, at: Level) -> int | float:
+    """The margin that stands beside the answers of a release at a level."""
+    return known.noise.margin(at, CONFIDENCE)
 
 
 def known_by_item(items: ItemLedger, name: str, version: int | None) -> Published:

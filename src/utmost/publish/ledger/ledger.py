@@ -83,7 +83,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
     ...     ledger.spent("admissions"), ledger.levels("admissions")
     (Level(epsilon=1), (Level(epsilon=1/4), Level(epsilon=1/2), Level(epsilon=1)))
     >>> list(loose), list(between)
-    (['department', 'admitted', 'admitted_radius'], ['department', 'admitted', 'admitted_radius'])
+    (['department', 'admitted', 'admitted_margin'], ['department', 'admitted', 'admitted_margin'])
     """
 
     __slots__ = ()

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
 from utmost.publish.ledger.response_noise import Blocks, NoiseOnLattice
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.table import listed_names
@@ -34,8 +34,8 @@ from utmost.publish.releases.together import (
     way_of_facts,
 )
 from utmost.publish.releases.turning import columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, TogetherKind
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw
+from utmost.publish.workloads import CellsTogether
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
@@ -84,19 +84,19 @@ class TogetherNoise(CellNoise):
         """The lattice of the least share."""
         return min(self.lattices.values(), key=lambda lattice: lattice.share)
 
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The largest of the columns' error bars."""
-        return self.plan_at(level, confidence).radius
+        return self.plan_at(level, confidence).margin
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """A radius behind each column."""
+        """A margin behind each column."""
         return self.plan_at(level, confidence).bars(columns)
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bar of each column."""
-        return tuple(zip(self.columns, self.plan_at(level, confidence).radii, strict=True))[:most]
+        return tuple(zip(self.columns, self.plan_at(level, confidence).margins, strict=True))[:most]
 
     def per_step(self, level: Level) -> Level | None:
         """None: what a column says of a count is no geometric law."""
@@ -174,9 +174,10 @@ class TogetherNoise(CellNoise):
         return Noise.words(self)
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "noise", "cost"), Unit.of_facts(facts)
         signed = about["noise"] == "signed"
         way = way_of_facts(about, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
         kind = None if signed else about["noise"]
@@ -234,10 +235,10 @@ def together_noise(
     Source: docs/theory/cells-together.md.
 
     >>> noise = together_noise(["applicants", "admitted"], sensitivity=1)
-    >>> noise.way.kind, noise.radius(level("1/2"), "0.95")
+    >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
     ('rotated', 8.0)
     """
-    names = listed_names(list(columns), "columns")
+    names = listed_names(columns, "columns")
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
     for name in names:
         if names.count(name) > 1:

@@ -17,7 +17,7 @@ from utmost.publish.ledger.point_paths import PointPaths
 from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
 from utmost.publish.ledger.source import exact_column
 from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.places_statements import places_guarantee, places_statement, radius_name
+from utmost.publish.releases.places_statements import margin_name, places_guarantee, places_statement
 from utmost.publish.releases.planar import written
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
 from utmost.publish.releases.tangent_plane import check_lengths
@@ -70,9 +70,9 @@ class PointNoise(Noise):
         """
         return PlanarLaw(level, self.dimensions, self.per, self.declared)
 
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The least Euclidean distance within which an answer lies of the true point, with this confidence."""
-        return self.law(level).radius(read_confidence(confidence))
+        return self.law(level).margin(read_confidence(confidence))
 
     def check_served(self) -> None:
         """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
@@ -123,8 +123,8 @@ class PointNoise(Noise):
         return {name: written(cells, grid) for name, cells in response.items()}
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """One radius for all coordinates of a row."""
-        return {radius_name(columns): columns[-1]}
+        """One margin for all coordinates of a row."""
+        return {margin_name(columns): columns[-1]}
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         """The promise at a level, in plain words."""

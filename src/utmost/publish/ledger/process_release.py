@@ -48,7 +48,7 @@ def release(
 
     >>> table = {"department": ["A", "B"], "admitted": [601, 370]}
     >>> made = release(table, Promise("admitted", public="department", sensitivity=1, cells=1), epsilon="1/2")
-    >>> made.at(2)["admitted_radius"], made.levels
+    >>> made.at(2)["admitted_margin"], made.levels
     ([1, 1], (Level(epsilon=1/2), Level(epsilon=2)))
     >>> made.spent, made.statement["guarantee"][:60]
     (Level(epsilon=2), 'Whatever anyone concludes from the released columns, the cha')
@@ -79,7 +79,7 @@ def rehearse(
     Raises:
         As `release`; Unsupported: for a frame that an engine evaluates, which `rehearse_table` reads.
 
-    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["radius"]
+    >>> rehearse({"n": [3]}, Promise("n", sensitivity=1, cells=1), epsilon=1)["margin"]
     3
     """
     at, sure, stated = level(epsilon, alpha), read_confidence(confidence), promise_of(table, promise, words)

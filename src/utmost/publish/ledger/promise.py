@@ -92,7 +92,7 @@ class Promise(Shown):
 
     >>> from utmost.laws.exact import level
     >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
-    >>> promise.radius(level(1), "0.95"), promise == Promise.of_facts(promise.facts())
+    >>> promise.margin(level(1), "0.95"), promise == Promise.of_facts(promise.facts())
     (3, True)
     >>> promise.guarantee(level(1))
     'Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 2.72 times
@@ -187,9 +187,9 @@ class Promise(Shown):
         return self.identifiers if len(self.identifiers) > 1 else self.id_column
 
     @checked
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
-        return self.noise.radius(level, confidence)
+        return self.noise.margin(level, confidence)
 
     @checked
     def guarantee(self, level: Level) -> str:

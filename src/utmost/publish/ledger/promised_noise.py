@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, Number
+from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
@@ -79,6 +79,18 @@ class Drawing(Protocol):
         ...
 
 
+def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
+
+    Raises:
+        WrongKind: for facts of anything else.
+    """
+    about = facts.get("noise")
+    if not isinstance(about, Mapping) or not set(names) <= set(about):
+        raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
+    return about
+
+
 @dataclass(frozen=True, slots=True)
 class Noise(ABC):
     """The noise that is promised, whatever the level.
@@ -130,12 +142,12 @@ class Noise(ABC):
         return None
 
     @abstractmethod
-    def radius(self, level: Level, confidence: Number) -> int | float:
+    def margin(self, level: Level, confidence: Number) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence."""
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The error bars, each with what it is of; the widest ``most`` of many."""
-        return (("each released value", self.radius(level, confidence)),)
+        return (("each released value", self.margin(level, confidence)),)
 
     def per_step(self, level: Level) -> Level | None:
         """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
@@ -154,7 +166,7 @@ class Noise(ABC):
         Raises:
             OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
         """
-        self.radius(level, "0.95")
+        self.margin(level, "0.95")
 
     def check_unit(self, counted: CountedTable | None) -> None:  # noqa: B027, nor here
         """Check that the unit goes with a table, counted or not.
@@ -243,15 +255,15 @@ class Noise(ABC):
         """A response as the numbers that are published."""
 
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
-        """The names of the columns of radii, and behind which column each stands."""
-        return {f"{name}_radius": name for name in columns}
+        """The names of the columns of margins, and behind which column each stands."""
+        return {f"{name}_margin": name for name in columns}
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number
     ) -> dict[str, tuple[str, int | float]]:
-        """The columns of radii, with the column that each stands behind, and the radius."""
-        radius = self.radius(level, confidence)
-        return {name: (owner, radius) for name, owner in self.bars(columns).items()}
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        margin = self.margin(level, confidence)
+        return {name: (owner, margin) for name, owner in self.bars(columns).items()}
 
     def handed(
         self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
@@ -268,14 +280,14 @@ class Noise(ABC):
     def with_bars(
         self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
     ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-        """The columns of radii of a response, and behind which column each stands.
+        """The columns of margins of a response, and behind which column each stands.
 
-        A ledger of an older format may hold a column that has such a name; that one has no radius.
+        A ledger of an older format may hold a column that has such a name; that one has no margin.
         """
         taken = {*columns, *public}
         bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
         after = {name: owner for name, (owner, _) in bars.items()}
-        return {name: np.full(rows, radius) for name, (_, radius) in bars.items()}, after
+        return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
 
     @abstractmethod
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ class Memory(Protocol):
         """The answer at a level up to the loosest that was answered."""
         ...
 
-    def radius(
+    def margin(
         self, name: str, *, epsilon: Level, confidence: Number = "0.95", version: int | None = None
     ) -> int | float:
         """The error bar at any level."""
@@ -66,7 +66,7 @@ class Release(Shown):
     ...     _ = ledger.publish("admissions", table, promise, epsilon=1)
     ...     release = ledger["admissions"]
     ...     loose, strict = release.at(2, table=table), release.at("1/2")
-    ...     release, release.spent, release.radius(epsilon=2)
+    ...     release, release.spent, release.margin(epsilon=2)
     (Release(name='admissions', version=1, spent=Level(epsilon=2)), Level(epsilon=2), 1)
     """
 
@@ -120,12 +120,12 @@ class Release(Shown):
         """What is said publicly of that answer."""
         return self._memory.statement(self.name, epsilon=self.spent, version=self.version)
 
-    def radius(
+    def margin(
         self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None, alpha: Number | None = None
     ) -> int | float:
         """The distance within which a released value lies of the true one; at any level, the loosest if left out."""
         at = self.spent if epsilon is None and alpha is None else level_of(epsilon, alpha)
-        return self._memory.radius(self.name, epsilon=at, confidence=confidence, version=self.version)
+        return self._memory.margin(self.name, epsilon=at, confidence=confidence, version=self.version)
 
     def save(
         self, path: Path | str, *, epsilon: Number | Level | None = None, alpha: Number | None = None, **how: Any

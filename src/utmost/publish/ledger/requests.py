@@ -73,8 +73,8 @@ def answer_beside(source: Source, noise: Noise, level: Level, kind: str, respons
     """A response as it is handed to whoever brought the table: that table, with released values in it."""
 
     def table() -> Any:
-        radii, after = noise.with_bars(level, tuple(response), source.rows, source.public)
-        return source.with_released(noise.written(level, response) | radii, after)
+        margins, after = noise.with_bars(level, tuple(response), source.rows, source.public)
+        return source.with_released(noise.written(level, response) | margins, after)
 
     return noise.handed(level, response, kind, part, table)
 
@@ -91,14 +91,14 @@ def answer_alone(noise: Noise, level: Level, kind: str, response: Response, part
         order, public = labels
         columns: dict[str, Any] = {**public, **noise.written(level, response)}
         shown = table_of(kind, {name: columns[name] for name in order or response})
-        radii, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
-        return adapter_of(shown).with_columns(shown, radii, after)
+        margins, after = noise.with_bars(level, tuple(response), len(next(iter(response.values()))), tuple(public))
+        return adapter_of(shown).with_columns(shown, margins, after)
 
     return noise.handed(level, response, kind, part, table)
 
 
 def check_bars_free(noise: Noise, columns: tuple[str, ...], public: Sequence[str]) -> None:
-    """Check that the columns of radii have names of their own.
+    """Check that the columns of margins have names of their own.
 
     Raises:
         BadTable: where a column has such a name.

@@ -258,13 +258,13 @@ class ResponseFolder:
         work = CommittingRows(key, release.items.identifiers, answered)
         batches = _batches(files, [*release.items.identifiers, *release.columns])
         items.check_committed(release.name, gathered_commitment(work(batches)), version=release.version)
-        _check_radii(files, release, at)
+        _check_margins(files, release, at)
 
     def __repr__(self) -> str:
         return f"ResponseFolder({str(self.path)!r})"
 
 
-def _radii(release: "Published") -> list[str]:
+def _margins(release: "Published") -> list[str]:
     """The columns of error bars, however they were called when the files were kept."""
     names = [f"{name}_{word}" for name in release.columns for word in MARGIN_WORDS]
     return [name for name in names if name not in release.public]
@@ -273,7 +273,7 @@ def _radii(release: "Published") -> list[str]:
 def _check_columns(release: "Published", names: list[str]) -> None:
     """Check that there is no column but those of an answer: what is kept is for recipients."""
     assert release.items is not None
-    answered = {*release.items.identifiers, *release.columns, *release.public, *_radii(release)}
+    answered = {*release.items.identifiers, *release.columns, *release.public, *_margins(release)}
     other = [name for name in names if name not in answered]
     if other:
         raise DataChanged(
@@ -284,18 +284,18 @@ def _check_columns(release: "Published", names: list[str]) -> None:
         )
 
 
-def _check_radii(files: list[Path], release: "Published", at: Level) -> None:
-    """Check that a column of radii holds the one radius of a level, and so nothing of the data."""
-    from utmost.publish.ledger.engine_ledger import radius_of
+def _check_margins(files: list[Path], release: "Published", at: Level) -> None:
+    """Check that a column of margins holds the one margin of a level, and so nothing of the data."""
+    from utmost.publish.ledger.engine_ledger import margin_of
 
-    compute, radius = extra("pyarrow.compute", "tables"), radius_of(release, at)
+    compute, margin = extra("pyarrow.compute", "tables"), margin_of(release, at)
     for path in files:
-        there = [name for name in _radii(release) if name in parquet.opened(path).schema_arrow.names]
+        there = [name for name in _margins(release) if name in parquet.opened(path).schema_arrow.names]
         for batch in _batches([path], there) if there else ():
             for name in there:
-                if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [radius]:
+                if batch.num_rows and compute.unique(batch.column(name)).to_pylist() != [margin]:
                     where = f"column {name!r}"
-                    raise DataChanged("a radius must be that of the level", came="another", where=where)
+                    raise DataChanged("a margin must be that of the level", came="another", where=where)
 
 
 def _check_gone(place: Path) -> None:

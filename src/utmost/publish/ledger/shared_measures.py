@@ -64,7 +64,7 @@ class PublishingMeasures:
         >>> from tempfile import TemporaryDirectory
         >>> from utmost import Ledger, Workload, count, count_table, share_level, strategy, sum
         >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
-        >>> measures = {"visits": count(2), "spent": sum("paid", per_atom=20)}
+        >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
         >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)
         >>> wanted = {name: Workload(table.domain, {"shop": 1}) for name, table in tables.items()}
         >>> plans = {name: strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}

@@ -54,7 +54,7 @@ class SumNoise(CellNoise):
     @property
     def whom(self) -> str:
         """Whom the strategy protects."""
-        return f"one individual, who {assumed_line(self.unit, 'atom')}"
+        return f"one individual, who {assumed_line(self.unit, 'cell')}"
 
     @property
     def runs(self) -> tuple[tuple[int, Lattice], ...]:
@@ -80,7 +80,7 @@ class SumNoise(CellNoise):
 
     def _bar(self, ratio: Level, confidence: Number) -> int | float:
         """The error bar of a sum, in the amount's own unit."""
-        return self.unit.radius(int(Geometric(ratio).radius(confidence)))
+        return self.unit.margin(int(Geometric(ratio).margin(confidence)))
 
     def per_step(self, level: Level) -> Level | None:
         """None: each family has its own."""

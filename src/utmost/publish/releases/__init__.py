@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from utmost.publish.releases.level_steps import bridge, relax, tighten
     from utmost.publish.releases.naming import NamingLaw
     from utmost.publish.releases.noised_workloads import release_workload
-    from utmost.publish.releases.places import rehearse_places, release_places
+    from utmost.publish.releases.places import release_places
     from utmost.publish.releases.plan import Plan, guarantee, plan_release, statement
     from utmost.publish.releases.planar import PlanarRelease
     from utmost.publish.releases.planar_law import PlanarLaw, planar_epsilon_for
@@ -27,20 +27,9 @@ if TYPE_CHECKING:
     from utmost.publish.releases.sums_and_counts import SumsAndCounts
     from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
     from utmost.publish.releases.tangent_plane import TangentPlane
-    from utmost.publish.releases.together import (
-        TogetherPlan,
-        plan_together,
-        rehearse_together,
-        release_together,
-    )
-    from utmost.publish.releases.trust import (
-        Coalitions,
-        TrustRelease,
-        check_coalitions,
-        independent_loss,
-        levels_by_distance,
-    )
-    from utmost.publish.releases.turning import turned, turned_back
+    from utmost.publish.releases.together import TogetherPlan, release_together
+    from utmost.publish.releases.trust import Coalitions, TrustRelease, check_coalitions, levels_by_distance
+    from utmost.publish.releases.turning import turned
     from utmost.publish.releases.values import add_noise
     from utmost.publish.releases.vast_domains import NamedCells, Texts, Tuples, Universe, name_cells
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
@@ -91,16 +80,12 @@ __all__ = [
     "check_coalitions",
     "epsilon_for",
     "guarantee",
-    "independent_loss",
     "levels_by_distance",
     "name_cells",
     "path",
     "plan_release",
-    "plan_together",
     "planar_epsilon_for",
-    "rehearse_places",
     "rehearse_table",
-    "rehearse_together",
     "relax",
     "release_places",
     "release_shared",
@@ -111,5 +96,4 @@ __all__ = [
     "statement",
     "tighten",
     "turned",
-    "turned_back",
 ]

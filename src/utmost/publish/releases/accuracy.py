@@ -34,7 +34,7 @@ _MOST_OVERLAPS = 10**100
 @checked
 @long_work("Searching for a level")
 def epsilon_for(
-    radius: Number,
+    margin: Number,
     confidence: Number = "0.95",
     *,
     unit: Unit | None = None,
@@ -44,35 +44,35 @@ def epsilon_for(
     digits: int = 3,
     **promise: Any,
 ) -> Fraction:
-    """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``radius``.
+    """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
 
     The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
     The optimal staircase makes the error bar jump up where its step changes. While the step stays, a larger epsilon
     moves mass inwards (the ratio of two such laws falls with the size of the noise), so the error bar does not rise: so
     where there are few steps, one interval of a step after the other is bisected. That the step never grows with
     epsilon is known for |x|, by its closed form, and supposed for other costs. Elsewhere the search bisects: the answer
-    meets the radius, and is the least if the error bar never rises with epsilon. So it is for geometric and Laplace
+    meets the margin, and is the least if the error bar never rises with epsilon. So it is for geometric and Laplace
     noise; for staircases on the reals, or of more than a thousand steps, it is not proved.
 
     Args:
-        radius: the wanted distance between released and true cell, >= 0; > 0 on the reals.
+        margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.
         confidence: with which probability.
         unit: what one individual changes; or sensitivity, cells (1 if left out) and neighbours instead, see `Unit`.
         digits: how many.
         promise: what else chooses the law in `release_table`: cost, numbers, relaxable, grid.
 
     Raises:
-        OutOfRange: for a negative radius, and for parameters that `release_table` refuses.
+        OutOfRange: for a negative margin, and for parameters that `release_table` refuses.
         Infeasible: where not even epsilon = 1000 for each cell suffices.
 
     >>> epsilon_for(10, 0.95, sensitivity=1)
     Fraction(57, 200)
-    >>> [plan_release(epsilon, sensitivity=1, cells=1).radius for epsilon in ("0.285", "0.284")]
+    >>> [plan_release(epsilon, sensitivity=1, cells=1).margin for epsilon in ("0.285", "0.284")]
     [10, 11]
     """
-    wanted = exact(radius, "radius")
+    wanted = exact(margin, "margin")
     if wanted < 0 or (wanted == 0 and promise.get("numbers") == "reals"):
-        raise OutOfRange("radius must be positive, or zero on the integers", came=radius)
+        raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
     check_digits(digits)
     protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
 
@@ -81,7 +81,7 @@ def epsilon_for(
         return plan_release(_decimal(place, digits), unit=protected, confidence=confidence, **promise)
 
     def is_met(place: int) -> bool:
-        return Fraction(plan(place).radius) <= wanted
+        return Fraction(plan(place).margin) <= wanted
 
     sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
     first = _place(_lower_bound(sample, wanted), digits)
@@ -92,11 +92,11 @@ def epsilon_for(
 
 
 def _lower_bound(plan: Plan, wanted: Fraction) -> float:
-    """The epsilon of the whole release below which no noise at all meets the wanted radius."""
+    """The epsilon of the whole release below which no noise at all meets the wanted margin."""
     window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
     overlapping = math.ceil(window / plan.unit.sensitivity)
     if overlapping > _MOST_OVERLAPS:
-        raise OutOfRange("radius must be at most 1e100 times the sensitivity", came="more")
+        raise OutOfRange("margin must be at most 1e100 times the sensitivity", came="more")
     odds = (1 + plan.confidence) / (1 - plan.confidence)
     # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
     least = math.log(odds.numerator) - math.log(odds.denominator)
@@ -104,7 +104,7 @@ def _lower_bound(plan: Plan, wanted: Fraction) -> float:
         least = 2 * float(plan.confidence)  # below 2 artanh(c), where the logarithms cancel
     bound = 0.999 * plan.unit.charged * least / overlapping
     if bound < sys.float_info.min:
-        raise OutOfRange("radius and confidence must need an epsilon of at least 1e-307", came="less")
+        raise OutOfRange("margin and confidence must need an epsilon of at least 1e-307", came="less")
     return bound
 
 
@@ -170,7 +170,7 @@ def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
 
 
 def _infeasible() -> Infeasible:
-    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", remedy="Ask for a larger radius.")
+    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", remedy="Ask for a larger margin.")
 
 
 def _decimal(place: int, digits: int) -> Fraction:

@@ -16,8 +16,8 @@ from utmost.publish.releases.quantiles import QuantileBar, cumulative_forms, qua
 from utmost.publish.releases.spread import deviation_bar, variance_bar
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
-from utmost.publish.workloads import Domain, Family
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads import Domain
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, numbers_of, selected
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 
@@ -121,7 +121,7 @@ class AlongAxis:
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else where
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
-        numbers = numbers_of(axis, level, values, name)
+        numbers = numbers_of(axis, level, values, name, everybody.factors[place])
         taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
 
         def mean_of(points: Sequence[Fraction], sure: Fraction) -> RatioBar:
@@ -141,15 +141,15 @@ class AlongAxis:
     def cumulative(
         self, name: str, *, where: Where | None = None, confidence: Number | None = None, together: bool = False
     ) -> Any:
-        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and radii.
+        """How many lie in each group of an ordered level or before it, as a table: labels, estimates and margins.
 
         Plan for it by `Workload.prefixes`, on the command line ``--want "prefixes of age"``.
 
         Args:
             name: a level of an axis of bins or periods; missing values have no place in it.
             where: the selection; everything when left out.
-            confidence: of each radius; the release's when left out.
-            together: whether all sums of the table lie within their radii at once with that confidence.
+            confidence: of each margin; the release's when left out.
+            together: whether all sums of the table lie within their margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `quantile`.
@@ -161,7 +161,7 @@ class AlongAxis:
         >>> domain = Domain(age=bins([0, 15, 25, 65, None]))
         >>> plan = Strategy(domain, Unit(1, 1), {"age": 1})
         >>> released = release_workload(np.array([90, 10, 20, 30]), plan, epsilon=9)
-        >>> released.cumulative("age")["radius"].tolist()
+        >>> released.cumulative("age")["margin"].tolist()
         [0, 0, 0, 0]
         """
         forms = cumulative_forms(self.domain, selected(self.domain, {} if where is None else where), name)
@@ -170,6 +170,6 @@ class AlongAxis:
         printing = Printing.of(laws, self.unit.amount)
         place, level = self.domain.level_named(name)
         estimates = [printing.estimate(self.reconstruction.value(self.measured, form)) for form in forms]
-        radii = [printing.radius(law.radius(each)) for law in laws]
+        margins = [printing.margin(law.margin(each)) for law in laws]
         labels = {name: np.array(self.domain.axes[place].labels[level][: len(forms)])}
-        return labelled_table(self.kind, labels, {"estimate": np.array(estimates), "radius": np.array(radii)})
+        return labelled_table(self.kind, labels, {"estimate": np.array(estimates), "margin": np.array(margins)})

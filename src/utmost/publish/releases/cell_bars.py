@@ -37,33 +37,33 @@ class CellBars:
 
     @checked
     def alone(self, confidence: Number = "0.95") -> int | float:
-        """The least radius of one cell."""
-        return self._in_units(self.plan.drawn.radius(read_confidence(confidence)), 1)
+        """The least margin of one cell."""
+        return self._in_units(self.plan.drawn.margin(read_confidence(confidence)), 1)
 
     @checked
     def together(self, count: int, confidence: Number = "0.95") -> int | float:
-        """The least radius within which *all* of so many cells lie at once, their noises being independent.
+        """The least margin within which *all* of so many cells lie at once, their noises being independent.
 
-        Cost: that of one radius.
+        Cost: that of one margin.
         """
         miss = 1 - read_confidence(confidence)
         each = missed_by_each(miss, natural(count, "count", least=1))
-        return self._in_units(self.plan.drawn.radius(1 - each), 1)
+        return self._in_units(self.plan.drawn.margin(1 - each), 1)
 
     @checked
     def total(self, count: int, confidence: Number = "0.95") -> int | float:
-        """A radius of a sum of so many different cells, added or subtracted; 0 of none.
+        """A margin of a sum of so many different cells, added or subtracted; 0 of none.
 
         Cost: 10 ms for 10 cells, at most seconds for 10 000.
         """
         sure = read_confidence(confidence)
         if natural(count, "count", least=0) == 0:
             return 0
-        return self._in_units(repeated(self.plan.drawn, count).radius(sure), count)
+        return self._in_units(repeated(self.plan.drawn, count).margin(sure), count)
 
     @checked
     def means(self, count: int, other: int, confidence: Number = "0.95") -> int | float:
-        """A radius of the mean of so many cells less the mean of other cells, all of them different.
+        """A margin of the mean of so many cells less the mean of other cells, all of them different.
 
         For geometric noise on the integers, and for as many cells in both, it is that of the difference's own law; else
         it is made of a bar of each mean, which hold both at once.
@@ -74,8 +74,8 @@ class CellBars:
         if n == m:
             return round_up(exact(self.total(n + m, sure)) / n)
         if isinstance(law, Geometric) and self.plan.grid is None:
-            steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).radius(sure)
-            return self.plan.unit.radius(steps)
+            steps = Combination([Fraction(1, n), Fraction(1, m)], law.ratio, counts=[n, m]).margin(sure)
+            return self.plan.unit.margin(steps)
         half = 1 - (1 - sure) / 2
         return round_up(exact(self.total(n, half)) / n + exact(self.total(m, half)) / m)
 
@@ -121,9 +121,9 @@ class CellBars:
         return _of_two_bars(top, bottom, exact(self.total(above, half)), exact(self.total(below, half)), sure)
 
     def _in_units(self, steps: int | float, count: int) -> int | float:
-        """A radius in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
+        """A margin in steps of what is drawn as one of values: on a grid, each cell may have been rounded, too."""
         if self.plan.grid is None:
-            return self.plan.unit.radius(steps)
+            return self.plan.unit.margin(steps)
         return round_up((Fraction(steps) + count * reach("nearest")) * self.plan.grid)
 
 

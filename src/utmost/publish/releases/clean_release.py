@@ -20,9 +20,9 @@ from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved
-from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import selected
 from utmost.publish.workloads.measured_families import is_tents
 from utmost.publish.workloads.nonnegative_squares import NonNegative, nonnegative_least_squares
@@ -33,31 +33,31 @@ from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CleanRelease(Shown):
-    """Atoms that are whole and not negative, the nearest to what was released, and all tables made of them.
+    """Cells that are whole and not negative, the nearest to what was released, and all tables made of them.
 
     They are for display, and for programs that need counts. They are biased: a true zero can only be raised. Error
     bars belong to the release, not to them.
 
     Attributes:
         domain: the declared domain.
-        atoms: integers >= 0 of the domain's shape.
+        cells: integers >= 0 of the domain's shape.
         kind: of what kind the tables made of them are.
         objective: the least squares' sum before rounding, half of weights times squared residuals.
         gap: by how much that may be above the least over x >= 0: certified, up to rounding of floats.
-        residual: how far an atom lies from where the condition of the least would have it, before rounding.
+        residual: how far a cell lies from where the condition of the least would have it, before rounding.
         exact_rounding: whether every measured sum went to the whole number below or above it.
         largest_move: the farthest that rounding moved a measured sum.
-        zero_bias: by how much an atom that is truly zero is raised on average when it alone is cut off at zero.
+        zero_bias: by how much a cell that is truly zero is raised on average when it alone is cut off at zero.
         zero_bias_is_exact: whether that is its value, or a bound on it.
         sums: the SHA-256 of the noisy sums that it is made of, as their release states it.
         given: the public facts that hold of it, if there are any.
         guarantee: with public facts the promise of the release, which then holds given these.
         held: the family whose sums are those of the release, rounded, if there is one.
-        amount: of sums what is summed, in steps of which the atoms are; tables and sums are in its own unit.
+        amount: of sums what is summed, in steps of which the cells are; tables and sums are in its own unit.
     """
 
     domain: Domain
-    atoms: NDArray[Any] = field(repr=False)
+    cells: NDArray[Any] = field(repr=False)
     kind: str
     objective: float
     gap: float
@@ -80,20 +80,20 @@ class CleanRelease(Shown):
         """One family as a table: its labels, and the whole numbers in the column "clean"."""
         chosen = self.domain.family(family)
         labels = {name: np.array(values) for name, values in self.domain.group_labels(chosen).items()}
-        steps = self.domain.sums(self.atoms, chosen).ravel()
+        steps = self.domain.sums(self.cells, chosen).ravel()
         columns = {**labels, "clean": steps if self.amount is None else self.amount.numbers(steps)}
         kind = self.kind if self.kind.startswith("dataframe:") else f"columns:{'a' * len(columns)}"
         return table_of(kind, columns)
 
     @checked
     def total(self, where: Where | None = None) -> int | float:
-        """The sum over a selection of atoms.
+        """The sum over a selection of cells.
 
         Raises:
             OutOfRange: for names and labels that the domain has not.
         """
         form = selected(self.domain, {} if where is None else where)
-        steps = int(form.of(self.domain.sums(self.atoms, form.family), form.family))
+        steps = int(form.of(self.domain.sums(self.cells, form.family), form.family))
         return steps if self.amount is None else self.amount.number(steps)
 
     def said(self, digest: Digest | None, family: str | Sequence[str] | Family) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class CleanRelease(Shown):
         """Write one family's table and, beside it, what must be said of it: both appear, or none.
 
         Args:
-            family: the levels of the table; those of the atoms if left out.
+            family: the levels of the table; those of the cells if left out.
             path, format, sign, overwrite: as for `saved`.
 
         Raises:
@@ -177,21 +177,21 @@ class CleanRelease(Shown):
             "residual": self.residual,
             "domain": self.domain.facts(),
             **({} if self.amount is None else {"amount": self.amount.facts()}),
-            "counts": self.atoms.ravel().tolist(),
+            "counts": self.cells.ravel().tolist(),
         }
 
 
-def _rebuilt(domain: Domain, atoms: NDArray[Any], *rest: Any) -> CleanRelease:
-    return CleanRelease(domain, frozen(atoms.copy()), *rest)
+def _rebuilt(domain: Domain, cells: NDArray[Any], *rest: Any) -> CleanRelease:
+    return CleanRelease(domain, frozen(cells.copy()), *rest)
 
 
 def cleaned(
-    release: Noised, reconstruction: LeastSquares, noise_of_an_atom: Combination, kind: str, given: Any, hold: Any
+    release: Noised, reconstruction: LeastSquares, noise_of_an_cell: Combination, kind: str, given: Any, hold: Any
 ) -> CleanRelease:
     """The clean tables of a release, of which public facts hold.
 
     Raises:
-        NotDetermined: where the measured sums do not determine the atoms.
+        NotDetermined: where the measured sums do not determine the cells.
         OutOfRange, WrongKind, Infeasible: for facts that cannot be read, and such as hold of no table.
         SolverFailed: where a program was not solved.
         Unsupported: where other than groups and tents are measured.
@@ -200,7 +200,7 @@ def cleaned(
     facts = None if given is None else read_given(domain, given, amount)
     facts = facts if facts is not None and facts.bounds else None
     if isinstance(reconstruction, TurnedReconstruction):
-        reconstruction, measured = reconstruction.on_atoms(measured)
+        reconstruction, measured = reconstruction.on_cells(measured)
     if not isinstance(reconstruction, SumSquares):
         raise Unsupported("clean tables are of groups and tents", came="others", remedy="Plan without rows=.")
     held, bounds = None if hold is None else read_table(domain, hold), facts
@@ -210,12 +210,12 @@ def cleaned(
     known = () if bounds is None else bounds.bounds
     rounded = controlled_rounding(*kept_in_rounding(domain, dict.fromkeys([*measured, *known])), squares, bounds)
     tents = [family for family in measured if is_tents(family)]
-    move = max([rounded.largest_move, *(_moved(domain, rounded.atoms, squares, family) for family in tents)])
-    bias, exactly = zero_bias(noise_of_an_atom)
-    atoms, wide = frozen(narrowed(rounded.atoms)), 1.0 if amount is None else float(amount.step)
+    move = max([rounded.largest_move, *(_moved(domain, rounded.cells, squares, family) for family in tents)])
+    bias, exactly = zero_bias(noise_of_an_cell)
+    cells, wide = frozen(narrowed(rounded.cells)), 1.0 if amount is None else float(amount.step)
     return CleanRelease(
         domain,
-        atoms,
+        cells,
         kind,
         squares.objective,
         squares.gap,
@@ -246,9 +246,9 @@ def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
     )
 
 
-def _moved(domain: Domain, atoms: NDArray[Any], squares: NonNegative, family: Family) -> float:
+def _moved(domain: Domain, cells: NDArray[Any], squares: NonNegative, family: Family) -> float:
     """The farthest that rounding moved a tent."""
-    steps = (atoms - squares.whole).astype(np.float64) - squares.rest
+    steps = (cells - squares.whole).astype(np.float64) - squares.rest
     return float(np.abs(domain.sums(steps, family)).max())
 
 

@@ -1,6 +1,6 @@
 """Complementary withholding: which further cells must go, so that no withheld one follows from those that are shown.
 
-The tables of a release by a plan are sums of one estimate of the atoms, so they agree exactly, and whoever has a total
+The tables of a release by a plan are sums of one estimate of the cells, so they agree exactly, and whoever has a total
 and all of its parts but one has that one. Let A be the matrix of the relations "a coarse cell is the sum of finer ones"
 between published tables, with a column for each cell that nobody is shown. A withheld cell x_j follows from the shown
 ones exactly if e_j lies in the row space of A, that is, if the reduced echelon form of A has the row e_j.

@@ -22,7 +22,7 @@ from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.plan import Plan, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
-    check_radii_free,
+    check_margins_free,
     check_size,
     chosen_columns,
     copied,
@@ -72,7 +72,7 @@ def release_frame(
         release = ItemRelease(
             randomness.words(SECRET_BYTES // 8, 64).tobytes(), frame.columns, lattice, (plan.level,), plan.level
         )
-        table = frame.noised(release, plan.radius)
+        table = frame.noised(release, plan.margin)
     return TableRelease(table, frame.columns, plan, rows, frame.public, origin)
 
 
@@ -147,7 +147,7 @@ class ReleasableFrame:
             check_identifier(schema.field(name).type, name)
         chosen = chosen_columns(laid.columns, names, None)
         public, _ = declared_columns(names, chosen, laid.public, drop)
-        check_radii_free({f"{name}_radius": name for name in chosen}, names)
+        check_margins_free({f"{name}_margin": name for name in chosen}, names)
         for name in chosen:
             if name in identifiers:
                 raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
@@ -175,29 +175,29 @@ class ReleasableFrame:
                     remedy="Cast the column to decimal(38, 0), or choose a larger level.",
                 )
 
-    def noised(self, release: ItemRelease, radius: int | float | None, answer: Answering = responses_of) -> Any:
-        """The engine's own frame of the released and public columns, with radii where one is given.
+    def noised(self, release: ItemRelease, margin: int | float | None, answer: Answering = responses_of) -> Any:
+        """The engine's own frame of the released and public columns, with margins where one is given.
 
         Args:
             answer: what is made of the numbers in the frame; the responses, if left out.
         """
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
-        schema, radii = self._released_schema(radius), {}
-        if radius is not None:
-            radii = {f"{name}_radius": radius for name in self.columns}
-        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in radii])
-        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), schema, radii)
+        schema, margins = self._released_schema(margin), {}
+        if margin is not None:
+            margins = {f"{name}_margin": margin for name in self.columns}
+        made = extra("pyarrow", "tables").schema([field for field in schema if field.name not in margins])
+        return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), schema, margins)
 
-    def _released_schema(self, radius: int | float | None) -> Any:
+    def _released_schema(self, margin: int | float | None) -> Any:
         arrow = extra("pyarrow", "tables")
         fields = []
         for field in self.frame.schema():
             if field.name in self.columns:
                 kind = released_type(field, self.numbers)
                 fields.append(arrow.field(field.name, kind))
-                if radius is not None:
-                    fields.append(arrow.field(f"{field.name}_radius", _radius_type(kind, radius)))
+                if margin is not None:
+                    fields.append(arrow.field(f"{field.name}_margin", _margin_type(kind, margin)))
             elif field.name in self.public:
                 fields.append(arrow.field(field.name, field.type))
         return arrow.schema(fields)
@@ -324,7 +324,7 @@ def _is_number(kind: Any) -> bool:
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
 
 
-def _radius_type(kind: Any, radius: int | float) -> Any:
+def _margin_type(kind: Any, margin: int | float) -> Any:
     arrow = extra("pyarrow", "tables")
-    fits = isinstance(radius, int) and radius < _LARGEST
-    return arrow.float64() if isinstance(radius, float) else arrow.int64() if fits else kind
+    fits = isinstance(margin, int) and margin < _LARGEST
+    return arrow.float64() if isinstance(margin, float) else arrow.int64() if fits else kind

@@ -53,7 +53,7 @@ def estimated_columns(
     confidence: Fraction,
     amount: Amount | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """The estimates of a family's sums as they are printed, of amounts in their own unit, and behind them their radii.
+    """The estimates of a family's sums as they are printed, of amounts in their own unit, and their margins behind.
 
     Raises:
         NotDetermined: for a family that the measured ones do not determine.
@@ -61,8 +61,8 @@ def estimated_columns(
     sums, divisor = reconstruction.estimates(measured, family)
     laws = errors.of_family(family)[1]
     printing = Printing.of(laws.values(), amount)
-    radii = {kind: printing.radius(law.radius(confidence)) for kind, law in laws.items()}
-    return {"estimate": printing.estimates(sums, divisor).ravel(), "radius": errors.by_group(radii, family)}
+    margins = {kind: printing.margin(law.margin(confidence)) for kind, law in laws.items()}
+    return {"estimate": printing.estimates(sums, divisor).ravel(), "margin": errors.by_group(margins, family)}
 
 
 def family_table(

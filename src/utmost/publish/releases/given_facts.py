@@ -10,8 +10,9 @@ from utmost.laws.exact import Number, wrong_kind
 from utmost.laws.privacy import Amount
 from utmost.publish.releases.family_tables import groups_in
 from utmost.publish.tables.adapters import adapter_of
-from utmost.publish.workloads import Domain, Family
+from utmost.publish.workloads import Domain
 from utmost.publish.workloads.axes import label_text
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.public_facts import Between, PublicFacts
 from utmost.publish.workloads.sums_in_words import TOTAL, read_family
 from utmost.publish.workloads.workload import narrowed

@@ -92,17 +92,17 @@ def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction
     >>> from utmost.publish.releases.lattice import lattice_of
     >>> unit = Unit(1, 2)
     >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
-    >>> plan.law, plan.radius
+    >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     here, steps = unit.per_cell(at), lattice.sensitivity
     drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
     grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
     law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    radius: int | float = unit.radius(int(drawn.radius(confidence)))
+    margin: int | float = unit.margin(int(drawn.margin(confidence)))
     if grid is not None:
-        radius = round_up((drawn.radius(confidence) + reach(lattice.snapping)) * grid)
-    return Plan(at, unit, law, drawn, absolute, True, confidence, radius, grid)
+        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
+    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 def answered_facts(name: str, version: int, levels: Sequence[Level], together: Level | None) -> dict[str, Any]:
@@ -151,22 +151,22 @@ class LaidOut:
             raise Unsupported("columns of one length make a table", came="other shapes", where="save", remedy=remedy)
         rows = next(iter(released.values())).size
         given = {named(name): column for name, column in public.items()}
-        _check_given(given, {*released, *places, *(f"{name}_radius" for name in released)}, rows)
+        _check_given(given, {*released, *places, *(f"{name}_margin" for name in released)}, rows)
         return cls({name: column.reshape(-1) for name, column in released.items()}, {**given, **places}, rows)
 
-    def with_radii(self, radii: Mapping[str, int | float]) -> dict[str, Any]:
-        """The table: what is public first, then each released column with its radius behind it."""
+    def with_margins(self, margins: Mapping[str, int | float]) -> dict[str, Any]:
+        """The table: what is public first, then each released column with its margin behind it."""
         table = dict(self.public)
         for name, column in self.released.items():
             table[name] = column
-            if name in radii:
-                table[f"{name}_radius"] = np.full(self.rows, radii[name])
+            if name in margins:
+                table[f"{name}_margin"] = np.full(self.rows, margins[name])
         return table
 
 
 def column_publication(plan: Plan, laid: LaidOut, answered: Mapping[str, Any]) -> Publication:
     """An answer whose cells have noise of their own, as it is published."""
-    table = laid.with_radii(dict.fromkeys(laid.released, plan.radius))
+    table = laid.with_margins(dict.fromkeys(laid.released, plan.margin))
 
     def said(digest: Digest | None) -> dict[str, Any]:
         return statement(plan, list(laid.released), list(laid.public), laid.rows, digest=digest) | dict(answered)

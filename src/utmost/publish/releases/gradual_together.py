@@ -136,7 +136,7 @@ class GradualTogether(Shown, ProcessMemory):
             facts = together_statement(plan, list(laid.public), laid.rows, rows_from="declared", digest=digest)
             return facts | answered
 
-        return how.write(Publication(laid.with_radii(dict(zip(plan.columns, plan.radii, strict=True))), statement))
+        return how.write(Publication(laid.with_margins(dict(zip(plan.columns, plan.margins, strict=True))), statement))
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -16,7 +16,8 @@ from utmost.publish.releases.plan import warn_of_level
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
-from utmost.publish.workloads import Family, Strategy
+from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.reconstruction import precision_weights
 from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 from utmost.publish.workloads.unit_charge import is_total
@@ -42,10 +43,10 @@ def release_workload(
     checked before any draw.
 
     Args:
-        table: a table counted from people, or integers of the domain's shape, one for each atom.
+        table: a table counted from people, or integers of the domain's shape, one for each cell.
         strategy: which families to measure, with which shares; its domain and its unit are the release's.
         epsilon, alpha: what the whole release may spend, one of the two; alpha = exp(-epsilon).
-        confidence: of the radii that tables and answers show unless asked for another.
+        confidence: of the margins that tables and answers show unless asked for another.
         randomness: the operating system's when None; a seeded source is refused.
 
     Raises:
@@ -53,7 +54,7 @@ def release_workload(
             a sensitivity that is no integer.
         Unsupported: for a measured level whose groups differ in size.
         PromiseBroken: for a source of randomness that is not secure.
-        BadTable: for atoms that are no integers, or of another shape.
+        BadTable: for cells that are no integers, or of another shape.
         NotALevel, NotANumber: for a level that is none.
 
     Warns:
@@ -68,7 +69,7 @@ def release_workload(
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> strategy = Strategy(domain, Unit(1, 1), {"department sex": 1})
     >>> released = release_workload(np.array([[512, 89], [353, 17]]), strategy, epsilon=1)
-    >>> released["department"]["radius"].tolist(), released.total({"sex": "men"}).radius
+    >>> released["department"]["margin"].tolist(), released.total({"sex": "men"}).margin
     ([4, 4], 4)
     """
     spent, sure = level(epsilon, alpha), read_confidence(confidence)

@@ -15,7 +15,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.places_statements import places_statement, radius_name
+from utmost.publish.releases.places_statements import margin_name, places_statement
 from utmost.publish.releases.planar import PlanarRelease
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
 from utmost.publish.releases.table import CheckedTable, TableRelease, listed_names
@@ -29,7 +29,7 @@ class PlacedPoints(Shown):
 
     Attributes:
         law: level, distance and grid.
-        confidence: of the radius.
+        confidence: of the margin.
     """
 
     numbers: ClassVar[str] = "reals"
@@ -49,13 +49,13 @@ class PlacedPoints(Shown):
         return Unit(1, 1, "change-one")
 
     @property
-    def radius(self) -> float:
+    def margin(self) -> float:
         """The distance within which a released point lies of the true one, with this confidence."""
-        return self.law.radius(self.confidence)
+        return self.law.margin(self.confidence)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """One radius, behind the last coordinate."""
-        return {radius_name(columns): (columns[-1], self.radius)}
+        """One margin, behind the last coordinate."""
+        return {margin_name(columns): (columns[-1], self.margin)}
 
     def warn(self) -> None:
         """Of a distance nobody can say which level is large."""
@@ -93,7 +93,7 @@ def release_places(
         epsilon, alpha: the level for each ``per`` of Euclidean distance.
         per: the distance that the level is for, in the unit of the columns.
         grid: the width of the grid to which points are rounded, see `PlanarRelease`.
-        confidence: of the radius that stands beside the points.
+        confidence: of the margin that stands beside the points.
         randomness: the operating system's when None; a seeded source is refused.
 
     Promise: the level for each ``per`` of distance; several rows of one individual add their distances up. It does not
@@ -111,8 +111,8 @@ def release_places(
     ...     epsilon=1,
     ...     per=200,
     ... )
-    >>> list(release.table), release.radius
-    (['name', 'x', 'y', 'x_y_radius'], 950.187...)
+    >>> list(release.table), release.margin
+    (['name', 'x', 'y', 'x_y_margin'], 950.187...)
     """
     checked = _checked(table, columns, public, drop, rows, id_column, (epsilon, alpha, per, grid, confidence))
     law = checked.plan.law
@@ -137,7 +137,7 @@ def rehearse_places(
 ) -> TableRelease:
     """Everything that `release_places` does up to the first draw: a release whose ``table`` is None.
 
-    >>> rehearse_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1).radius
+    >>> rehearse_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1).margin
     4.754913...
     """
     promise = epsilon, alpha, per, grid, confidence

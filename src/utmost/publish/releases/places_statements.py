@@ -12,13 +12,13 @@ from utmost.publish.releases.table_statements import taken_for_granted
 from utmost.version import __version__
 
 
-def radius_name(columns: Sequence[str]) -> str:
-    """The name of the column of the radius.
+def margin_name(columns: Sequence[str]) -> str:
+    """The name of the column of the margin.
 
-    >>> radius_name(["x", "y"])
-    'x_y_radius'
+    >>> margin_name(["x", "y"])
+    'x_y_margin'
     """
-    return f"{'_'.join(columns)}_radius"
+    return f"{'_'.join(columns)}_margin"
 
 
 def places_statement(
@@ -46,7 +46,7 @@ def places_statement(
         "declared_grid": law.grid != replace(law, declared=None).grid,
         "confidence": float(confidence),
         "confidence_exactly": str(confidence),
-        "radius": law.radius(confidence),
+        "margin": law.margin(confidence),
         "released": list(released),
         "public": list(public),
         "rows": rows,

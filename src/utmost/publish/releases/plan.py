@@ -83,12 +83,12 @@ class Planned(Protocol):
         ...
 
     @property
-    def radius(self) -> int | float:
+    def margin(self) -> int | float:
         """The distance within which a released value lies of the true one; the largest of all columns."""
         ...
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """The columns of radii, with the column that each stands behind, and the radius."""
+        """The columns of margins, with the column that each stands behind, and the margin."""
         ...
 
     def warn(self) -> None:
@@ -120,8 +120,8 @@ class Plan(Shown):
             there. Level, error bar, cost and claim are those of what is drawn.
         cost: what the law is optimal for.
         relaxable: whether the law was chosen so that the release can later be relaxed without loss.
-        confidence: the probability with which a released cell lies within ``radius`` of the true one.
-        radius: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
+        confidence: the probability with which a released cell lies within ``margin`` of the true one.
+        margin: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
             is in it.
         grid: the width of the grid on which reals are released, None for integers.
     """
@@ -135,7 +135,7 @@ class Plan(Shown):
     cost: Cost
     relaxable: bool
     confidence: Fraction
-    radius: int | float
+    margin: int | float
     grid: Fraction | None
 
     @property
@@ -144,8 +144,8 @@ class Plan(Shown):
         return self.law.numbers
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """One radius behind each column."""
-        return {f"{name}_radius": (name, self.radius) for name in columns}
+        """One margin behind each column."""
+        return {f"{name}_margin": (name, self.margin) for name in columns}
 
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected."""
@@ -264,7 +264,7 @@ def plan_release(
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
-        confidence: of the stated radius.
+        confidence: of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
 
     Raises:
@@ -272,7 +272,7 @@ def plan_release(
         Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
 
     >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
-    >>> plan.law, plan.radius
+    >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
     spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
@@ -286,14 +286,14 @@ def plan_release(
     law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
     drawn, exponent = on_grid(law, grid)
     if exponent is None:
-        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.radius(drawn.radius(sure)), None)
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
     width = Fraction(2) ** -exponent
     if not relaxable and _can_be_summed(goal, drawn.sensitivity):
         best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
         assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
         drawn = best
-    radius = round_up((drawn.radius(sure) + reach("nearest")) * width)
-    return Plan(spent, protected, law, drawn, goal, relaxable, sure, radius, width)
+    margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
+    return Plan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
 
 
 @checked
@@ -337,7 +337,7 @@ def statement(
         "grid": None if plan.grid is None else str(plan.grid),
         "confidence": float(plan.confidence),
         "confidence_exactly": str(plan.confidence),
-        "radius": plan.radius,
+        "margin": plan.margin,
         "released": list(released),
         "public": list(public),
         "rows": rows,
@@ -374,7 +374,7 @@ def warn_of_level(level: Level, law: Law) -> None:
     """
     if level.epsilon_interval(64).lower > _WEAK:
         said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
-    elif law.numbers == "integers" and law.radius(_SURE) == 0:
+    elif law.numbers == "integers" and law.margin(_SURE) == 0:
         said = "more than 19 in 20 released cells will be the true ones"
     else:
         return

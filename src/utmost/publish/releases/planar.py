@@ -18,7 +18,7 @@ from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
-from utmost.publish.releases.places_statements import places_statement, radius_name
+from utmost.publish.releases.places_statements import margin_name, places_statement
 from utmost.publish.releases.planar_law import PlanarLaw, read_width
 from utmost.publish.releases.tangent_plane import warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals
@@ -129,7 +129,7 @@ class PlanarRelease(Shown, ProcessMemory):
         sign: Path | str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        """Write the points at a level as a table with their radius and, beside it, its statement: both appear, or none.
+        """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
 
         Args:
             columns: names of the coordinates; "x" and "y" in the plane, else "x_0", "x_1", ..., if left out.
@@ -146,7 +146,7 @@ class PlanarRelease(Shown, ProcessMemory):
         table, names = self._as_table(law, columns, how)
 
         def said(digest: Digest | None) -> dict[str, Any]:
-            beside = [beside_name for beside_name in table if beside_name not in (*names, radius_name(names))]
+            beside = [beside_name for beside_name in table if beside_name not in (*names, margin_name(names))]
             rows = self._flat.size // self.dimensions
             return places_statement(law, how.confidence, names, beside, rows, digest=digest) | answered
 
@@ -156,15 +156,15 @@ class PlanarRelease(Shown, ProcessMemory):
     def _as_table(
         self, law: PlanarLaw, columns: Sequence[str] | None, how: Saving
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The answer at a level as a table with its radius, and the names of the coordinates."""
+        """The answer at a level as a table with its margin, and the names of the coordinates."""
         n = self.dimensions
         names = tuple(columns or (("x", "y") if n == 2 else (f"x_{k}" for k in range(n))))
-        if len(names) != n or len({*names, radius_name(names)}) != n + 1:
+        if len(names) != n or len({*names, margin_name(names)}) != n + 1:
             raise BadTable(f"there must be a name for each of {n} coordinates", came="others", where="columns")
-        bar, blank = radius_name(names), np.zeros(self._flat.size // n, np.int8)
+        bar, blank = margin_name(names), np.zeros(self._flat.size // n, np.int8)
         LaidOut.of(dict.fromkeys((*names, bar), blank), how.public)  # refuses what does not fit, before it is drawn
         laid = LaidOut.of(dict(zip(names, self.at(law.level).reshape(-1, n).T, strict=True)), how.public)
-        return {**laid.public, **laid.released, bar: np.full(laid.rows, law.radius(how.confidence))}, names
+        return {**laid.public, **laid.released, bar: np.full(laid.rows, law.margin(how.confidence))}, names
 
     @property
     def dimensions(self) -> int:
@@ -181,7 +181,7 @@ class PlanarRelease(Shown, ProcessMemory):
         """The largest level answered, for each ``per`` of distance: that of all answers together. None before any."""
         return max(self._levels, default=None)
 
-    def radius(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
+    def margin(self, confidence: Number = "0.95", *, epsilon: Number | Level | None = None) -> float:
         """The distance within which an answer lies of its point with this chance, its rounding included.
 
         Args:
@@ -191,7 +191,7 @@ class PlanarRelease(Shown, ProcessMemory):
         Raises:
             OutOfRange: where no level is given and none was answered.
 
-        >>> PlanarRelease([0, 0], per=200).radius(epsilon=1)
+        >>> PlanarRelease([0, 0], per=200).margin(epsilon=1)
         950.187...
         """
         spent_level = self.spent if epsilon is None else level(epsilon)
@@ -199,7 +199,7 @@ class PlanarRelease(Shown, ProcessMemory):
             raise OutOfRange(
                 "an error bar is of an answer", came="none so far", remedy="Pass epsilon=, or ask at() first."
             )
-        return self._law(spent_level).radius(confidence)
+        return self._law(spent_level).margin(confidence)
 
     def grid_at(self, epsilon: Number | Level) -> Fraction:
         """The width of the grid to which the answer at a level is rounded.

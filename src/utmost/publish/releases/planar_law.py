@@ -7,7 +7,7 @@ from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
 from utmost.laws.exact.levels import integer_root
 from utmost.laws.exact.shown import Shown
-from utmost.laws.gradual import EuclideanLaplace
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.grid import COARSEST, FINEST
 from utmost.publish.releases.accuracy import least_decimal
@@ -69,19 +69,19 @@ class PlanarLaw(Shown):
         """
         return _fine_grid(self.noise.level) if self.declared is None else self.declared
 
-    def radius(self, confidence: Number = "0.95") -> float:
+    def margin(self, confidence: Number = "0.95") -> float:
         """The distance within which an answer lies of its point with this chance; rounding is in it, certainly enough.
 
-        The radius of the noise, plus half the diagonal of a cell of the grid; both rounded up.
+        The margin of the noise, plus half the diagonal of a cell of the grid; both rounded up.
 
-        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).radius()
+        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).margin()
         950.187...
         """
-        return round_up(_radius(self.noise, self.grid, read_confidence(confidence)))
+        return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
 
 
-def _radius(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fraction:
-    return noise.radius_fraction(confidence) + grid * _root_above(noise.dimensions) / 2
+def _margin(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fraction:
+    return noise.margin_fraction(confidence) + grid * _root_above(noise.dimensions) / 2
 
 
 def _fine_grid(step: Level) -> Fraction:
@@ -112,7 +112,7 @@ def read_width(value: Number, name: str) -> Fraction:
 
 @checked
 def planar_epsilon_for(
-    radius: Number,
+    margin: Number,
     confidence: Number = "0.95",
     *,
     per: Number = 1,
@@ -122,38 +122,38 @@ def planar_epsilon_for(
 ) -> Fraction:
     """The least epsilon, to ``digits`` significant digits, at which the error bar of a `PlanarRelease` is short enough.
 
-    The error bar never rises with the level: neither the noise's radius nor the grid does. So the search bisects.
+    The error bar never rises with the level: neither the noise's margin nor the grid does. So the search bisects.
 
     Args:
-        radius: the wanted distance between answer and point.
+        margin: the wanted distance between answer and point.
         confidence: with which chance.
         per, grid: as for `PlanarRelease`; the answer is the level for each ``per``.
         dimensions: of the points.
         digits: how many.
 
     Raises:
-        OutOfRange: for a radius that is not positive, and where the declared grid is too wide for the level.
-        Infeasible: for a radius that the declared grid alone goes beyond.
+        OutOfRange: for a margin that is not positive, and where the declared grid is too wide for the level.
+        Infeasible: for a margin that the declared grid alone goes beyond.
 
     >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)
     (Fraction(119, 2500), Fraction(951, 1000))
     """
-    wanted, distance = read_width(radius, "radius"), read_width(per, "per")
+    wanted, distance = read_width(margin, "margin"), read_width(per, "per")
     declared = None if grid is None else read_width(grid, "grid")
     n = natural(dimensions, "dimensions", least=1)
     sure = read_confidence(confidence)
-    quantile = EuclideanLaplace(level(1), n).radius_fraction(sure)
+    quantile = EuclideanLaplace(level(1), n).margin_fraction(sure)
     left = wanted if declared is None else wanted - declared * _root_above(n) / 2
     if left <= 0:
-        raise Infeasible("half the diagonal of a cell of the grid must be shorter than the radius", came=declared)
-    # No noise at all has a shorter radius than quantile/epsilon; a thousandth is given away for rounding.
+        raise Infeasible("half the diagonal of a cell of the grid must be shorter than the margin", came=declared)
+    # No noise at all has a shorter margin than quantile/epsilon; a thousandth is given away for rounding.
     bound = quantile * distance / left * Fraction(999, 1000)
     if not 1 / _LARGEST <= bound <= _LARGEST:
-        raise OutOfRange("radius must be comparable with the distance of the level", came=radius)
+        raise OutOfRange("margin must be comparable with the distance of the level", came=margin)
 
     def is_met(epsilon: Fraction) -> bool:
         noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)
-        return _radius(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
+        return _margin(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
 
     least = least_decimal(is_met, float(bound), digits)
     PlanarLaw(level(least), n, distance, declared)  # refuses a grid too wide for it

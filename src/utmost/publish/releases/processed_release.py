@@ -139,7 +139,7 @@ class ProcessedRelease(Shown, ProcessMemory):
                 | answered
             )
 
-        return how.write(Publication(laid.with_radii({}), said))
+        return how.write(Publication(laid.with_margins({}), said))
 
     def __repr__(self) -> str:
         return f"ProcessedRelease(spent={self.spent})"

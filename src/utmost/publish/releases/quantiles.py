@@ -5,7 +5,7 @@ q-quantile lies in the first cell with c_i >= q n, the upper one in the first wi
 count these may be two cells. D_i = c_i - q n does not fall with i, so the lower one is the first with D_i >= 0 and the
 upper one the first with D_i > 0.
 
-Each D_i is a linear combination of cells: it has an unbiased estimate E_i and a radius r_i that |E_i - D_i| exceeds
+Each D_i is a linear combination of cells: it has an unbiased estimate E_i and a margin r_i that |E_i - D_i| exceeds
 with a chance of delta at most, on either side with delta/2 at most, since the noise is symmetric. The answer is from
 the first cell with E_i + r_i >= 0 to the last one with E_(i-1) - r_(i-1) <= 0.
 

@@ -91,6 +91,7 @@ class Facts(Shown):
         delta: the chance that the bound of epsilon does not cover; None where there is none.
         domain: of which data sets it speaks, where the statement's own fields do not say it.
         mechanism: how it was drawn, where there is no noise with error bars.
+        is_relaxed: whether what is kept may be answered at other levels.
     """
 
     _shown = ("released", "level", "unit")
@@ -115,6 +116,7 @@ class Facts(Shown):
     delta: Fraction | None = None
     domain: str = ""
     mechanism: str = ""
+    is_relaxed: bool = True
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -214,15 +216,15 @@ MOST_BARS = 24
 """Of so many kinds of noise the error bars are shown in one row."""
 
 
-def short_bar(radius: int | float) -> str:
-    """A radius to six digits, rounded up.
+def short_bar(margin: int | float) -> str:
+    """A margin to six digits, rounded up.
 
     >>> short_bar(3.0), short_bar(950.1871), short_bar(12345678)
     ('3', '950.188', '12345678')
     """
-    if isinstance(radius, int) or float(radius).is_integer():
-        return str(int(radius))
-    return f"{_SIX_UP.create_decimal_from_float(radius):g}"
+    if isinstance(margin, int) or float(margin).is_integer():
+        return str(int(margin))
+    return f"{_SIX_UP.create_decimal_from_float(margin):g}"
 
 
 _SIX_UP = Context(prec=6, rounding=ROUND_CEILING)

@@ -24,7 +24,7 @@ from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import Plan, plan_release, warn_of_rows
 from utmost.publish.releases.table import (
     TableRelease,
-    check_radii_free,
+    check_margins_free,
     check_size,
     chosen_columns,
     copied,
@@ -71,13 +71,13 @@ class StreamedTable:
 
     @property
     def after(self) -> dict[str, str]:
-        """The columns of radii, each behind its own."""
-        return {f"{name}_radius": name for name in self.cells}
+        """The columns of margins, each behind its own."""
+        return {f"{name}_margin": name for name in self.cells}
 
     @property
     def names(self) -> list[str]:
         """The columns as they are written."""
-        behind = {name: [name, f"{name}_radius"] if name in self.cells else [name] for name in self.source.names}
+        behind = {name: [name, f"{name}_margin"] if name in self.cells else [name] for name in self.source.names}
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -86,9 +86,9 @@ class StreamedTable:
         Raises:
             BadTable: where the file is not what it was when it was checked.
         """
-        radius = "float" if isinstance(self.plan.radius, float) else "int"
+        margin = "float" if isinstance(self.plan.margin, float) else "int"
         value = "int" if self.plan.exponent is None else "float"
-        kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, radius)}
+        kinds = {**dict.fromkeys(self.cells, value), **dict.fromkeys(self.after, margin)}
         return self.source.write(file, self._released(), self.after, self.left_out, kinds)
 
     def _released(self) -> Iterator[tuple[Any, Columns]]:
@@ -99,7 +99,7 @@ class StreamedTable:
                 true = read(piece.column(name), name, partial(_place, self.source.path, before))
                 found[name] = noised_by(true, self.plan.drawn, self.plan.exponent, randomness=self.randomness)
             for name in self.after:
-                found[name] = np.full(piece.rows, self.plan.radius)
+                found[name] = np.full(piece.rows, self.plan.margin)
             self._show(piece, found)
             before += piece.rows
             yield piece, found
@@ -145,7 +145,7 @@ def streamed_release(
     plan, origin = plan_release(unit=laid.unit, **promise), rows_origin(rows)
     chosen = chosen_columns(laid.columns, tuple(source.names), id_column)
     published, dropped = declared_columns(tuple(source.names), chosen, laid.public, drop)
-    check_radii_free({f"{name}_radius": name for name in chosen}, tuple(source.names))
+    check_margins_free({f"{name}_margin": name for name in chosen}, tuple(source.names))
     state, count = _state(source), _checked_rows(source, plan, chosen, published, id_column)
     check_size(plan.unit, count, len(chosen))
     plan.warn()

@@ -71,7 +71,7 @@ class SumsAndCounts:
 
         Args:
             where: as for `WorkloadRelease.total`, on the axes of the domain that was declared.
-            confidence: of the radius; the release's when left out.
+            confidence: of the margin; the release's when left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `WorkloadRelease.total`.
@@ -89,7 +89,7 @@ class SumsAndCounts:
         return self.release.mean(self.amount.name, where=where, confidence=confidence)
 
     def __getitem__(self, family: Any) -> Any:
-        """One family as a table: its labels, counts and sums, each with its radius behind it.
+        """One family as a table: its labels, counts and sums, each with its margin behind it.
 
         Args:
             family: names of levels of the domain that was declared; "" for the total.
@@ -107,7 +107,7 @@ class SumsAndCounts:
             answers = [self._answer(self._weighted(group, weights), None, amount) for group in groups]
             for title, cells in (
                 (column, [a.value for a in answers]),
-                (f"{column}_radius", [a.radius for a in answers]),
+                (f"{column}_margin", [a.margin for a in answers]),
             ):
                 if title in columns:
                     raise OutOfRange("no level may have the name of a column that a release adds", came=repr(title))

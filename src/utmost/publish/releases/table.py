@@ -35,15 +35,15 @@ class TableRelease(SavedTable):
 
     Attributes:
         table: of the kind that came in, with the released and the public columns alone; released values stand under
-            their columns' own names, and ``<name>_radius`` behind; one radius behind all coordinates of a point.
+            their columns' own names, and ``<name>_margin`` behind; one margin behind all coordinates of a point.
         columns: the released columns.
-        plan: level, unit, law, radius: a `Plan`, or that of columns changed together or of points.
+        plan: level, unit, law, margin: a `Plan`, or that of columns changed together or of points.
         rows: how many rows there are.
         public: the columns that were declared public, and are published without noise.
         rows_from: where the list of rows comes from, "declared" or "observed".
     """
 
-    _shown = ("columns", "rows", "spent", "law", "radius")
+    _shown = ("columns", "rows", "spent", "law", "margin")
 
     table: Any = field(repr=False)
     columns: tuple[str, ...]
@@ -64,10 +64,10 @@ class TableRelease(SavedTable):
         return unit
 
     @property
-    def radius(self) -> int | float:
+    def margin(self) -> int | float:
         """The distance within which a released cell lies of the true one, with confidence ``plan.confidence``."""
-        radius: int | float = self.plan.radius
-        return radius
+        margin: int | float = self.plan.margin
+        return margin
 
     @property
     def spent(self) -> Level:
@@ -170,14 +170,14 @@ def release_table(
         cost: what an error costs: "absolute", "squared", "moment:3", or any even function nondecreasing in |x|.
         numbers: "integers" (every released cell must be an integer) or "reals" (released on a grid).
         relaxable: choose a law that can later be relaxed to a larger epsilon without loss.
-        confidence: of the radius that stands beside each released column.
+        confidence: of the margin that stands beside each released column.
         id_column: a column whose cells must all be there and distinct; published only if it is public, too. For a
             frame of an engine also several columns, that are so together.
         grid: for reals, the grid's width, a power of two; chosen by level and sensitivity when None.
         randomness: the operating system's when None; a seeded source is refused.
 
     Returns:
-        The table of the kind that came in, with released values and radii in it, and its statement.
+        The table of the kind that came in, with released values and margins in it, and its statement.
 
     Raises:
         NotDeclared: for a column that is neither released, nor public, nor dropped.
@@ -200,8 +200,8 @@ def release_table(
     ...     sensitivity=1,
     ...     cells=1,
     ... )
-    >>> list(release.table), release.law, release.radius
-    (['department', 'admitted', 'admitted_radius'], Geometric(alpha='1/2', sensitivity=1), 4)
+    >>> list(release.table), release.law, release.margin
+    (['department', 'admitted', 'admitted_margin'], Geometric(alpha='1/2', sensitivity=1), 4)
     """
     laid = Laid.of(table, columns, public, drop, unit, sensitivity, cells, neighbours)
     plan = plan_release(
@@ -238,7 +238,7 @@ def rehearse_table(
     id_column: str | Sequence[str] | None = None,
     **promise: Any,
 ) -> TableRelease:
-    """Everything that `release_table` does up to the first draw: the same checks, law, radius and statement, no table.
+    """Everything that `release_table` does up to the first draw: the same checks, law, margin and statement, no table.
 
     Args:
         table, columns, public, drop, rows, id_column: as for `release_table`.
@@ -247,7 +247,7 @@ def rehearse_table(
     Returns:
         A release whose ``table`` is None.
 
-    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).radius
+    >>> rehearse_table({"n": [3]}, columns="n", epsilon=1, unit=Unit(1, 1)).margin
     3
     """
     unit = {name: promise.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours")}
@@ -284,7 +284,7 @@ class CheckedTable:
         chosen = chosen_columns(laid.columns, names, id_column)
         published, dropped = declared_columns(names, chosen, laid.public, drop)
         kept = tuple(name for name in published if name not in laid.labels)
-        check_radii_free({radius: name for radius, (name, _) in plan.bars(chosen).items()}, names)
+        check_margins_free({margin: name for margin, (name, _) in plan.bars(chosen).items()}, names)
         if id_column is not None:
             check_distinct(adapter.column(table, id_column), id_column, lambda row: adapter.place(table, row))
         read = integer_column if plan.numbers == "integers" else real_column
@@ -305,10 +305,10 @@ class CheckedTable:
         table = None
         if noised is not None:
             bars = self.plan.bars(chosen)
-            radii: dict[str, NDArray[Any]] = {name: np.full(self.rows, radius) for name, (_, radius) in bars.items()}
+            margins: dict[str, NDArray[Any]] = {name: np.full(self.rows, margin) for name, (_, margin) in bars.items()}
             after = {name: owner for name, (owner, _) in bars.items()}
             bare = self.adapter.without(self.table, self.dropped)
-            table = self.adapter.with_columns(bare, {**noised, **radii}, after)
+            table = self.adapter.with_columns(bare, {**noised, **margins}, after)
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 
@@ -473,17 +473,17 @@ def _as_text(name: Any) -> Any:
     return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
 
 
-def check_radii_free(radii: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Check that the columns of radii have names of their own.
+def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> None:
+    """Check that the columns of margins have names of their own.
 
     Args:
-        radii: their names, each with the column that it stands behind.
+        margins: their names, each with the column that it stands behind.
         names: of the columns that there are.
 
     Raises:
         BadTable: where a column has such a name.
     """
-    for radius, name in radii.items():
-        if radius in names:
-            required = f"the radius of {name!r} needs the name {radius!r}"
+    for margin, name in margins.items():
+        if margin in names:
+            required = f"the margin of {name!r} needs the name {margin!r}"
             raise BadTable(required, came="a column of that name", remedy="Rename it.")

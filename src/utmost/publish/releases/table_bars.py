@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from utmost.laws.exact import Floats, Level
 from utmost.laws.noise.combination import Combination
 from utmost.laws.noise.near_laws import NearLaw, Spread, spreads
-from utmost.publish.workloads import Family
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.forms import ProductForm, group_of
 from utmost.publish.workloads.product_reconstruction import ProductReconstruction
 from utmost.publish.workloads.tent_reconstruction import TentReconstruction

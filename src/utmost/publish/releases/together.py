@@ -22,17 +22,18 @@ from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, Rotat
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling import Randomness, sample, sample_joint_cells
+from utmost.laws.sampling import Randomness, sample
 from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.joint_draws import sample_joint_cells
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
-from utmost.publish.releases.statement_kinds import TOGETHER_KIND
+from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable, TableRelease
 from utmost.publish.releases.table_statements import promise_text, taken_for_granted
 from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, TogetherKind, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, presence
+from utmost.publish.workloads import CellsTogether, ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
 from utmost.version import __version__
 
 
@@ -47,8 +48,8 @@ class TogetherPlan(Shown):
         way: the kind of noise, and its law for each group of columns.
         columns: the released columns, in the order of the groups.
         halves: what becomes of multiples of 1/2.
-        confidence: the probability with which a released cell lies within its radius of the true one.
-        radii: for each column.
+        confidence: the probability with which a released cell lies within its margin of the true one.
+        margins: for each column.
         cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
     """
 
@@ -61,7 +62,7 @@ class TogetherPlan(Shown):
     columns: tuple[str, ...]
     halves: Halves
     confidence: Fraction
-    radii: tuple[int | float, ...]
+    margins: tuple[int | float, ...]
     cost: CellCost
 
     @property
@@ -70,13 +71,13 @@ class TogetherPlan(Shown):
         return self.way.laws[0]
 
     @property
-    def radius(self) -> int | float:
-        """The largest of the radii."""
-        return max(self.radii)
+    def margin(self) -> int | float:
+        """The largest of the margins."""
+        return max(self.margins)
 
     def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
-        """A radius behind each column."""
-        return {f"{name}_radius": (name, radius) for name, radius in zip(self.columns, self.radii, strict=True)}
+        """A margin behind each column."""
+        return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
 
     def warn(self) -> None:
         """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
@@ -204,7 +205,7 @@ def plan_together(
         cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
             relaxable.
-        confidence: of the radii.
+        confidence: of the margins.
 
     Raises:
         OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
@@ -212,7 +213,7 @@ def plan_together(
             cells, whose pair is "rotated".
 
     >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
-    >>> plan.way.kind, plan.radii
+    >>> plan.way.kind, plan.margins
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
@@ -267,18 +268,18 @@ def plan_of_way(
         NotANumber, OutOfRange: for a confidence outside (0, 1).
     """
     sure = read_confidence(confidence)
-    radii = [radius for law, n in zip(way.laws, way.groups, strict=True) for radius in _radii(law, n, sure, halves)]
+    margins = [margin for law, n in zip(way.laws, way.groups, strict=True) for margin in _margins(law, n, sure, halves)]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
-    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(radii), cost)
+    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
 
-def _radii(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
+def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
     if isinstance(law, SignedCells):
-        return [ceil(radius) for radius in law.radii(sure)] if halves == "toss" else law.radii(sure)
-    radius: int | float = law.radius(sure)
+        return [ceil(margin) for margin in law.margins(sure)] if halves == "toss" else law.margins(sure)
+    margin: int | float = law.margin(sure)
     if isinstance(law, RotatedPair) and halves == "toss":  # a coin leads to an integer next to it, as the truth is one
-        radius = ceil(radius)
-    return [radius] * cells
+        margin = ceil(margin)
+    return [margin] * cells
 
 
 def together_statement(
@@ -294,11 +295,10 @@ def together_statement(
         digest: of the released table, see `cells_digest`.
     """
     kind = plan.way.kind
-    is_new = kind in RAISED or kind in NORMS or plan.cost != "absolute"
     law = plan.way.laws[0]
     return {
         "kind": TOGETHER_KIND,
-        "format": 2 if is_new else 1,
+        "format": TOGETHER_FORMAT,
         "utmost": __version__,
         "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
         **level_facts(plan.level),
@@ -318,7 +318,7 @@ def together_statement(
         "relaxable": plan.is_relaxable,
         "halves": plan.halves,
         "confidence_exactly": str(plan.confidence),
-        "radii": dict(zip(plan.columns, plan.radii, strict=True)),
+        "margins": dict(zip(plan.columns, plan.margins, strict=True)),
         "released": list(plan.columns),
         "public": list(public),
         "rows": rows,
@@ -403,8 +403,8 @@ def release_together(
     ...     sensitivity=1,
     ... )
     >>> list(release.table)
-    ['department', 'applicants', 'applicants_radius', 'admitted', 'admitted_radius']
-    >>> release.plan.way.kind, release.plan.radii
+    ['department', 'applicants', 'applicants_margin', 'admitted', 'admitted_margin']
+    >>> release.plan.way.kind, release.plan.margins
     ('joint', (4, 4))
     """
     plan, bits = plan_together(columns, **promise), secure(randomness)
@@ -425,7 +425,7 @@ def rehearse_together(
 ) -> TableRelease:
     """Everything that `release_together` does up to the first draw: a release whose ``table`` is None.
 
-    >>> rehearse_together({"a": [7], "b": [3]}, columns=["a", "b"], epsilon=1, sensitivity=1).plan.radii
+    >>> rehearse_together({"a": [7], "b": [3]}, columns=["a", "b"], epsilon=1, sensitivity=1).plan.margins
     (4, 4)
     """
     return _checked(table, plan_together(columns, **promise), public, drop, rows, id_column).released(None)

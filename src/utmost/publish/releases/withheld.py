@@ -39,7 +39,7 @@ class WithheldTable(SavedTable):
 
     Attributes:
         table: of the kind that the release has: each released column, blank where a cell is withheld, and behind it
-            ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_radius``, or the radii that were there.
+            ``<name>_mark``, which is "shown" or the rule's mark, and ``<name>_margin``, or the margins that were there.
         rule: the rule.
         released: the columns to which it was applied.
         cells: how many cells there are.
@@ -94,7 +94,7 @@ def without_digests(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 def table_bias(rule: WithholdingRule, plan: Plan) -> list[dict[str, Any]]:
     """`shown_bias` for the cells of a table."""
-    return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.radius)
+    return shown_bias(rule, NoiseTails(plan.drawn, plan.width or Fraction(1)), plan.margin)
 
 
 def withheld_table(
@@ -112,7 +112,7 @@ def withheld_table(
         raise Unsupported("cells are withheld of a table in memory", came=came, where="withhold", remedy=remedy)
     adapter = adapter_of(table)
     values = {name: _numbers(adapter.column(table, name)) for name in released}
-    shown = {name: rule.shows(column, np.full(len(column), plan.radius)) for name, column in values.items()}
+    shown = {name: rule.shows(column, np.full(len(column), plan.margin)) for name, column in values.items()}
     return WithheldTable(
         _marked(table, values, shown, rule),
         rule,
@@ -229,7 +229,7 @@ class FamilyCells:
         family: its family.
         published: which of the family's groups are in the table.
         table: the table.
-        estimates, radii: its columns of numbers.
+        estimates, margins: its columns of numbers.
         widest: the law of the largest error.
         step: in how wide steps it is.
     """
@@ -239,7 +239,7 @@ class FamilyCells:
     published: NDArray[np.bool_]
     table: Any
     estimates: NDArray[Any]
-    radii: NDArray[Any]
+    margins: NDArray[Any]
     widest: Combination
     step: Fraction = Fraction(1)
 
@@ -257,7 +257,7 @@ class FamilyCells:
         """The cells of a family, or of those of its groups that have some labels.
 
         Args:
-            domain, kind, family, narrow, columns: as for `family_table`; the columns are "estimate" and "radius".
+            domain, kind, family, narrow, columns: as for `family_table`; the columns are "estimate" and "margin".
             widest, step: the law of the largest error of its sums, and the width of its steps.
         """
         published = groups_in(domain, family, narrow)
@@ -267,7 +267,7 @@ class FamilyCells:
             published,
             family_table(domain, kind, family, columns, narrow),
             columns["estimate"][published],
-            columns["radius"][published],
+            columns["margin"][published],
             widest,
             step,
         )
@@ -276,8 +276,8 @@ class FamilyCells:
         """`shown_bias` for the cells with the widest noise."""
         law = self.widest
         if law.counts == (1,) and law.coefficients == (Fraction(1),):  # one noise as it was drawn: in closed form
-            return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.radii.max())
-        return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.radii.max())
+            return shown_bias(rule, NoiseTails(Geometric(law.levels[0]), self.step), self.margins.max())
+        return shown_bias(rule, NoiseTails(scaled(law, self.step)), self.margins.max())
 
 
 def withheld_families(
@@ -293,7 +293,7 @@ def withheld_families(
     if not names or len(set(names)) < len(names):
         came = "none" if not names else "one twice"
         raise OutOfRange("a rule is applied to different tables", came=came, where="withhold")
-    shown = {table.name: rule.shows(table.estimates, table.radii) for table in tables}
+    shown = {table.name: rule.shows(table.estimates, table.margins) for table in tables}
     if rule.complementary:
         shown = _protected(domain, tables, shown)
     withheld = {

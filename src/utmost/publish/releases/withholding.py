@@ -36,7 +36,7 @@ class WithholdingRule(Shown):
 
     Attributes:
         below: a cell is withheld where its noisy value is below this; None for no such bound.
-        relative_margin: a cell is withheld where its radius is more than this part of the size of its noisy value.
+        relative_margin: a cell is withheld where its margin is more than this part of the size of its noisy value.
         complementary: whether further cells are withheld, so that no withheld one follows from what is published of
             the same release by adding and subtracting.
         mark: "withheld" leaves such cells blank, "unreliable" marks them and leaves the number.
@@ -88,35 +88,35 @@ class WithholdingRule(Shown):
         """Whether the numbers of withheld cells are left out."""
         return self.mark == WITHHELD
 
-    def threshold(self, radius: Number) -> Fraction:
-        """The least size that the noisy value of a shown cell has, where its error bar has this radius."""
-        margin = Fraction(0) if self.relative_margin is None else exact(radius) / self.relative_margin
-        return margin if self.below is None else max(margin, self.below)
+    def threshold(self, margin: Number) -> Fraction:
+        """The least size that the noisy value of a shown cell has, where its error bar has this margin."""
+        least = Fraction(0) if self.relative_margin is None else exact(margin) / self.relative_margin
+        return least if self.below is None else max(least, self.below)
 
-    def shows(self, values: NDArray[Any], radii: NDArray[Any]) -> NDArray[np.bool_]:
+    def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
         """Which cells satisfy the rule.
 
         Args:
             values: noisy values, integers or floats, shape (n,).
-            radii: of their error bars, shape (n,).
+            margins: of their error bars, shape (n,).
 
         >>> WithholdingRule.of(below=90, relative_margin="1/4").shows(np.array([89, 90, -95]), np.array([6, 6, 6]))
         array([False,  True, False])
         """
         sizes = np.abs(values) if self.below is None else values
         shown = np.zeros(len(values), dtype=bool)
-        for radius in set(radii.tolist()):
-            shown |= (radii == radius) & (sizes >= self._bound(radius, is_float=sizes.dtype.kind == "f"))
+        for margin in set(margins.tolist()):
+            shown |= (margins == margin) & (sizes >= self._bound(margin, is_float=sizes.dtype.kind == "f"))
         return shown
 
-    def passes(self, value: int | float, radius: Number) -> bool:
+    def passes(self, value: int | float, margin: Number) -> bool:
         """Whether one cell satisfies the rule: as `shows`."""
         size = abs(value) if self.below is None else value
-        return bool(size >= self._bound(radius, is_float=isinstance(value, float)))
+        return bool(size >= self._bound(margin, is_float=isinstance(value, float)))
 
-    def _bound(self, radius: Number, *, is_float: bool) -> int | float:
+    def _bound(self, margin: Number, *, is_float: bool) -> int | float:
         """The least number of its kind that is at least the threshold."""
-        least = self.threshold(radius)
+        least = self.threshold(margin)
         return round_up(least) if is_float else math.ceil(least)
 
     @property
@@ -263,7 +263,7 @@ _FAR = 16  # standard deviations, beyond which there is no billionth of any sum 
 _NEGLIGIBLE = 1e-9
 
 
-def shown_bias(rule: WithholdingRule, tails: NoiseTails, radius: int | float) -> list[dict[str, Any]]:
+def shown_bias(rule: WithholdingRule, tails: NoiseTails, margin: int | float) -> list[dict[str, Any]]:
     """What the rule does to cells near its threshold: how often they are shown, and how far off they then are.
 
     Of noise N a cell of true value t is shown where N >= B - t, and then by E[N | N >= B - t] too large on average: the
@@ -272,12 +272,12 @@ def shown_bias(rule: WithholdingRule, tails: NoiseTails, radius: int | float) ->
     Args:
         rule: the rule.
         tails: of the noise of a cell.
-        radius: of its error bar.
+        margin: of its error bar.
 
     Returns:
-        For true values one radius below the threshold, at it, one and two above: the chance, and the bias.
+        For true values one margin below the threshold, at it, one and two above: the chance, and the bias.
     """
-    bound, width = rule.threshold(radius), max(exact(radius), tails.grid)
+    bound, width = rule.threshold(margin), max(exact(margin), tails.grid)
     truths = [math.ceil((bound + times * width) / tails.grid) * tails.grid for times in (-1, 0, 1, 2)]
     return [_at(rule, tails, bound, truth) for truth in truths]
 

@@ -1,7 +1,7 @@
 """Answers from a workload release: a number, its error bar, and with how many decimals both are printed.
 
 An estimate is an exact rational of the noisy sums. How it is rounded for printing follows from the law of its error
-alone, never from its value, and the radius that stands beside it has the rounding in it.
+alone, never from its value, and the margin that stands beside it has the rounding in it.
 """
 
 import math
@@ -69,10 +69,10 @@ class Printing:
         decimals: NDArray[Any] = steps * (1 if amount is None else amount.step) / scale
         return decimals.astype(np.float64)
 
-    def radius(self, exactly: int | float) -> int | float:
-        """A radius as it is printed: rounded up, with the rounding of the estimate in it."""
+    def margin(self, exactly: int | float) -> int | float:
+        """A margin as it is printed: rounded up, with the rounding of the estimate in it."""
         if self.whole:
-            return exactly if self.amount is None else self.amount.radius(exactly)
+            return exactly if self.amount is None else self.amount.margin(exactly)
         return self._shown(math.ceil(Fraction(exactly) * 10**self.decimals + Fraction(1, 2)))
 
     def _shown(self, steps: int) -> int | float:
@@ -88,25 +88,25 @@ class Answer(Shown):
 
     Attributes:
         value: the estimate as it is printed.
-        radius: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
+        margin: the true sum lies within it of ``value``, with the chance ``confidence`` or more.
         variance: of the estimate; it is unbiased.
-        confidence: of the radius.
+        confidence: of the margin.
         exact: the estimate before it was rounded for printing.
     """
 
     value: int | float
-    radius: int | float
+    margin: int | float
     variance: float
     confidence: Fraction
     exact: Fraction = field(repr=False)
 
     @property
     def interval(self) -> tuple[int | float, int | float]:
-        """From ``value - radius`` to ``value + radius``."""
-        return self.value - self.radius, self.value + self.radius
+        """From ``value - margin`` to ``value + margin``."""
+        return self.value - self.margin, self.value + self.margin
 
     def __str__(self) -> str:
-        return f"{self.value} +- {self.radius}"
+        return f"{self.value} +- {self.margin}"
 
 
 def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction, amount: Amount | None = None) -> Answer:
@@ -116,7 +116,7 @@ def answer_of(exactly: Fraction, noise: Combination, confidence: Fraction, amoun
     17 +- 3
     """
     printing, step = Printing.of([noise], amount), Fraction(1) if amount is None else amount.step
-    radius = printing.radius(noise.radius(confidence))
+    margin = printing.margin(noise.margin(confidence))
     return Answer(
-        printing.estimate(exactly), radius, float(noise.variance) * float(step**2), confidence, exactly * step
+        printing.estimate(exactly), margin, float(noise.variance) * float(step**2), confidence, exactly * step
     )

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact import Level
-from utmost.laws.noise import Combination, simultaneous_radii
+from utmost.laws.noise import Combination, simultaneous_margins
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.table_bars import laws_of_groups
-from utmost.publish.workloads import Family
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.tree_reconstruction import LeastSquares
 
@@ -30,7 +30,7 @@ class AnswerErrors:
     Attributes:
         reconstruction: least squares from the measured families.
         ratios: of each measured family the level of one unit of its noise.
-        unit: what one individual changes; of distinct counts no answer adds atoms up.
+        unit: what one individual changes; of distinct counts no answer adds cells up.
     """
 
     reconstruction: LeastSquares
@@ -79,7 +79,7 @@ class AnswerErrors:
             NotDetermined: as `of`.
         """
         domain = self.reconstruction.domain
-        self.unit.check_adds(is_one_cell=domain.is_of_atoms(family), came=f"sums by {domain.family_name(family)!r}")
+        self.unit.check_adds(is_one_cell=domain.is_of_cells(family), came=f"sums by {domain.family_name(family)!r}")
         if family not in self._known:
             self._known[family] = laws_of_groups(self.reconstruction, family, self.ratios, self.of)
         return self._known[family]
@@ -92,24 +92,24 @@ class AnswerErrors:
         return np.array([by_kind[kind] for kind in kinds.tolist()])
 
     def widest(self, families: Iterable[Family], sure: Fraction, *, together: bool) -> dict[Family, int | float]:
-        """Of each family its largest radius.
+        """Of each family its largest margin.
 
         Args:
-            sure: with which chance each sum lies within its radius; where ``together``, *all* sums of all families.
+            sure: with which chance each sum lies within its margin; where ``together``, *all* sums of all families.
         """
         laws = {family: self.of_family(family)[1] for family in families}
         if together:
             listed = [law for family, of in laws.items() for law in self.by_group(of, family).tolist()]
             alone = len(self.ratios) == 1 and len(laws) == 1
-            radii = dict(zip(map(id, listed), simultaneous_radii(listed, sure, independent=alone), strict=True))
+            margins = dict(zip(map(id, listed), simultaneous_margins(listed, sure, independent=alone), strict=True))
         else:
-            radii = {id(law): law.radius(sure) for of in laws.values() for law in of.values()}
-        return {family: max(radii[id(law)] for law in of.values()) for family, of in laws.items()}
+            margins = {id(law): law.margin(sure) for of in laws.values() for law in of.values()}
+        return {family: max(margins[id(law)] for law in of.values()) for family, of in laws.items()}
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
         """The noises in some answers: the coefficients in each of these, the level, and how many noises have them."""
         for form in forms:
-            self.unit.check_adds(is_one_cell=form.is_one_atom, came="a sum over several")
+            self.unit.check_adds(is_one_cell=form.is_one_cell, came="a sum over several")
             self.reconstruction.check_determined(form)
         return [
             (key, self.ratios[family], count)

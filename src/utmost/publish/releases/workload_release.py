@@ -34,8 +34,8 @@ from utmost.publish.releases.workload_statements import (
     workload_table_statement,
 )
 from utmost.publish.tables.saving import Publication, saved
-from utmost.publish.workloads import Domain, Family, Strategy
-from utmost.publish.workloads.domain import Where
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
@@ -61,7 +61,7 @@ class WorkloadRelease(AlongAxis, Shown):
     Attributes:
         strategy: the families that were measured and their shares, with domain and unit.
         level: what the whole release spent.
-        confidence: of the radii that are shown unless another is asked for.
+        confidence: of the margins that are shown unless another is asked for.
         measured: of each measured family its noisy sums, integers of shape ``strategy.measured_shape``: all that
             was said of the data. What else this class gives is computed from them.
         kind: of what kind the tables made of it are, as an adapter names it.
@@ -103,7 +103,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
     @property
     def unit(self) -> Unit:
-        """What one individual changes, in atoms."""
+        """What one individual changes, in cells."""
         return self.strategy.unit
 
     @property
@@ -139,7 +139,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
         Args:
             path: ends in .json for the document, which holds statement and noisy sums; else the table's, see `saved`.
-            family: the levels of the table; those of the atoms if left out.
+            family: the levels of the table; those of the cells if left out.
             format, sign, overwrite: as for `saved`.
 
         Returns:
@@ -172,7 +172,7 @@ class WorkloadRelease(AlongAxis, Shown):
         return release
 
     def __getitem__(self, family: Families) -> Any:
-        """One family as a table: its labels, the estimates, and behind them their radii, of the release's confidence.
+        """One family as a table: its labels, the estimates, and behind them their margins, of the release's confidence.
 
         Args:
             family: names of levels, each of which may be narrowed to a label: ``"department outcome=admitted"``.
@@ -203,13 +203,13 @@ class WorkloadRelease(AlongAxis, Shown):
     def total(
         self, where: Where | None = None, *, along: Mapping[str, Any] | None = None, confidence: Number | None = None
     ) -> Answer:
-        """The sum over a selection of atoms, with its error bar.
+        """The sum over a selection of cells, with its error bar.
 
         Args:
             where: by the name of a level a label, a list of labels, or of bins ``slice(low, high)``; everything when
                 left out.
-            along: by the name of a level, a number for each of its labels that its atoms count with.
-            confidence: of the radius; the release's when left out.
+            along: by the name of a level, a number for each of its labels that its cells count with.
+            confidence: of the margin; the release's when left out.
 
         Raises:
             NotDetermined: for an answer that the measured families do not determine.
@@ -225,7 +225,7 @@ class WorkloadRelease(AlongAxis, Shown):
 
         Args:
             first, second: two selections, which may overlap, as for `total`.
-            confidence: of the radius; the release's when left out.
+            confidence: of the margin; the release's when left out.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -287,12 +287,12 @@ class WorkloadRelease(AlongAxis, Shown):
     def bars(
         self, *families: Families, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """The radii of families, by name; of several sizes of groups the largest.
+        """The margins of families, by name; of several sizes of groups the largest.
 
         Args:
             families: the families; when none is named, those that the strategy's workload wants, or the measured ones.
-            confidence: of each radius; the release's when left out.
-            together: whether *all* sums of all these families lie within the radii at once with that confidence.
+            confidence: of each margin; the release's when left out.
+            together: whether *all* sums of all these families lie within the margins at once with that confidence.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.
@@ -300,8 +300,8 @@ class WorkloadRelease(AlongAxis, Shown):
         chosen = [self.domain.family(name) for name in families] or wanted_families(self.strategy)
         widest = self._errors.widest(chosen, self._sure(confidence), together=together)
         return {
-            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).radius(radius)
-            for family, radius in widest.items()
+            self.domain.family_name(family): Printing.of(self._laws(family).values(), self.unit.amount).margin(margin)
+            for family, margin in widest.items()
         }
 
     @checked
@@ -346,16 +346,16 @@ class WorkloadRelease(AlongAxis, Shown):
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
-            NotDetermined, SolverFailed: where the measured families do not determine the atoms, and of distinct counts;
+            NotDetermined, SolverFailed: where the measured families do not determine the cells, and of distinct counts;
                 where a program fails.
             OutOfRange, WrongKind, Infeasible: for facts that are none, and such as hold of no table.
 
-        Cost: seconds for 10^5 atoms.
+        Cost: seconds for 10^5 cells.
         """
         self.unit.check_adds(is_one_cell=False, came="a clean table, whose sums agree")
         self.reconstruction.check_family_determined(self.domain.finest)
-        atom = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
-        return cleaned(self, self.reconstruction, atom, self.kind, given, hold)
+        cell = max(self._laws(self.domain.finest).values(), key=lambda law: law.variance)
+        return cleaned(self, self.reconstruction, cell, self.kind, given, hold)
 
     def noise(self, form: ProductForm) -> Combination:
         """The law of an answer's error, of amounts in their own unit.

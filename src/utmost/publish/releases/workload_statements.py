@@ -1,6 +1,6 @@
 """A workload release as JSON: the statement of what was promised, and the noisy sums that everything follows from.
 
-The document holds no true value. Whoever has it can compute every estimate, radius and ratio that the publisher can;
+The document holds no true value. Whoever has it can compute every estimate, margin and ratio that the publisher can;
 the weights of least squares stand in it, so that all compute the same numbers.
 """
 
@@ -26,7 +26,8 @@ from utmost.laws.sampling.integers import narrowed
 from utmost.publish.releases.older_words import in_words_of, sentence_of
 from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.table_statements import promise
-from utmost.publish.workloads import Domain, Family, Strategy
+from utmost.publish.workloads import Domain, Strategy
+from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.measured_families import is_difference, is_tents, load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
 from utmost.publish.workloads.unit_charge import added_to_one
@@ -37,15 +38,15 @@ _MOST_SUMS = 1 << 26
 _AT_ONCE = 1 << 16
 
 _THEOREM = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
-    "charged, each atom lies in one group of a family, and the shares are together 1; what is computed of the sums "
+    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
+    "charged, each cell lies in one group of a family, and the shares are together 1; what is computed of the sums "
     "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
 )
 
 
 _TENT_THEOREM = (
     "each sum of a family is noised at the family's share of the level, the tents of spacing s at 1/s of that for one "
-    "unit of their sum; one individual changes no more atoms than are charged, an atom lies in one group of a family, "
+    "unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a family, "
     "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
     "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
 )
@@ -53,15 +54,15 @@ _TENT_THEOREM = (
 
 _ROWS_THEOREM = (
     "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
-    "atoms than are charged, and over all sums in which an atom lies, its weight in the sum times the share of the sum "
+    "cells than are charged, and over all sums in which a cell lies, its weight in the sum times the share of the sum "
     "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
     "exactly; lossless to relax with these shares"
 )
 
 
 _DIFFERENCE_THEOREM = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more atoms than are "
-    "charged, each atom lies in one group of a family, where it is added or, in differences of two values, taken off, "
+    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
+    "charged, each cell lies in one group of a family, where it is added or, in differences of two values, taken off, "
     "and the shares are together 1; what is computed of the sums costs nothing. Estimates are linear, unbiased "
     "exactly; lossless to relax with these shares"
 )
@@ -80,16 +81,16 @@ _EXACTLY = {
 """What stands in a theorem instead of shares that add up to 1."""
 
 _SIGNED_THEOREM = (
-    "signed sums of the atoms of a row are measured, each by every listed row along the other axes, at the product of "
-    "the shares of both. One individual raises the atoms of a row together and lowers none: for every corner d of what "
+    "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
+    "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
     "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
     "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
     "exactly; lossless to relax with these shares"
 )
 
 _TURNED_THEOREM = (
-    "sums and differences of the two atoms of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
-    "one individual changes sums and differences together by no more than independent noise would pay for the atoms. "
+    "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
+    "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
     "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
     "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
     "unbiased exactly; lossless to relax with these shares"
@@ -105,15 +106,15 @@ def _exactly_charged(theorem: str) -> str:
 
 _SHARED_THEOREM = (
     "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
-    "one atom of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
-    "for each event, in no more pairs than are charged; each atom lies in one group of a family, and the shares are "
+    "one cell of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
+    "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
     "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
     "to relax with these shares"
 )
 
 
 _IN_ALL_THEOREM = (
-    "One individual's changes of all atoms add up to no more than in_all, so the atoms that are charged are as many as "
+    "One individual's changes of all cells add up to no more than in_all, so the cells that are charged are as many as "
     "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
 )
 
@@ -133,7 +134,7 @@ class Noised(Protocol):
 
     @property
     def confidence(self) -> Fraction:
-        """Of the radii."""
+        """Of the margins."""
         ...
 
     @property
@@ -177,7 +178,7 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
     """
     unit, strategy = release.strategy.unit, release.strategy
     say = partial(sentence_of, WORKLOAD_KIND, form)
-    promised = promise(release.level, unit, "the released sums", say("atom"))
+    promised = promise(release.level, unit, "the released sums", say("cell"))
     assumed = "It takes for granted that the lists of values of the domain depend on no individual."
     statement = {
         "kind": WORKLOAD_KIND,
@@ -192,7 +193,7 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
-        "atoms": release.strategy.domain.size,
+        "domain_cells": release.strategy.domain.size,
         "families": _family_facts(release),
         **({} if strategy.together is None else {"together": strategy.together}),
         **({} if strategy.rows is None else {"rows": strategy.rows.facts()}),
@@ -229,21 +230,21 @@ def workload_table_statement(release: Noised, family: Any, digest: Mapping[str, 
 
 
 def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
-    """What is taken for granted beside the unit: that nothing is negative, and which atoms change together."""
-    lowers = say("It takes for granted that no individual lowers the number of any atom. ") * strategy.unit.nonnegative
+    """What is taken for granted beside the unit: that nothing is negative, and which cells change together."""
+    lowers = say("It takes for granted that no individual lowers the number of any cell. ") * strategy.unit.nonnegative
     if strategy.unit.exactly:
         lowers += say(
-            "It takes for granted that every individual changes exactly so many atoms by all of that, and that nobody "
+            "It takes for granted that every individual changes exactly so many cells by all of that, and that nobody "
             "is left out: the total is public. "
         )
     if strategy.together is None:
         return lowers
     whole = WholeRows.of(strategy.domain, strategy.together)
     rows, count = strategy.unit.cells // whole.values, ("two", "three", "four", "five")[whole.values - 2]
-    which = say(f"the {count} atoms of one row" if rows == 1 else f"the atoms of at most {rows} rows")
+    which = say(f"the {count} cells of one row" if rows == 1 else f"the cells of at most {rows} rows")
     return lowers + (
-        f"It takes for granted that these are {which}, a row having {say('an atom')} for {whole.words} of "
-        f"{strategy.together!r}, and that no other {say('atom')} changes. "
+        f"It takes for granted that these are {which}, a row having {say('a cell')} for {whole.words} of "
+        f"{strategy.together!r}, and that no other {say('cell')} changes. "
     )
 
 
@@ -281,7 +282,7 @@ def _family_facts(release: Noised) -> list[dict[str, Any]]:
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,
             "sensitivity": law.sensitivity,
-            "radius": release.strategy.unit.radius(law.radius(release.confidence)),
+            "margin": release.strategy.unit.margin(law.margin(release.confidence)),
             "weight": release.weights[family],
         }
         for family, law in laws.items()

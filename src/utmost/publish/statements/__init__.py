@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from utmost.publish.statements.released_table import ReleasedTable, SumOfCells
     from utmost.publish.statements.statement_check import check_statement
     from utmost.publish.statements.statement_readers import stated_release
-    from utmost.publish.statements.together_check import check_together
     from utmost.publish.statements.withheld_check import check_withheld
     from utmost.publish.statements.workload_files import read_workload
     from utmost.publish.statements.yaml_writing import yaml_text
@@ -36,7 +35,6 @@ __all__ = [
     "change",
     "check_places",
     "check_statement",
-    "check_together",
     "check_withheld",
     "read_release",
     "read_workload",

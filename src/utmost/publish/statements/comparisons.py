@@ -70,7 +70,7 @@ def change(
     >>> from utmost import Domain, Strategy, Unit, release_workload
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
-    >>> change(years[1], years[0], {"sex": "men"}).radius
+    >>> change(years[1], years[0], {"sex": "men"}).margin
     4
     """
     _check_apart([later, earlier])
@@ -187,10 +187,10 @@ class _Sum:
         if self.law is not None:
             return answer_of(self.value, self.law, sure)
         each = 1 - (1 - sure) / len(self.tables)
-        radius = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
+        margin = round_up(sum(exact(release.bars.total(count, each)) for release, count in self.tables))
         variance = sum(
             (count * float(release.plan.drawn.variance()) * float(release.plan.width or 1) ** 2)
             for release, count in self.tables
         )
         shown = int(self.value) if self.value.denominator == 1 else float(self.value)
-        return Answer(shown, radius, variance, sure, self.value)
+        return Answer(shown, margin, variance, sure, self.value)

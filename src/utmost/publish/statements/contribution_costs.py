@@ -1,4 +1,4 @@
-"""What each bound on a person's part costs in noise, and what it cuts: by what at_most, per_atom, in_all are chosen.
+"""What each bound on a person's part costs in noise, and what it cuts: by what at_most, per_cell, in_all are chosen.
 
 The noise of a bound is known before anybody is counted. What it cuts is estimated from contributions: of a public
 sample, which cost no level, or of a release, which is one more release of these persons.
@@ -21,7 +21,7 @@ from utmost.laws.noise import Combination, Geometric
 from utmost.laws.noise.integer_law import IntegerLaw
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Amount, Unit
-from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_ATOM
+from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
 from utmost.publish.releases.plan import plan_release
@@ -40,14 +40,14 @@ class BoundCost(Shown):
     """One bound: what it costs, and what it cuts.
 
     Attributes:
-        bound: on the atoms of a person, or on a person's sum in an atom, or on all of them together.
+        bound: on the cells of a person, or on a person's sum in a cell, or on all of them together.
         margin: of one released cell, known exactly.
         persons: how many persons it cuts; of a release with the bar of its noise.
-        lost: how much it cuts of them: atoms of persons, of each one's largest sum, or of all sums. Where bounds
+        lost: how much it cuts of them: cells of persons, of each one's largest sum, or of all sums. Where bounds
             leave gaps a person is taken to be in the middle of one, and above the largest bound just above it: an
             estimate.
         noise: the standard deviation of a wanted sum.
-        loss: how much is lost of it, were the loss spread evenly over the wanted sums, and an atom that is lost
+        loss: how much is lost of it, were the loss spread evenly over the wanted sums, and a cell that is lost
             as full as may be.
     """
 
@@ -69,7 +69,7 @@ class BoundCosts(Shown):
     """The costs of several bounds; printed, a table that marks the one of the least expected error.
 
     Attributes:
-        name: which bound is chosen, "at_most", "per_atom" or "in_all".
+        name: which bound is chosen, "at_most", "per_cell" or "in_all".
         rows: of each bound, ascending.
         level: of the tables that are to be published.
         paid: what the contributions were released at; None where they are public.
@@ -96,9 +96,9 @@ class BoundCosts(Shown):
             self.name: np.array([row.bound for row in self.rows]),
             "margin": np.array([row.margin for row in self.rows]),
             "persons_cut": np.array([row.persons.value for row in self.rows]),
-            "persons_cut_radius": np.array([row.persons.radius for row in self.rows]),
+            "persons_cut_margin": np.array([row.persons.margin for row in self.rows]),
             "lost": np.array([row.lost.value for row in self.rows]),
-            "lost_radius": np.array([row.lost.radius for row in self.rows]),
+            "lost_margin": np.array([row.lost.margin for row in self.rows]),
             "error": np.array([row.error for row in self.rows]),
         }
 
@@ -122,7 +122,7 @@ class BoundCosts(Shown):
 
 
 def _in_words(row: BoundCost) -> list[str]:
-    cut = [str(answer) if answer.radius else str(answer.value) for answer in (row.persons, row.lost)]
+    cut = [str(answer) if answer.margin else str(answer.value) for answer in (row.persons, row.lost)]
     return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
 
 
@@ -134,7 +134,7 @@ def bound_costs(
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
     at_most: int | None = None,
-    per_atom: Number | None = None,
+    per_cell: Number | None = None,
     step: Number = 1,
     family: str | Sequence[str] | None = None,
     public: bool = False,
@@ -146,13 +146,13 @@ def bound_costs(
     Args:
         contributions: released, by `release_table`, `release_workload` or a ledger, or read from a file; or counted by
             `count_contributions` and not released, with ``public=True``.
-        domain: of the table that is to be published, where every atom is noised by itself.
+        domain: of the table that is to be published, where every cell is noised by itself.
         epsilon, alpha: the level of that table, one of the two.
-        at_most, per_atom: the bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
-            needed: each atom has the noise of that bound alone.
+        at_most, per_cell: the bound that is not to be chosen; 1 when left out. Where ``in_all`` is chosen neither is
+            needed: each cell has the noise of that bound alone.
         step: of amounts, as for `count_table`; the bounds are multiples of it.
-        family: whose sums are wanted, by the names of its levels: the error is that of one of them; the atoms when left
-            out, "" for the total. The more atoms a sum has, the more a loss weighs against noise.
+        family: whose sums are wanted, by the names of its levels: the error is that of one of them; the cells when left
+            out, "" for the total. The more cells a sum has, the more a loss weighs against noise.
         public: your word that the contributions are no secret: of a public sample, or of people of whom a table is
             public.
         persons: with ``public``, how many persons there will be, a public number; the contributions are then shares of
@@ -185,16 +185,16 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
         raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
-    fixed = {AT_MOST: at_most, PER_ATOM: per_atom, IN_ALL: None}
-    if histogram.name == IN_ALL and not at_most is per_atom is None:
-        remedy = "Leave at_most= and per_atom= out."
+    fixed = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
+    if histogram.name == IN_ALL and not at_most is per_cell is None:
+        remedy = "Leave at_most= and per_cell= out."
         raise OutOfRange("what is bounded in all has the noise of that bound", came="another bound", remedy=remedy)
     if fixed[histogram.name] is not None:
         remedy = f"Leave {histogram.name}= out: these contributions are to choose it."
         raise OutOfRange("the bound that is to be chosen has no value", came=f"{histogram.name}=", remedy=remedy)
     width, chosen = exact(step, "step"), domain.finest if family is None else domain.family(family)
     groups, needs = prod(domain.group_shape(chosen)), _needs(histogram.bounds, width)
-    each = 1.0 if histogram.name != AT_MOST or per_atom is None else float(exact(per_atom, PER_ATOM))
+    each = 1.0 if histogram.name != AT_MOST or per_cell is None else float(exact(per_cell, PER_CELL))
     rows = []
     for place, bound in enumerate(histogram.bounds):
         pair = {**fixed, histogram.name: bound}
@@ -213,22 +213,22 @@ def _noise(spent: Level, unit: Unit, name: str, sure: Fraction) -> tuple[Geometr
     """The noise of a cell, and its margin; of what is bounded in all that of a strategy's cells, always geometric."""
     if name == IN_ALL:
         law = Geometric(unit.per_cell(spent), unit.sensitivity)
-        return law, unit.radius(law.radius(sure))
+        return law, unit.margin(law.margin(sure))
     plan = plan_release(spent, unit=unit, confidence=sure)
     assert isinstance(plan.drawn, IntegerLaw), "counts and amounts in steps are whole"
-    return plan.drawn, plan.radius
+    return plan.drawn, plan.margin
 
 
 def _unit(bounds: Mapping[str, Any], domain: Domain, neighbours: str, step: Fraction) -> Unit:
     """What one person changes of a table that is counted with these bounds, 1 where one has no value.
 
-    What is bounded in all is charged as one atom that has all of it.
+    What is bounded in all is charged as one cell that has all of it.
     """
     amount = None if step == 1 else Amount("amount", step)
-    most = next((exact(bounds[name], name) for name in (IN_ALL, PER_ATOM) if bounds[name] is not None), Fraction(1))
-    atoms = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
-    sensitivity = most if amount is None else amount.steps(most, PER_ATOM)
-    return Unit(sensitivity, min(atoms, domain.size), neighbours, amount)
+    most = next((exact(bounds[name], name) for name in (IN_ALL, PER_CELL) if bounds[name] is not None), Fraction(1))
+    cells = 1 if bounds[AT_MOST] is None else exact_integer(bounds[AT_MOST], AT_MOST)
+    sensitivity = most if amount is None else amount.steps(most, PER_CELL)
+    return Unit(sensitivity, min(cells, domain.size), neighbours, amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +257,11 @@ class _Histogram:
         """
         if isinstance(contributions, WorkloadRelease):
             name, bounds = _axis(_listed(contributions.domain))
+            (column,) = contributions.domain.columns
             return cls(
                 name,
                 bounds,
-                lambda weights, sure: contributions.total(along={name: weights}, confidence=sure),
+                lambda weights, sure: contributions.total(along={column: weights}, confidence=sure),
                 contributions.spent,
                 contributions.unit.neighbours,
             )
@@ -294,11 +295,12 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     Raises:
         OutOfRange: for columns of something else.
     """
-    name = next(iter(labels), "")
-    if len(labels) != 1 or name not in (AT_MOST, PER_ATOM, IN_ALL) or labels[name][-1] != MORE:
+    column = next(iter(labels), "")
+    name = PER_CELL if column == "per_atom" else column  # as it was called when a cell was an atom
+    if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_ALL) or labels[column][-1] != MORE:
         remedy = "Count them by ut.count_contributions."
         raise OutOfRange("contributions are counted by their bounds", came="another table", remedy=remedy)
-    return name, tuple(exact(bound, name) for bound in labels[name][:-1])
+    return name, tuple(exact(bound, name) for bound in labels[column][:-1])
 
 
 def _exactly(counts: Sequence[int], share: Fraction, weights: Sequence[Fraction], sure: Fraction) -> Answer:

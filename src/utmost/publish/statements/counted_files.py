@@ -31,15 +31,15 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
         "part": None if counted.part is None else list(counted.part),
         **({} if counted.together is None else {"together": counted.together}),
         "domain": counted.domain.facts(),
-        **_number_facts(counted.atoms),
+        **_number_facts(counted.cells),
     }
 
 
-def _number_facts(atoms: Any) -> dict[str, Any]:
-    """The number of each atom in order; of a domain that is not laid out the places of the cells and their numbers."""
-    if not isinstance(atoms, FewCells):
-        return {"atoms": atoms.ravel().tolist()}
-    return {"places": atoms.places.tolist(), "numbers": atoms.numbers.tolist()}
+def _number_facts(cells: Any) -> dict[str, Any]:
+    """The number of each cell in order; of a domain that is not laid out the places of the cells and their numbers."""
+    if not isinstance(cells, FewCells):
+        return {"atoms": cells.ravel().tolist()}
+    return {"places": cells.places.tolist(), "numbers": cells.numbers.tolist()}
 
 
 def _few_cells(facts: Mapping[str, Any], domain: Domain) -> FewCells:
@@ -57,16 +57,16 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     pair = None if part is None else (str(part[0]), str(part[1]))
     if "places" in facts:
         return CountedTable(domain, _few_cells(facts, domain), proved, part=pair, together=facts.get("together"))
-    atoms = facts["atoms"]
-    if not all(type(atom) is int for atom in atoms) or len(atoms) != domain.size:
-        raise BadTable("there must be an integer for each atom of the domain", came=f"{len(atoms)} values")
-    whole = np.array(atoms, dtype=np.int64 if all(abs(atom) < 1 << 62 for atom in atoms) else object)
+    cells = facts["atoms"]
+    if not all(type(cell) is int for cell in cells) or len(cells) != domain.size:
+        raise BadTable("there must be an integer for each cell of the domain", came=f"{len(cells)} values")
+    whole = np.array(cells, dtype=np.int64 if all(abs(cell) < 1 << 62 for cell in cells) else object)
     return CountedTable(domain, whole.reshape(domain.shape), proved, part=pair, together=facts.get("together"))
 
 
 COUNTED_FORM = Form("counted", 1, "a counted table", _facts, _value)
-"""Counted tables as documents: the unit that was proved, the domain, and the true number of each atom, in order; of a
-domain of more than 2^28 atoms, the cells that hold one."""
+"""Counted tables as documents: the unit that was proved, the domain, and the true number of each cell, in order; of a
+domain of more than 2^28 cells, the cells that hold one."""
 
 
 def read_table(path: Path, column: str | None = None) -> Any:

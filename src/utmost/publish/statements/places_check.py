@@ -40,13 +40,13 @@ def stated_places(statement: Mapping[str, Any]) -> PlanarLaw:
         Unsupported: for a format that is not known.
         BadTable: naming the first field that does not follow from the others.
 
-    >>> from utmost.publish.releases import rehearse_places
+    >>> from utmost.publish.releases.places import rehearse_places
     >>> said = rehearse_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar
     >>> stated_places(said).grid
     Fraction(2, 1)
-    >>> stated_places(said | {"radius": 1.0})
+    >>> stated_places(said | {"margin": 1.0})
     Traceback (most recent call last):
-    utmost.errors.BadTable: radius: what a statement says must follow from its level, unit and cost; ...
+    utmost.errors.BadTable: margin: what a statement says must follow from its level, unit and cost; ...
     """
     if not isinstance(statement, Mapping):
         raise wrong_kind("said", "a statement, as a mapping", statement)
@@ -88,7 +88,7 @@ def check_places(statement: Mapping[str, Any], table: Any, *, digested: bool = T
         digested: whether the digest is that of the cells; False where the file's own has been compared already.
 
     Raises:
-        BadTable, Unsupported: as `stated_places`; and where columns, rows, radii or digest are not the table's.
+        BadTable, Unsupported: as `stated_places`; and where columns, rows, margins or digest are not the table's.
 
     >>> from utmost.publish.releases import release_places
     >>> made = release_places({"x": [1], "y": [2]}, columns=["x", "y"], epsilon=1)

@@ -85,7 +85,7 @@ def _rows(title: str, facts: Sequence[Fact]) -> str:
     confidences = "".join(f"<th>± at {float(100 * sure):g} %</th>" for sure, _ in barred[0].bars)
     words = "A released value lies within the error bar of the true one with at least this probability, each by itself."
     head = f"<thead><tr><th>of</th><th>noise drawn, and its level</th>{confidences}</tr></thead>"
-    cells = ((fact.label, escape(fact.value), *(short_bar(radius) for _, radius in fact.bars)) for fact in barred)
+    cells = ((fact.label, escape(fact.value), *(short_bar(margin) for _, margin in fact.bars)) for fact in barred)
     return _table(head, cells) + _paragraph(words)
 
 

@@ -171,11 +171,12 @@ def _domain(stated: Facts) -> str:
     if stated.domain:
         return stated.domain
     amount = said.get("amount")
-    if "atoms" in said:
+    cells = said.get("domain_cells", said.get("atoms"))
+    if cells is not None:
         counts = "Counts" if amount is None else f"Sums of {amount['name']}"
         if amount is not None and "distinct" in amount:
             counts = f"Numbers of distinct values ({amount['name']})"
-        return f"{counts} over a declared domain of {said['atoms']} atoms: {', '.join(said['domain'])}."
+        return f"{counts} over a declared domain of {cells} cells: {', '.join(said['domain'])}."
     numbers = {"integers": "integers", "reals": "real numbers"}.get(said.get("domain", "integers"), "numbers")
     if amount is not None and amount["step"] != "1":
         numbers = f"multiples of {amount['step']}"
@@ -195,7 +196,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
         details += f", and delta = {stated.delta}"
         parameters["delta"] = round_up(stated.delta)
     details += "."
-    if stated.answered:
+    if stated.answered and stated.is_relaxed:
         details += (
             f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
         )
@@ -208,7 +209,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
 
 
 def _model(stated: Facts) -> dict[str, Any]:
-    is_kept = bool(stated.answered)
+    is_kept = bool(stated.answered) and stated.is_relaxed
     releases = (
         "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
         "a smaller one nothing. "
@@ -245,7 +246,7 @@ def _implementation(stated: Facts) -> dict[str, str]:
 
 
 def _line_of(noise: Fact) -> str:
-    bars = ", ".join(f"± {short_bar(radius)} at {float(100 * sure):g} %" for sure, radius in noise.bars)
+    bars = ", ".join(f"± {short_bar(margin)} at {float(100 * sure):g} %" for sure, margin in noise.bars)
     return f"{sentence_of(noise.label)[:-1]}: {noise.value}; error bars {bars}."
 
 

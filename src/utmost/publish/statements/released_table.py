@@ -37,13 +37,13 @@ class SumOfCells:
 
     Attributes:
         value: of the released cells.
-        radius: the true one lies within it, with the chance ``confidence`` or more.
+        margin: the true one lies within it, with the chance ``confidence`` or more.
         cells: how many cells have a part in it.
-        confidence: of the radius.
+        confidence: of the margin.
     """
 
     value: Fraction
-    radius: int | float
+    margin: int | float
     cells: int
     confidence: Fraction
 
@@ -102,9 +102,7 @@ class ReleasedTable(Shown):
             )
         stated = statement_files.read(beside)
         if stated["kind"] != TABLE_KIND:
-            remedy = (
-                "Its cells stand in the table, with their radii where it has any; utmost verify says what is promised."
-            )
+            remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
             came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(
                 stated["kind"], stated["kind"]
             )
@@ -211,8 +209,8 @@ class ReleasedTable(Shown):
             return SumOfCells(value, round_up(exact(self.bars.total(len(rows), sure)) / len(rows)), len(rows), sure)
         if rows & minus:
             raise OutOfRange("two means that are compared must be of different rows", came="a row in both")
-        radius = self.bars.means(len(rows), len(minus), sure)
-        return SumOfCells(value - _mean_of(cells, minus), radius, len(rows) + len(minus), sure)
+        margin = self.bars.means(len(rows), len(minus), sure)
+        return SumOfCells(value - _mean_of(cells, minus), margin, len(rows) + len(minus), sure)
 
     def ratio(
         self,

@@ -57,7 +57,7 @@ def table_in_words(said: Mapping[str, Any]) -> Facts:
         repr(plan.drawn)
         + ("" if plan.width is None else f" in steps of {plan.width if plan.grid else plan.unit.text(1)}"),
         level_name(plan.law.level),
-        _bars(plan.confidence, lambda sure: _radius(plan, sure)),
+        _bars(plan.confidence, lambda sure: _margin(plan, sure)),
         "± {} around each released cell",
     )
     total, shared = in_ledger(said, plan.level)
@@ -73,9 +73,9 @@ def table_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def _radius(plan: Plan, sure: Fraction) -> int | float:
-    steps = plan.drawn.radius(sure)
-    return plan.unit.radius(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
+def _margin(plan: Plan, sure: Fraction) -> int | float:
+    steps = plan.drawn.margin(sure)
+    return plan.unit.margin(steps) if plan.grid is None else round_up((steps + reach("nearest")) * plan.grid)
 
 
 def together_in_words(said: Mapping[str, Any]) -> Facts:
@@ -96,7 +96,7 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
             _listed("column", [name]) + ", in each cell",
             plan.drawn_for(at),
             f"{level_name(plan.level)} for the cells of one row together",
-            _bars(plan.confidence, lambda sure, at=at: _together_radius(plan, sure, at)),
+            _bars(plan.confidence, lambda sure, at=at: _together_margin(plan, sure, at)),
         )
         for at, name in enumerate(plan.columns)
     )
@@ -115,13 +115,13 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
     )
 
 
-def _together_radius(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
+def _together_margin(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
     from utmost.publish.releases.together import plan_of_way
 
     asked = plan_of_way(
         plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
     )
-    return asked.radii[at]
+    return asked.margins[at]
 
 
 def points_in_words(said: Mapping[str, Any]) -> Facts:
@@ -134,7 +134,7 @@ def points_in_words(said: Mapping[str, Any]) -> Facts:
         f"the points ({', '.join(said['released'])}), in each row",
         f"density proportional to exp(-epsilon |v|/{law.per}) in {law.dimensions} dimensions, in steps of {law.grid}",
         f"{level_name(law.level)} for each {law.per} of distance",
-        _bars(sure, law.radius),
+        _bars(sure, law.margin),
         "within {} of each point",
     )
     about = _common(said, total, law.level, "")
@@ -162,14 +162,14 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     from utmost.publish.workloads.unit_charge import added_to_one
 
     plain = added_to_one(release.strategy.shares, release.strategy.pair)
-    whole = "the whole" if plain else "the level that an atom alone would have"
+    whole = "the whole" if plain else "the level that a cell alone would have"
     noises = tuple(
         StatedNoise(
             release.strategy.family_words(family) or "total",
             f"the {one['sums']} {one.get('of', 'sums')} of {release.strategy.family_words(family) or 'everything'}",
             f"{law!r}{'' if release.unit.step == 1 else f' in steps of {release.unit.text(1)}'}",
             f"{level_name(law.level)}, {one['share']} of {whole}",
-            _bars(release.confidence, lambda sure, law=law: release.unit.radius(law.radius(sure))),
+            _bars(release.confidence, lambda sure, law=law: release.unit.margin(law.margin(sure))),
         )
         for (family, law), one in zip(_laws(release), statement["families"], strict=True)
     )
@@ -181,12 +181,12 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     more = f" and {len(shares) - MOST_BARS} more" if len(shares) > MOST_BARS else ""
     measured = f"{release.strategy.measured} sums: {', '.join(shares[:MOST_BARS])}{more} of {whole}"
     return Facts(
-        **_common(statement, release.level, release.level, "atom", measured),
+        **_common(statement, release.level, release.level, "cell", measured),
         noises=noises,
         why=str(statement["theorem"]),
-        before=f"{_rounded(release.unit, 'atom')}each individual's contribution was bounded as the unit says; "
+        before=f"{_rounded(release.unit, 'cell')}each individual's contribution was bounded as the unit says; "
         f"{_outside(release)}",
-        after=_SUMS_OF_ATOMS if not release.unit.is_distinct else "nothing: each atom is shown as it was noised",
+        after=_SUMS_OF_CELLS if not release.unit.is_distinct else "nothing: each cell is shown as it was noised",
         composition="the families of sums share the level as stated, and the shares are together "
         + ("1." if plain else "what one individual, who cannot change as much in all of them, leaves room for.")
         + part,
@@ -194,7 +194,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> F
     )
 
 
-_SUMS_OF_ATOMS = (
+_SUMS_OF_CELLS = (
     "every table and total is made of the noisy sums by least squares, exactly unbiased; a clean copy, where "
     "one is published, is rounded to whole numbers that are not negative and whose sums agree. Neither costs more"
 )
@@ -324,9 +324,9 @@ def in_ledger(said: Mapping[str, Any], own: Level) -> tuple[Level, tuple[str, st
     return total, (adds, makes)
 
 
-def _bars(stated: Fraction, radius: Any) -> Bars:
+def _bars(stated: Fraction, margin: Any) -> Bars:
     """The distance for each confidence, the statement's own among them."""
-    return tuple((sure, radius(sure)) for sure in sorted({*CONFIDENCES, stated}))
+    return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))
 
 
 def workload_table_in_words(said: Mapping[str, Any]) -> Facts:

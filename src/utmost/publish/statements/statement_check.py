@@ -84,7 +84,7 @@ def plan_at(stated: Mapping[str, Any], at: Level) -> Plan:
     >>> from utmost.laws.exact import level
     >>> from utmost.publish.releases import statement
     >>> said = statement(plan_release(epsilon=1, sensitivity=1, cells=2), ["n"], [], 12)
-    >>> stated_plan(said).radius, plan_at(said, level(2)).radius
+    >>> stated_plan(said).margin, plan_at(said, level(2)).margin
     (6, 3)
     """
     return _plan({**stated, "epsilon": level_text(at)})
@@ -102,42 +102,42 @@ def check_statement(statement: Mapping[str, Any], table: Any, *, digested: bool 
         The plan of the release.
 
     Raises:
-        BadTable, Unsupported: as `stated_plan`; and where columns, rows, radii or digest are not the table's.
+        BadTable, Unsupported: as `stated_plan`; and where columns, rows, margins or digest are not the table's.
 
     >>> from utmost.publish.releases import release_table
     >>> release = release_table({"n": [7, 9]}, columns="n", epsilon=1, sensitivity=1, cells=1)
-    >>> check_statement(release.sidecar, release.table).radius
+    >>> check_statement(release.sidecar, release.table).margin
     3
     >>> check_statement(release.sidecar, release.table | {"n": [0, 0]})
     Traceback (most recent call last):
     utmost.errors.BadTable: table: the table must be as it was released; got another SHA-256 than the statement's. ...
     """
     plan = stated_plan(statement)
-    margins = {f"{name}_{margin_word(statement)}": plan.radius for name in statement["released"]}
+    margins = {f"{name}_{margin_word(statement)}": plan.margin for name in statement["released"]}
     check_table(statement, table, margins, _public(statement), digested=digested)
     return plan
 
 
 def check_table(
-    stated: Mapping[str, Any], table: Any, radii: Mapping[str, int | float], public: Sequence[str], *, digested: bool
+    stated: Mapping[str, Any], table: Any, margins: Mapping[str, int | float], public: Sequence[str], *, digested: bool
 ) -> None:
-    """Check that a table has the columns, rows and digest of a checked statement, and columns of these radii.
+    """Check that a table has the columns, rows and digest of a checked statement, and columns of these margins.
 
     Raises:
-        BadTable: where columns, rows, radii or digest are others.
+        BadTable: where columns, rows, margins or digest are others.
     """
     adapter = adapter_of(table)
     names = adapter.names(table)
-    if "name" in stated and not set(radii) & set(names):
-        radii = {}  # what a ledger wrote before its answers had error bars
-    if sorted(names) != sorted([*stated["released"], *radii, *public]):
+    if "name" in stated and not set(margins) & set(names):
+        margins = {}  # what a ledger wrote before its answers had error bars
+    if sorted(names) != sorted([*stated["released"], *margins, *public]):
         raise BadTable("the table must have the columns that were stated", came=", ".join(names), where="released")
-    columns = {name: adapter.column(table, name) for name in (*stated["released"], *radii)}
+    columns = {name: adapter.column(table, name) for name in (*stated["released"], *margins)}
     if any(len(column) != stated["rows"] for column in columns.values()):
         raise BadTable("the table must have the rows that were stated", came="another number", where="rows")
-    for name, radius in radii.items():
-        if any(float(cell) != float(radius) for cell in set(columns[name])):
-            raise BadTable("the radius must be the one stated", came="another one", where=f"column {name!r}")
+    for name, margin in margins.items():
+        if any(float(cell) != float(margin) for cell in set(columns[name])):
+            raise BadTable("the margin must be the one stated", came="another one", where=f"column {name!r}")
     if digested and stated["table"] != cells_digest(table):
         remedy = "Get both again from where they were published."
         came = "another SHA-256 than the statement's"

@@ -50,7 +50,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
 
     >>> from utmost.publish.releases import release_together
     >>> made = release_together({"a": [7, 9], "b": [3, 4]}, columns=["a", "b"], epsilon=1, sensitivity=1)
-    >>> check_together(made.sidecar, made.table).radii
+    >>> check_together(made.sidecar, made.table).margins
     (4, 4)
     >>> check_together(made.sidecar | {"epsilon": "1/2"}, made.table)
     Traceback (most recent call last):
@@ -59,7 +59,7 @@ def check_together(statement: Mapping[str, Any], table: Any, *, digested: bool =
     check_header(statement, TOGETHER_KIND, TOGETHER_FORMAT, "a statement", oldest=1)
     plan = stated_together(statement, cells_digest(table) if digested else None)
     word = margin_word(statement)
-    margins = {f"{name}_{word}": radius for name, radius in zip(plan.columns, plan.radii, strict=True)}
+    margins = {f"{name}_{word}": margin for name, margin in zip(plan.columns, plan.margins, strict=True)}
     check_table(statement, table, margins, statement["public"], digested=False)
     return plan
 

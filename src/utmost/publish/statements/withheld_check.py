@@ -129,16 +129,16 @@ def check_withheld(
 
 
 def _check_columns(statement: Mapping[str, Any], described: WithheldTable, columns: Columns) -> None:
-    """Check the names of the columns, how many rows there are, labels and radii."""
+    """Check the names of the columns, how many rows there are, labels and margins."""
     if described.table is not None:
         expected = files.columns(described.table)
         fixed = {name: cells for name, cells in expected.items() if not name.startswith("estimate")}
         rows = described.cells
     else:
         release, rows = statement["release"], statement["release"]["rows"]
-        expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_radius")}
+        expected = {f"{name}{end}": list[Any]() for name in release["released"] for end in ("", "_mark", "_margin")}
         expected |= {name: [] for name in release["public"]}
-        fixed = {f"{name}_radius": [release[margin_word(release)]] * rows for name in release["released"]}
+        fixed = {f"{name}_margin": [release[margin_word(release)]] * rows for name in release["released"]}
     if sorted(columns) != sorted(expected):
         came = ", ".join(columns)
         raise BadTable("a withheld table must have the columns that were stated", came=came, where="released")
@@ -152,21 +152,21 @@ def _check_columns(statement: Mapping[str, Any], described: WithheldTable, colum
 def _check_rule(name: str, columns: Columns, rule: WithholdingRule) -> None:
     """Check each mark against its cell, and each shown cell against the rule."""
     marks, cells = columns[f"{name}_mark"], columns[name]
-    radii = columns.get(f"{name}_radius", columns.get("radius", []))
-    for row, (mark, cell, radius) in enumerate(zip(marks, cells, radii, strict=True)):
+    margins = columns.get(f"{name}_margin", columns.get("margin", []))
+    for row, (mark, cell, margin) in enumerate(zip(marks, cells, margins, strict=True)):
         where = f"column {name!r}, row {row + 1}"
         if mark not in (SHOWN, rule.mark):
             raise BadTable(f"a mark must be {SHOWN!r} or {rule.mark!r}", came="another", where=where)
         if _is_blank(cell) != (mark != SHOWN and rule.is_blank):
             raise BadTable("just the withheld cells must be blank", came="another", where=where)
-        if not _is_blank(cell) and _passes(cell, radius, rule, where) != (mark == SHOWN):
+        if not _is_blank(cell) and _passes(cell, margin, rule, where) != (mark == SHOWN):
             required = "a shown cell must satisfy the rule" if mark == SHOWN else "a marked cell must break the rule"
             raise BadTable(required, came="one that does not", where=where)
 
 
-def _passes(cell: Any, radius: Any, rule: WithholdingRule, where: str) -> bool:
+def _passes(cell: Any, margin: Any, rule: WithholdingRule, where: str) -> bool:
     try:
-        value, bar = exact(cell), exact(radius)
+        value, bar = exact(cell), exact(margin)
     except UtmostError:
         raise BadTable("a shown cell and its error bar must be numbers", came="something else", where=where) from None
     return rule.passes(int(value) if value.denominator == 1 else float(value), bar)

@@ -124,7 +124,7 @@ def _as_text(cell: Any) -> str:
 
 
 def check_workload(facts: Mapping[str, Any]) -> WorkloadRelease:
-    """Check that a workload release follows from itself, field by field: sentences, levels, laws, radii, digest.
+    """Check that a workload release follows from itself, field by field: sentences, levels, laws, margins, digest.
 
     What it says is computed again from its domain, unit, shares, level, confidence and noisy sums, and the weights of
     least squares from the noise. The sums themselves are held by the digest and, where it is signed, by the signature.

@@ -178,8 +178,8 @@ def engine_door(table: Any, module: str = "engine_release") -> Any:
 def published_names(table: Any) -> list[str]:
     """The names of the columns of a released table, also of a frame that an engine evaluates.
 
-    >>> published_names({"n": [1], "n_radius": [3]})
-    ['n', 'n_radius']
+    >>> published_names({"n": [1], "n_margin": [3]})
+    ['n', 'n_margin']
     """
     if engine_door(table) is not None:
         return list(provided("engines").engine_frame(table).schema().names)
@@ -238,8 +238,8 @@ def check_there(wanted: Sequence[str], names: Sequence[str]) -> None:
 def in_order(names: Sequence[str], after: Mapping[str, str]) -> list[str]:
     """The names, with each new one behind the column it belongs to.
 
-    >>> in_order(["sex", "admitted", "year"], {"admitted_radius": "admitted"})
-    ['sex', 'admitted', 'admitted_radius', 'year']
+    >>> in_order(["sex", "admitted", "year"], {"admitted_margin": "admitted"})
+    ['sex', 'admitted', 'admitted_margin', 'year']
     """
     return [name for old in names for name in (old, *(new for new, owner in after.items() if owner == old))]
 

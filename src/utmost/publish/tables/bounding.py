@@ -1,4 +1,4 @@
-"""Bounding what one person changes: of each person's atoms the few with the least hash, exactly so many of them.
+"""Bounding what one person changes: of each person's cells the few with the least hash, exactly so many of them.
 
 What is kept of a person is a function of the key and of that person's own rows: see docs/theory/counting.md.
 """

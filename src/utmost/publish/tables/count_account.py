@@ -18,9 +18,9 @@ class CountAccount:
             Beside the axes, the same of the columns whose distinct values are counted.
         missing: by axis, how many have no value there; an ``other`` takes these in, too.
         persons: how many persons have an event inside the domain.
-        moved: of how many atoms of persons the sum was moved into ``per_atom``, or cut by ``in_all``, or distinct
+        moved: of how many cells of persons the sum was moved into ``per_cell``, or cut by ``in_all``, or distinct
             values were left out.
-        dropped: how many atoms of persons ``at_most`` or the choice of one part left out.
+        dropped: how many cells of persons ``at_most`` or the choice of one part left out.
         cut: of how many events inside the domain the amount was moved into ``each``; None where nothing was said of it.
     """
 
@@ -52,8 +52,8 @@ class CountAccount:
             **{f"missing, {name}": f"{count} events" for name, count in self.missing.items()},
             "persons": f"{self.persons} with events inside the domain",
             **({} if self.cut is None else {"moved, each": f"{self.cut} amounts of events, by each"}),
-            "moved": f"{self.moved} sums of a person in an atom, by per_atom or in_all",
-            "dropped": f"{self.dropped} atoms of a person, by at_most",
+            "moved": f"{self.moved} sums of a person in a cell, by per_cell or in_all",
+            "dropped": f"{self.dropped} cells of a person, by at_most",
         }
 
     def __str__(self) -> str:

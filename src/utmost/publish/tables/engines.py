@@ -45,7 +45,7 @@ _REFUSED = ("dask", "ibis", "sqlframe")
 
 
 class EventReader(Protocol):
-    """How events are read into a tally, and which of a person's atoms are kept."""
+    """How events are read into a tally, and which of a person's cells are kept."""
 
     @property
     def person(self) -> str:

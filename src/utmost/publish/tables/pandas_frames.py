@@ -23,7 +23,7 @@ from utmost.publish.tables.extra import extra
 from utmost.publish.tables.wide_integers import wide_in_arrow
 
 _KIND = "pandas:"
-_RADIUS = "_radius"
+_MARGIN = "_margin"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

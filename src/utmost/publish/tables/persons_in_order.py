@@ -1,4 +1,4 @@
-"""Counting persons who come in order: of each the atoms are chosen when the next one comes, and nothing is kept.
+"""Counting persons who come in order: of each the cells are chosen when the next one comes, and nothing is kept.
 
 The choice is that of `count_table` on one machine, a function of the key and of the person's own rows, so that parts
 with different persons are counted apart, anywhere, and added up.
@@ -101,7 +101,7 @@ class _Open:
 def _check_order(column: Any, name: str, last: Any) -> Any:
     """Check that persons ascend, from those of the batch before on; returns the last one.
 
-    Two runs of one person would be two persons, each with as many atoms as one may have.
+    Two runs of one person would be two persons, each with as many cells as one may have.
 
     Raises:
         Unsupported: where they do not.
@@ -145,7 +145,7 @@ def wide_integers(numbers: NDArray[Any]) -> Any:
     try:
         return arrow.array([Decimal(int(number)) for number in numbers], whole)
     except arrow.ArrowInvalid:
-        remedy = "Lower per_atom=, or collect the frame first."
+        remedy = "Lower per_cell=, or collect the frame first."
         raise Unsupported("sums in an engine must have at most 38 digits", came="more", remedy=remedy) from None
 
 

@@ -153,8 +153,8 @@ def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str
         columns: replaced, or new; integers stay integers beside None.
         after: behind which column each new one stands.
 
-    >>> with_blanks({"n": [5, 7], "n_radius": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
-    {'n': [5, None], 'mark': ['', 'x'], 'n_radius': [3, 3]}
+    >>> with_blanks({"n": [5, 7], "n_margin": [3, 3]}, {"n": [5, None], "mark": ["", "x"]}, {"mark": "n"})
+    {'n': [5, None], 'mark': ['', 'x'], 'n_margin': [3, 3]}
     """
     known = as_columns(table)
     whole = {name: columns.get(name, known.get(name, [])) for name in in_order(list(known), after)}

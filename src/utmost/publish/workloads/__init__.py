@@ -6,26 +6,19 @@ from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
     from utmost.publish.workloads.axes import Axis, hierarchy, plain
-    from utmost.publish.workloads.blocks import Blocks
     from utmost.publish.workloads.branch_and_bound import CertifiedShares, certified_shares
-    from utmost.publish.workloads.cells_together import CellsTogether, TogetherKind, pair_noise, ways_together
+    from utmost.publish.workloads.cells_together import CellsTogether, pair_noise, ways_together
     from utmost.publish.workloads.chosen_strategy import strategy
-    from utmost.publish.workloads.domain import Domain, Family
+    from utmost.publish.workloads.domain import Domain
     from utmost.publish.workloads.listed_keys import listed
     from utmost.publish.workloads.marginal_search import marginals
     from utmost.publish.workloads.ordered_axes import bins
-    from utmost.publish.workloads.product_rows import AxisRows, ProductRows, values_alone
+    from utmost.publish.workloads.product_rows import AxisRows, ProductRows
     from utmost.publish.workloads.public_facts import Between, between
     from utmost.publish.workloads.shared_level import SharedLevel, share_level
     from utmost.publish.workloads.signed_axis import SignedAxis
     from utmost.publish.workloads.time_axes import periods
-    from utmost.publish.workloads.unequal_trees import (
-        TreeError,
-        UnequalTree,
-        least_tree_shares,
-        tree_estimate,
-        tree_variances,
-    )
+    from utmost.publish.workloads.unequal_trees import tree_estimate, tree_variances
     from utmost.publish.workloads.workload import Part, Workload
     from utmost.publish.workloads.workload_bounds import bounds_of
     from utmost.publish.workloads.workload_evidence import LowerBound, WorkloadBounds, check_lower_bounds
@@ -38,20 +31,15 @@ __all__ = [
     "Axis",
     "AxisRows",
     "Between",
-    "Blocks",
     "CellsTogether",
     "CertifiedShares",
     "Domain",
-    "Family",
     "LowerBound",
     "Part",
     "ProductRows",
     "SharedLevel",
     "SignedAxis",
     "Strategy",
-    "TogetherKind",
-    "TreeError",
-    "UnequalTree",
     "Workload",
     "WorkloadBounds",
     "between",
@@ -60,7 +48,6 @@ __all__ = [
     "certified_shares",
     "check_lower_bounds",
     "hierarchy",
-    "least_tree_shares",
     "listed",
     "marginals",
     "pair_noise",
@@ -70,6 +57,5 @@ __all__ = [
     "strategy",
     "tree_estimate",
     "tree_variances",
-    "values_alone",
     "ways_together",
 ]

@@ -1,7 +1,7 @@
 """Sums along one axis: groups of a level, ranges, prefixes, windows, or the values or weights that somebody listed.
 
 A wanted part of a workload is a product of such rows, one kind for each axis: each answer takes one row of every axis,
-and is the sum of the atoms in their product, each with the product of its weights.
+and is the sum of the cells in their product, each with the product of its weights.
 """
 
 from collections import Counter

@@ -1,12 +1,12 @@
 """Variances in closed form, where every level of every axis has groups of one size (orthogonal block structure).
 
-Each family S of groups of m_S atoms is measured with noise of precision p_S on each of its sums. Averaging over groups
+Each family S of groups of m_S cells is measured with noise of precision p_S on each of its sums. Averaging over groups
 commutes between families, so least squares splits into the eigenspaces T, one for each choice of a level on each axis:
 
     lambda_T = sum of m_S p_S over the families S that are nowhere coarser than T,
     the variance of the best unbiased linear estimate of w.x is the sum over T of |Q_T w|^2 / lambda_T.
 
-However many atoms there are, only these few numbers are touched. See docs/theory/workloads.md.
+However many cells there are, only these few numbers are touched. See docs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,10 +57,10 @@ class Blocks(Shown):
         chains: of each axis the sizes of its groups, by level and then for "all".
         families: S, the columns.
         eigenspaces: T, the rows.
-        sizes: m_S, the atoms in each group of S; (families,).
+        sizes: m_S, the cells in each group of S; (families,).
         dimensions: of T: the answers that T alone determines; 0 where two levels have the same groups; (eigenspaces,).
         below: whether S is nowhere coarser than T; (eigenspaces, families).
-        atoms: how many there are.
+        cells: how many there are.
     """
 
     chains: tuple[Chain, ...]
@@ -69,7 +69,7 @@ class Blocks(Shown):
     sizes: Floats = field(repr=False)
     dimensions: Floats = field(repr=False)
     below: NDArray[np.bool_] = field(repr=False)
-    atoms: int
+    cells: int
 
     @classmethod
     def of(
@@ -180,8 +180,8 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Family, ...], rows: tuple[
     dimensions = np.array(
         [prod(_dimension(chain, t) for chain, t in zip(chains, T, strict=True)) for T in rows], dtype=float
     )
-    atoms = prod(chain[-1] for chain in chains)
-    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), atoms)
+    cells = prod(chain[-1] for chain in chains)
+    return Blocks(chains, columns, rows, frozen(sizes), frozen(dimensions), frozen(below), cells)
 
 
 def _dimension(chain: Chain, level: int) -> int:

@@ -1,6 +1,6 @@
 """Inequalities that bound the error of a workload from below: each holds for any certificate, however it was found.
 
-C holds the weights, W the wanted rows, M = W' C W, and X is the information about the atoms that a mechanism or a
+C holds the weights, W the wanted rows, M = W' C W, and X is the information about the cells that a mechanism or a
 strategy gives. All is computed in rationals and integers, rounded to the safe side. The proofs are in
 docs/theory/workload-bounds.md.
 
@@ -29,7 +29,7 @@ _MOST_BITS = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Certificate: one individual adds to any ``up`` atoms and takes from any ``down`` others.
+    """Certificate: one individual adds to any ``up`` cells and takes from any ``down`` others.
 
     G is the mean of d d' over all such d, with entries 1, -1 and 0.
     """
@@ -48,7 +48,7 @@ class MixedDirections:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixRoots:
-    """Certificate: weights of the atoms, and near roots of the weighted matrices.
+    """Certificate: weights of the cells, and near roots of the weighted matrices.
 
     Attributes:
         weights: q, positive integers; by value of the axes whose values are not alike, (n,).
@@ -129,19 +129,19 @@ def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, F
 def directions_below(
     blocks: Blocks, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
 ) -> Fraction:
-    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all atoms are alike.
+    """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike.
 
     g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
     in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma.
 
     Raises:
-        PromiseBroken: for directions of more atoms than there are, and weights that are none.
+        PromiseBroken: for directions of more cells than there are, and weights that are none.
     """
-    n, on_total, elsewhere = blocks.atoms, Fraction(0), Fraction(0)
+    n, on_total, elsewhere = blocks.cells, Fraction(0), Fraction(0)
     for direction, weight in mixed(certificate):
         up, down = direction.up, direction.down
         if up < 0 or down < 0 or not 1 <= up + down <= n:
-            raise PromiseBroken("a direction must change atoms, and no more than there are", came=f"{up} and {down}")
+            raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
         square = Fraction((up - down) ** 2, n)
         on_total += weight * square
         elsewhere += weight * (up + down - square) / (n - 1) if n > 1 else 0
@@ -164,7 +164,7 @@ def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fract
     """
     q, n = certificate.weights, len(certificate.weights)
     if any(weight <= 0 for weight in q) or not len(parts) == len(certificate.roots) == len(certificate.bits):
-        raise PromiseBroken("every atom must have a positive weight, and every part a root", came="others")
+        raise PromiseBroken("every cell must have a positive weight, and every part a root", came="others")
     traces = Fraction(0)
     for part, root, bits in zip(parts, certificate.roots, certificate.bits, strict=True):
         if part.matrix.shape != (n, n) or root.shape != (n, n) or (root != root.T).any():

@@ -27,7 +27,7 @@ from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.strategy_search import WeighedError, best_shares
 from utmost.publish.workloads.unit_charge import Room, is_exact, rooms
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_cells
 
 _LOWERED = 1e-9
 _TANGENTS = 12
@@ -125,7 +125,7 @@ def certified_shares(
     Raises:
         OutOfRange: for a tolerance or families that are none, and families that do not determine a wanted answer.
         Unsupported: where the groups of a level differ in size, and where a replaced record may be in more than half of
-            the atoms, so that the levels have no common rule.
+            the cells, so that the levels have no common rule.
 
     Source: docs/theory/workload-bounds.md.
 
@@ -146,7 +146,7 @@ def certified_shares(
     if families is None and room.free:
         chosen |= {workload.domain.family(""): 1}
     blocks = Blocks.of(workload.domain, chosen, workload.eigenspaces)
-    whole = float(level_of_atoms(unit, level(epsilon)).epsilon_float)
+    whole = float(level_of_cells(unit, level(epsilon)).epsilon_float)
     error = WeighedError.of(blocks, [workload.spectrum(blocks)], whole, room)
     starts = search_starts(workload, chosen, error)
     first = best_shares(error, starts) if start is None else _given(workload, list(chosen), start, error.free)
@@ -159,8 +159,8 @@ def certified_shares(
     return CertifiedShares(shares, reached.value * unit_variance, bound * unit_variance, boxes, gap, words)
 
 
-def _only_room(unit: Unit, atoms: int) -> Room:
-    room, *others = rooms(unit, atoms)
+def _only_room(unit: Unit, cells: int) -> Room:
+    room, *others = rooms(unit, cells)
     if others:
         remedy = "Ask for bounds_of."
         raise Unsupported("shares are certified where they have one rule", came="two", where="unit", remedy=remedy)

@@ -78,7 +78,7 @@ def undetermined(name: str) -> OutOfRange:
     return OutOfRange(
         "the measured families must determine every wanted answer",
         came=f"{name or 'total'!r}, which they do not",
-        remedy="Measure the atoms, or drop the answer.",
+        remedy="Measure the cells, or drop the answer.",
     )
 
 

@@ -15,7 +15,7 @@ from utmost.publish.workloads.product_search import product_rows
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_cells
 from utmost.publish.workloads.workload_strategy import Strategy
 
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
@@ -40,20 +40,20 @@ def strategy(
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
     The search exchanges shares between pairs of families from several starts; the strategy is never worse than the
-    atoms alone, equal shares of the wanted families, and equal shares of all. It need not be the best there is: how far
+    cells alone, equal shares of the wanted families, and equal shares of all. It need not be the best there is: how far
     it can be is what lower bounds say. Shares are multiples of 1/1000 (of finer steps for more than 50 families), or
     equal ones.
 
     Args:
         wanted: the sums that are wanted, with the weights of their errors.
-        unit: what one individual changes, in atoms.
+        unit: what one individual changes, in cells.
         epsilon, alpha: exactly one of them: the level of the whole release.
         up_to: the highest level to which it will ever be relaxed, as epsilon or a `Level`. Shares are tuned there, as
             levels spread over many families cost most at high levels.
         candidates: families that may be measured; None for all that can be of use, see `candidate_families`.
         aim: "mean" for the least weighted sum of mean variances, "largest" for the least weighted mean variance of the
             worst part.
-        together: an axis of two values, where one individual changes **both atoms of one row and no others** (of
+        together: an axis of two values, where one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows); a promise that only the counting can keep. Sums and differences of the two are
             measured then where that has the smaller error, see `Strategy`. Of three to five values, where the unit
             promises that none is lowered, signed sums of them.
@@ -68,13 +68,13 @@ def strategy(
     Raises:
         OutOfRange: for candidates that do not determine a wanted answer, an aim or a noise that has no name here,
             ``together`` for an axis of other than two to five values or cells that are no whole rows, and where the
-            atoms of three to five values may be lowered.
+            cells of three to five values may be lowered.
         NotALevel: for a level that is none, and up_to below the level.
         Unsupported: for a candidate whose groups differ in size beside other axes; on a single tree of such groups, for
             candidates, for another aim than the mean, and for wanted sums that are no groups and that tents do not
             serve; for tents=True beside these arguments, and on an axis of too many values.
 
-    Cost: independent of the number of atoms, seconds for 64 families; with tents, seconds for 1000 values.
+    Cost: independent of the number of cells, seconds for 64 families; with tents, seconds for 1000 values.
 
     >>> from utmost.publish.workloads import Domain
     >>> domain = Domain(a=range(20), b=range(50))
@@ -94,7 +94,7 @@ def strategy(
     if aim not in AIMS:
         raise OutOfRange(f"aim must be one of {', '.join(AIMS)}", came=aim)
     if noise not in (None, "independent", "rotated", "signed") or (together is None and noise in ("rotated", "signed")):
-        remedy = "Name the axis whose atoms one individual changes together: together=."
+        remedy = "Name the axis whose cells one individual changes together: together=."
         required = 'noise must be "independent", or "rotated" or "signed" with together='
         raise OutOfRange(required, came=noise, remedy=remedy)
     is_pair = together is not None and WholeRows.changed_by(unit, wanted.domain, together).values == 2
@@ -107,10 +107,10 @@ def strategy(
         raise OutOfRange("signed sums are of three to five values", came="two", remedy='Pass noise="rotated".')
     pair = PairAxis.changed_by(unit, wanted.domain, together) if is_pair and together is not None else None
     if tents and (together is not None or candidates is not None or aim != "mean"):
-        remedy = "Leave tents= out, or ask for the mean error over all families, of atoms alone."
+        remedy = "Leave tents= out, or ask for the mean error over all families, of cells alone."
         raise Unsupported("tents are chosen for the mean error", remedy=remedy)
     if rows and (together is not None or candidates is not None or aim != "mean" or unit.is_shared):
-        remedy = "Leave rows= out, or ask for the mean error over all strategies, of atoms alone."
+        remedy = "Leave rows= out, or ask for the mean error over all strategies, of cells alone."
         raise Unsupported("rows are searched for the mean error", remedy=remedy)
     if rows:
         return _least(wanted, unit, now, highest, tents)
@@ -131,7 +131,7 @@ def strategy(
 
 def _signed(wanted: Workload, unit: Unit, now: Level, highest: Level, together: str, noise: str | None) -> Strategy:
     """Signed sums along an axis by rows that are listed along the others, where they have less error than families."""
-    listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float), together)
+    listed, error = product_rows(wanted, float(level_of_cells(unit, highest).epsilon_float), together)
     chosen = Strategy(wanted.domain, unit, listed.shares, wanted, now, highest, together, listed)
     if noise == "signed":
         return chosen
@@ -156,7 +156,7 @@ def _least(wanted: Workload, unit: Unit, now: Level, highest: Level, tents: bool
             signed = Strategy(wanted.domain, unit, shares, wanted, highest, highest)
             strategies.append((signed.value, signed))
     if not wants_marginals(wanted):
-        listed, error = product_rows(wanted, float(level_of_atoms(unit, highest).epsilon_float))
+        listed, error = product_rows(wanted, float(level_of_cells(unit, highest).epsilon_float))
         strategies.append((error, Strategy(wanted.domain, unit, listed.shares, wanted, highest, highest, rows=listed)))
     least = min(error for error, _ in strategies)
     chosen = next(strategy for error, strategy in strategies if error * (1 - _EQUAL) <= least)

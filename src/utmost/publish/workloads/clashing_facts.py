@@ -34,7 +34,7 @@ total = 9; sex=men at least 5; sex=women = 5. Take back one of them.
         return
     known = [(family, place) for family in facts.bounds for place in facts.places(family)]
     row_of = {fact: row for row, fact in enumerate(known)}
-    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # atoms that are in the same known sums
+    column_of = np.zeros(facts.domain.shape, dtype=np.int64)  # cells that are in the same known sums
     rows = []
     for family in facts.bounds:
         numbers = np.full(int(np.prod(facts.domain.group_shape(family))), -1)

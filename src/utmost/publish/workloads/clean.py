@@ -1,9 +1,9 @@
 """Whole numbers, none negative, that come nearest to noisy sums: controlled rounding of the least squares.
 
-All answers are sums of atoms; so atoms that are whole and not negative make every sum agree with every other, and no
+All answers are sums of cells; so cells that are whole and not negative make every sum agree with every other, and no
 constraint between tables is needed.
 
-The first step is `utmost.publish.workloads.nonnegative_squares`. The second takes every atom, every measured sum and
+The first step is `utmost.publish.workloads.nonnegative_squares`. The second takes every cell, every measured sum and
 every sum that is public to the whole number below or above it, with the least change in all: a linear program over the
 fractional parts. Where the families form two chains, each of families that refine one another, the sums are two laminar
 families of sets, their incidence matrix is totally unimodular, and the program's vertices are whole [edmonds1970].
@@ -30,23 +30,23 @@ from utmost.publish.workloads.nonnegative_squares import NonNegative
 from utmost.publish.workloads.public_facts import PublicFacts
 from utmost.publish.workloads.whole_flows import whole_flow
 
-_NEAR = 1e-7  # an atom that is so near to a whole number is that number
-_MANY = 10_000  # atoms from which an inner optimum is sooner made whole than a vertex is found
-_ROWS = 4  # atoms for each sum below which a simplex method is fast
-_PROVEN = 1e-9  # an atom's share of what duals may leave open of the least sum of moves
+_NEAR = 1e-7  # a cell that is so near to a whole number is that number
+_MANY = 10_000  # cells from which an inner optimum is sooner made whole than a vertex is found
+_ROWS = 4  # cells for each sum below which a simplex method is fast
+_PROVEN = 1e-9  # a cell's share of what duals may leave open of the least sum of moves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounded:
-    """Whole atoms.
+    """Whole cells.
 
     Attributes:
-        atoms: integers, none negative.
+        cells: integers, none negative.
         whole: whether the families form two chains, so that every measured sum went to the whole number below or above.
         largest_move: the farthest that rounding moved a measured sum.
     """
 
-    atoms: NDArray[Any]
+    cells: NDArray[Any]
     whole: bool
     largest_move: float
 
@@ -54,7 +54,7 @@ class Rounded:
 def controlled_rounding(
     domain: Domain, families: list[Family], squares: NonNegative, facts: PublicFacts | None = None
 ) -> Rounded:
-    """Every atom to the whole number below or above it, and every sum of the families as well where that is possible.
+    """Every cell to the whole number below or above it, and every sum of the families as well where that is possible.
 
     Args:
         domain: the domain, perhaps with more levels than that of the facts.
@@ -66,17 +66,17 @@ def controlled_rounding(
         Infeasible: for facts of three-way tables that hold of some table, and of none of whole numbers.
         SolverFailed: where the linear program was not solved.
 
-    Cost: a linear program with a variable for each atom that is not whole. Above 10^4 of them in two chains some
+    Cost: a linear program with a variable for each cell that is not whole. Above 10^4 of them in two chains some
         thirty steps of an interior point method, and one short cycle for each.
     """
     floor = np.floor(squares.rest + _NEAR)
     part = np.where(squares.rest - floor > _NEAR, squares.rest - floor, 0.0)
     up = np.zeros(domain.shape)
-    open_atoms = np.flatnonzero(part.ravel())
+    open_cells = np.flatnonzero(part.ravel())
     limits = _limits(domain, facts, squares.whole + floor.astype(np.int64))
     whole = is_two_chains(families)
-    if open_atoms.size:
-        up.ravel()[open_atoms] = _least_moves(domain, families, part, open_atoms, limits if whole else {})
+    if open_cells.size:
+        up.ravel()[open_cells] = _least_moves(domain, families, part, open_cells, limits if whole else {})
     if facts is not None and not whole:
         up = _held(domain, facts, up, squares.whole + floor.astype(np.int64), limits)
     up = np.rint(up)
@@ -102,7 +102,7 @@ def _limits(domain: Domain, facts: PublicFacts | None, floor: NDArray[Any]) -> L
 
 
 def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], limits: Limits) -> Floats:
-    """Whole numbers of which the facts hold, the nearest that branch and bound finds: atoms to floor or ceiling.
+    """Whole numbers of which the facts hold, the nearest that branch and bound finds: cells to floor or ceiling.
 
     Where no such numbers are, to any.
 
@@ -142,7 +142,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
         moves = solve_whole(far).reshape(3, *up.shape)
     except InfeasibleProgram:
         required = f"whole numbers, none negative, must be there of which these facts hold: {facts.words}"
-        remedy = "Fractions would do. Take back one of three margins."
+        remedy = "Fractions would do. Take back one of three marginals."
         raise Infeasible(required, where="given", remedy=remedy) from None
     return np.asarray(base + moves[0] + moves[1] - moves[2])
 
@@ -150,7 +150,7 @@ def _held(domain: Domain, facts: PublicFacts, up: Floats, floor: NDArray[Any], l
 def kept_in_rounding(domain: Domain, measured: Iterable[Family]) -> tuple[Domain, list[Family]]:
     """Which sums rounding should move by less than 1: the measured ones, in the place of tents runs along their axis.
 
-    Tents overlap, and no rounding of atoms keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
+    Tents overlap, and no rounding of cells keeps all of them. Runs of 4, 16, 64, ... values are nested; where all are
     kept, a range moves by less than twice as many runs as it is made of. An axis that has levels has its own runs.
 
     Returns:
@@ -183,9 +183,9 @@ def _with_runs(axis: Axis) -> Axis:
 
 
 def _least_moves(
-    domain: Domain, families: list[Family], part: Floats, atoms: NDArray[np.intp], limits: Limits
+    domain: Domain, families: list[Family], part: Floats, cells: NDArray[np.intp], limits: Limits
 ) -> Floats:
-    """Of the atoms that are not whole, which go up: the least sum of moves that moves no sum by a whole.
+    """Of the cells that are not whole, which go up: the least sum of moves that moves no sum by a whole.
 
     Sums that are public go no farther than they may.
     """
@@ -197,21 +197,21 @@ def _least_moves(
         sums = domain.sums(part, family).ravel()
         near = np.rint(sums)
         sums = np.where(np.abs(sums - near) < 1e-6, near, sums)
-        groups[family] = domain.spread(np.arange(sums.size), family).ravel()[atoms]
+        groups[family] = domain.spread(np.arange(sums.size), family).ravel()[cells]
         rows.append(groups[family] + start)
         low, high = (np.ravel(end) for end in limits.get(family, (-np.inf, np.inf)))
         lower.append(np.clip(np.floor(sums), low, high))
         upper.append(np.clip(np.ceil(sums), low, high))
         start += sums.size
-    cost = 1 - 2 * part.ravel()[atoms]
+    cost = 1 - 2 * part.ravel()[cells]
     if not rows:
         return (cost < 0).astype(np.float64)
-    at, which = np.concatenate(rows), np.tile(np.arange(atoms.size), len(rows))
-    bounds = np.zeros(atoms.size), np.ones(atoms.size)
+    at, which = np.concatenate(rows), np.tile(np.arange(cells.size), len(rows))
+    bounds = np.zeros(cells.size), np.ones(cells.size)
     program = LinearProgram.of_triplets(
         cost, at, which, np.ones(at.size), np.concatenate(lower), np.concatenate(upper), *bounds
     )
-    if atoms.size > max(_MANY, _ROWS * start) and is_two_chains(families):
+    if cells.size > max(_MANY, _ROWS * start) and is_two_chains(families):
         up = least_whole_flow(program, [[groups[family] for family in chain] for chain in _two_chains(list(groups))])
         if up is not None:
             return up
@@ -225,7 +225,7 @@ def least_whole_flow(program: LinearProgram, chains: list[list[NDArray[np.int64]
     """A whole optimum of the program of two chains, from an inner one; None where duals do not prove it.
 
     Equal fractions tie whole faces of such a program, on which a simplex method takes cubic time. An inner optimum
-    comes in some thirty steps, and every cycle of its arcs costs nothing. The duals prove what comes, to 10^-9 an atom.
+    comes in some thirty steps, and every cycle of its arcs costs nothing. The duals prove what comes, to 10^-9 a cell.
 
     >>> program = LinearProgram.of_triplets([0.4, 0.6], [0, 0], [0, 1], [1, 1], [1], [1], [0, 0], [1, 1])
     >>> least_whole_flow(program, [[np.array([0, 0])], []]).tolist()

@@ -1,7 +1,7 @@
-"""The domain of a table: a few axes, and the atoms that are the cells of their product.
+"""The domain of a table: a few axes, and the cells that are the cells of their product.
 
-A **family** is one level of each axis; its groups partition the atoms, and the sums over them are one table: counts by
-department, by department and sex, in total. Every sum that a table can answer is a sum of atoms.
+A **family** is one level of each axis; its groups partition the cells, and the sums over them are one table: counts by
+department, by department and sex, in total. Every sum that a table can answer is a sum of cells.
 """
 
 import json
@@ -31,7 +31,7 @@ Family = tuple[int, ...]
 """Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
 
 Where = Mapping[str, Any]
-"""Which atoms a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
+"""Which cells a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,12 +41,12 @@ class Domain(Shown):
     Args:
         axes: the axes by name, as a mapping; names that are Python words may be given as keywords instead. An axis is a
             list of values, a type that lists them (pandas' CategoricalDtype, Polars' Enum), or what `plain`,
-            `hierarchy`, `bins` or `periods` make. Without any there is one atom, the total.
+            `hierarchy`, `bins` or `periods` make. Without any there is one cell, the total.
 
     Raises:
         OutOfRange: for axes that share the name of a level, and axes that are none.
 
-    Cost: no atom is stored.
+    Cost: no cell is stored.
 
     >>> domain = Domain(department=list("AB"), sex=["men", "women"])
     >>> domain.shape, domain.size, [domain.family_name(family) for family in domain.families()]
@@ -81,16 +81,16 @@ class Domain(Shown):
 
     @property
     def size(self) -> int:
-        """How many atoms there are."""
+        """How many cells there are."""
         return prod(self.shape)
 
     @property
     def finest(self) -> Family:
-        """The family of the atoms themselves."""
+        """The family of the cells themselves."""
         return (0,) * len(self.axes)
 
     def families(self) -> Iterator[Family]:
-        """Every family, from the atoms to the total."""
+        """Every family, from the cells to the total."""
         return product(*(range(len(axis.levels) + 1) for axis in self.axes))
 
     def family(self, name: str | Sequence[str] | Family) -> Family:
@@ -149,8 +149,8 @@ class Domain(Shown):
         """The groups of a family, by axis: 1 where it sums over the axis."""
         return tuple(axis.groups(level) for axis, level in zip(self.axes, family, strict=True))
 
-    def is_of_atoms(self, family: Family) -> bool:
-        """Whether each group of a family is one atom."""
+    def is_of_cells(self, family: Family) -> bool:
+        """Whether each group of a family is one cell."""
         return min(family, default=0) >= 0 and prod(self.group_shape(family)) == self.size
 
     def group_labels(self, family: Family) -> dict[str, list[Label]]:
@@ -172,15 +172,15 @@ class Domain(Shown):
             for name, values in labels.items()
         }
 
-    def sums(self, atoms: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
-        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each atom.
+    def sums(self, cells: NDArray[Any] | FewCells, family: Family) -> NDArray[Any]:
+        """The sums over a family's groups, of shape `group_shape`, from an array with one number for each cell.
 
-        A type that holds every sum of the atoms holds the sums; those under tents become Python ints where need be. Of
-        few cells the sums are in a row, see `FewCells.sums`; the atoms are never laid out.
+        A type that holds every sum of the cells holds the sums; those under tents become Python ints where need be. Of
+        few cells the sums are in a row, see `FewCells.sums`; the cells are never laid out.
         """
-        if isinstance(atoms, FewCells):
-            return atoms.sums(self.axes, family)
-        sums = atoms.reshape(self.shape)
+        if isinstance(cells, FewCells):
+            return cells.sums(self.axes, family)
+        sums = cells.reshape(self.shape)
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level == DIFFERENCE:
                 sums = -np.diff(sums, axis=place)
@@ -191,7 +191,7 @@ class Domain(Shown):
         return sums
 
     def spread(self, groups: NDArray[Any], family: Family) -> NDArray[Any]:
-        """The transpose of `sums`: of each atom, the number of its group."""
+        """The transpose of `sums`: of each cell, the number of its group."""
         numbers = groups.reshape(self.group_shape(family))
         for place, (axis, level) in enumerate(zip(self.axes, family, strict=True)):
             if level < 0:

@@ -1,6 +1,6 @@
-"""The numbers of a domain of which nearly all atoms hold 0: those that do not, each with its place on every axis.
+"""The numbers of a domain of which nearly all cells hold 0: those that do not, each with its place on every axis.
 
-A domain of fourteen attributes has 10^17 atoms, and a table of a million people at most so many that are not empty. So
+A domain of fourteen attributes has 10^17 cells, and a table of a million people at most so many that are not empty. So
 memory goes with what was counted, and a sum over a family adds up the cells that there are.
 """
 
@@ -27,7 +27,7 @@ _FITS = 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewCells:
-    """Cells of a product of axes that hold a number, in the order of the atoms; all others hold 0.
+    """Cells of a product of axes that hold a number, in the order of the cells; all others hold 0.
 
     Args:
         shape: the values of each axis.
@@ -54,7 +54,7 @@ class FewCells:
         if len(numbers) and ((places.min(axis=1) < 0).any() or (places.max(axis=1) >= above).any()):
             raise BadTable("every cell must lie in the domain", came="others")
         if not _ascend(places) or (numbers == 0).any():
-            raise BadTable("cells must come in the order of the atoms, each once, and hold no 0", came="others")
+            raise BadTable("cells must come in the order of the cells, each once, and hold no 0", came="others")
         object.__setattr__(self, "places", frozen(places.astype(np.min_scalar_type(max(self.shape, default=1)))))
         fits = numbers.dtype != object and int(numbers.max(initial=0)) < _FITS
         object.__setattr__(self, "numbers", frozen(numbers.astype(np.int64 if fits else object)))

@@ -2,13 +2,13 @@ r"""Residual subspaces: what the marginal tables of many attributes have in comm
 
 A family S measures, of a few axes, groups of a level or the difference of two values, and has n_S sums. Its noise of
 precision p_S says something of each **space** T that lies in it: one level of some of these axes, coarser or the same,
-all other axes averaged out; where S measures a difference, T has that axis. With N atoms and
+all other axes averaged out; where S measures a difference, T has that axis. With N cells and
 
     l_T = sum of p_S / n_S over the S that T lies in,
 
 the eigenvalue of least squares on T is N l_T (`blocks`), so that an error is the sum over T of mu_T / l_T, where mu_T
 is the mean over the answers w of |Q_T w|^2 / N. Of fourteen attributes and all 364 tables of three of them these are
-470 spaces, each in some of the tables, whatever the number of atoms: 6 10^17.
+470 spaces, each in some of the tables, whatever the number of cells: 6 10^17.
 
 Source: residual bases [xiao2023], with independent noise on the tables themselves; docs/theory/marginals.md.
 """
@@ -57,7 +57,7 @@ def by_marginals(domain: Domain, families: Iterable[Family]) -> bool:
 
 
 def is_vast(domain: Domain) -> bool:
-    """Whether a domain is too large for an array with a number for each atom, or for each space."""
+    """Whether a domain is too large for an array with a number for each cell, or for each space."""
     return domain.size > 16 * MOST_LAID or prod(len(axis.levels) + 1 for axis in domain.axes) > _MOST_LAID_SPACES
 
 

@@ -64,11 +64,11 @@ def check_tents(families: Iterable[Family], pair: object) -> None:
     """
     if place_of_tents(families) is not None and pair is not None:
         remedy = "Leave together= out, or measure groups."
-        raise Unsupported("tents are measured where one individual changes atoms alone", remedy=remedy)
+        raise Unsupported("tents are measured where one individual changes cells alone", remedy=remedy)
 
 
 def load_of(family: Family) -> int:
-    """By how much the sums of a family change together when one atom changes by 1: 1 for groups, s for tents."""
+    """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for tents."""
     load = 1
     for level in family:
         load *= -level if -WIDEST <= level < DIFFERENCE else 1

@@ -1,8 +1,8 @@
 """The table of numbers >= 0 that comes nearest to noisy sums and keeps to public facts: least squares.
 
 Minimise f(x) = 1/2 sum_S q_S |A_S x - y_S|^2 over x >= 0. Accelerated projected gradients, begun again whenever the
-momentum points uphill [beck2009, odonoghue2015], guess which atoms are zero; conjugate gradients solve for the others,
-and the signs found correct the guess. Bounds of single atoms are bounds of the variables. Sums that are held between
+momentum points uphill [beck2009, odonoghue2015], guess which cells are zero; conjugate gradients solve for the others,
+and the signs found correct the guess. Bounds of single cells are bounds of the variables. Sums that are held between
 bounds B x in [l, u] are paid for by an augmented Lagrangian [hestenes1969], whose multipliers are moved until
 they hold. How near the end is to the least is certified by the gradient and the multipliers there.
 """
@@ -27,7 +27,7 @@ from utmost.publish.workloads.tree_reconstruction import SumSquares
 
 _ROUNDS, _STEPS = 200, 60
 _GUESSES, _FACE_STEPS, _EXACT = 30, 200, 1e-26
-_FEW = 10_000  # atoms up to which facts are sooner checked than tried
+_FEW = 10_000  # cells up to which facts are sooner checked than tried
 _HOLDS, _SOON = 30, 6  # times that the multipliers of facts are moved, and how many are few
 _FAR = 1e8  # from where on the sums that are public may be too far off for the tolerance
 _STIFF, _STIFFER = 10.0, 10.0  # what a held sum costs beside the largest curvature, and how that grows
@@ -60,18 +60,18 @@ def nonnegative_least_squares(
     """The x >= 0 that come nearest to the measured sums, each family at its weight, and of which public facts hold.
 
     Args:
-        reconstruction: the domain and the weights; it must determine the atoms.
+        reconstruction: the domain and the weights; it must determine the cells.
         measured: of each measured family its noisy sums.
-        tolerance: of the residual, and of the sums that are public, in units of an atom.
+        tolerance: of the residual, and of the sums that are public, in units of a cell.
         facts: what is known of some sums.
 
     Raises:
-        NotDetermined: where the measured sums do not determine the atoms.
+        NotDetermined: where the measured sums do not determine the cells.
         Infeasible: for facts that hold of no table.
         OutOfRange: for facts farther from the released sums than floats have digits.
         SolverFailed: where the tolerance was not reached.
 
-    Cost: some hundred passes over the atoms and the families; some times that with facts.
+    Cost: some hundred passes over the cells and the families; some times that with facts.
 
     >>> from utmost.publish.workloads.reconstruction import Reconstruction
     >>> reconstruction = Reconstruction(Domain(sex=["men", "women"]), {(0,): 1, (1,): 1})
@@ -113,13 +113,13 @@ def nonnegative_least_squares(
 def _rounded_estimates(
     reconstruction: SumSquares, measured: Mapping[Family, NDArray[Any]]
 ) -> tuple[NDArray[Any], Floats]:
-    """The estimates of the atoms as whole numbers >= 0, and what is left of each."""
+    """The estimates of the cells as whole numbers >= 0, and what is left of each."""
     finest = reconstruction.domain.finest
     estimates = reconstruction.floats(measured, finest)
     whole: NDArray[Any] = np.maximum(np.rint(estimates), 0.0)
     if whole.max(initial=0) * whole.size < 2.0**62:
         return whole.astype(np.int64), estimates - whole
-    # The last digit of a float may be a million atoms here, so the exact estimates are rounded.
+    # The last digit of a float may be a million cells here, so the exact estimates are rounded.
     sums, divisor = reconstruction.estimates(measured, finest)
     exactly = [Fraction(number) / divisor for number in sums.ravel().tolist()]
     near = [max(0, round(number)) for number in exactly]
@@ -271,7 +271,7 @@ class _Squares:
         raise SolverFailed("public facts must be reached", came=f"sums off by more than {tolerance}", where="clean")
 
     def minimised(self, x: Floats, tolerance: float) -> Floats:
-        """Rounds of projected gradients, each followed by guesses which atoms are zero, until nothing moves."""
+        """Rounds of projected gradients, each followed by guesses which cells are zero, until nothing moves."""
         for _ in range(_ROUNDS):
             x = self._accelerated(x)
             x = self._guessed(x, tolerance)
@@ -296,7 +296,7 @@ class _Squares:
         return x
 
     def _guessed(self, x: Floats, tolerance: float) -> Floats:
-        """Guess which atoms are at their bounds, solve for the others, and let signs make the next guess.
+        """Guess which cells are at their bounds, solve for the others, and let signs make the next guess.
 
         Where a guess repeats itself its solution is the least f. Nothing proves that this ends; so the best of the
         solutions, moved to its bounds, is only the next start unless its residual is small.
@@ -328,12 +328,12 @@ class _Squares:
         return [hold.outside(x) != 0 for hold in self.holds]
 
     def _side(self, x: Floats, gradient: Floats) -> NDArray[np.int8]:
-        """Of each atom whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
+        """Of each cell whether it stays at its lower bound (-1), at its upper one (1), or is free (0)."""
         at_lower, at_upper = (x <= self.lower) & (gradient >= 0), (x >= self.upper) & (gradient <= 0)
         return np.where(at_lower, -1, np.where(at_upper, 1, 0)).astype(np.int8)
 
     def _solved(self, x: Floats, free: NDArray[np.bool_]) -> Floats:
-        """The least f over the free atoms, the others as they are, by conjugate gradients.
+        """The least f over the free cells, the others as they are, by conjugate gradients.
 
         Which held sums are outside is taken to stay as it is.
         """

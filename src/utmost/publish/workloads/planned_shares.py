@@ -33,7 +33,7 @@ from utmost.publish.workloads.tent_search import axes_in_order, tent_shares
 from utmost.publish.workloads.unequal_trees import TreeError, least_tree_shares
 from utmost.publish.workloads.unit_charge import Room, charge_of, room_of_rows, rooms
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_cells
 
 _LEAST = 1e-100
 _LOUDEST = 600.0  # levels above it have no variance that floats tell
@@ -62,13 +62,13 @@ def planned_shares(
 
     Raises:
         NotALevel: for a level so small that the squares of its errors are beyond the floats.
-        NotDetermined: for sums of distinct counts, of which the atoms alone are measured.
+        NotDetermined: for sums of distinct counts, of which the cells alone are measured.
     """
     if level.epsilon_float < _LEAST:
         raise NotALevel("a plan needs a level of at least 1e-100", came=level, remedy="Its errors are no floats.")
     if unit.is_distinct:
         workload.check_adds(unit)
-        return atoms_alone(workload, unit)
+        return cells_alone(workload, unit)
     if pair is not None:
         plan = _Plan(unit, level, None, aim, False)
         return least_turned(pair, workload, lambda side: plan.within(side, room_of_rows(unit, pair.rows.size)))
@@ -134,7 +134,7 @@ class _Plan:
 
     @property
     def _whole(self) -> float:
-        return float(level_of_atoms(self.unit, self.level).epsilon_float)
+        return float(level_of_cells(self.unit, self.level).epsilon_float)
 
 
 def _error(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level, aim: str = "mean") -> float:
@@ -188,11 +188,11 @@ def part_variances(
     if pair is not None:
         return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
     if rows is not None:
-        return product_variances(workload, rows, shares, float(level_of_atoms(unit, level).epsilon_float))
-    loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_atoms(unit, level).epsilon_float))))
+        return product_variances(workload, rows, shares, float(level_of_cells(unit, level).epsilon_float))
+    loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     shares = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level
-    whole = float(level_of_atoms(unit, level).scaled(largest).epsilon_float)
+    whole = float(level_of_cells(unit, level).scaled(largest).epsilon_float)
     shares = {family: share / largest for family, share in shares.items()}
     if _goes_by_spaces(workload, shares):
         even = EvenLevels.of(workload)
@@ -233,7 +233,7 @@ def _along(workload: Workload, shares: Mapping[Family, Fraction]) -> int | None:
     return 0 if place is None and is_unequal_tree(workload.domain) and axes_in_order(workload) else place
 
 
-def atoms_alone(workload: Workload, unit: Unit, pair: PairAxis | None = None) -> dict[Family, Fraction]:
+def cells_alone(workload: Workload, unit: Unit, pair: PairAxis | None = None) -> dict[Family, Fraction]:
     """The coarsest family that may be measured and determines all that is wanted, by itself, at all of the level."""
     if pair is not None:
         scale = room_of_rows(unit, pair.rows.size).scale

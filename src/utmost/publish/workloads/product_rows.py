@@ -184,7 +184,7 @@ class ProductRows:
 
     @property
     def together(self) -> str | None:
-        """The axis of which one individual changes whole rows; None where atoms are changed one by one."""
+        """The axis of which one individual changes whole rows; None where cells are changed one by one."""
         named = zip(self.domain.columns, self.axes, strict=True)
         return next((name for name, listed in named if isinstance(listed, SignedAxis)), None)
 
@@ -204,8 +204,8 @@ class ProductRows:
         return tuple(listed.level for listed in self.axes)
 
     def charge(self, shares: Mapping[Family, Fraction]) -> Fraction:
-        """How much of the level that an atom's own noise would have these shares spend, at the most charged atom; where
-        whole rows are changed, the part of what the atoms of a row would have.
+        """How much of the level that a cell's own noise would have these shares spend, at the most charged cell; where
+        whole rows are changed, the part of what the cells of a row would have.
 
         Raises:
             OutOfRange: for shares of other families.
@@ -238,9 +238,9 @@ class ProductRows:
         """How many sums a measured family has along each axis."""
         return tuple(map(len, self.places(family)))
 
-    def sums(self, atoms: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
-        """What the families measure, from an array with one number for each atom."""
-        sums = self.domain.sums(atoms, self.base)
+    def sums(self, cells: NDArray[Any], families: Sequence[Family]) -> dict[Family, NDArray[Any]]:
+        """What the families measure, from an array with one number for each cell."""
+        sums = self.domain.sums(cells, self.base)
         largest = max(int(sums.max(initial=0)), -int(sums.min(initial=0)))
         largest *= self.domain.size * prod(listed.largest for listed in self.axes)
         sums = sums.astype(np.int64 if largest < 1 << 62 else object)
@@ -301,12 +301,12 @@ def check_rows(
         raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
     if together != rows.together or unit.is_shared:
         remedy = "Leave rows= or together= out."
-        raise Unsupported("listed rows are measured where one individual changes atoms alone", remedy=remedy)
+        raise Unsupported("listed rows are measured where one individual changes cells alone", remedy=remedy)
     if together is not None:
         WholeRows.changed_by(unit, domain, together)
         if not unit.nonnegative or unit.in_all is not None:
-            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers an atom."
-            raise OutOfRange("signed rows need individuals who lower no atom", came="no such promise", remedy=remedy)
+            remedy = "Pass Unit(s, k, nonnegative=True), if no individual lowers a cell."
+            raise OutOfRange("signed rows need individuals who lower no cell", came="no such promise", remedy=remedy)
 
 
 @checked

@@ -48,7 +48,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     Args:
         workload: the sums that are wanted.
         level: of the noise at share 1.
-        together: the axis of which one individual changes whole rows, lowering none of their atoms: it has signed rows.
+        together: the axis of which one individual changes whole rows, lowering none of their cells: it has signed rows.
 
     Raises:
         Unsupported: where no axis has more than one value, or one has more than 1100.
@@ -123,7 +123,7 @@ class _Problem:
         return cls(workload, chosen, tuple(grams))
 
     def with_signed(self, place: int, level: float) -> "_Problem":
-        """The same with signed rows along an axis, searched for what is wanted at the level of a row's atoms."""
+        """The same with signed rows along an axis, searched for what is wanted at the level of a row's cells."""
         base = (*self.base[:place], 0, *self.base[place + 1 :])
         whole = _Problem.of(self.workload, base)
         size = whole.workload.domain.axes[place].size

@@ -1,4 +1,4 @@
-"""Sums that are public: totals and margins that are known exactly, bounds, and cells that are zero by their definition.
+"""Sums that are public: totals and marginals known exactly, bounds, cells that are zero by their definition.
 
 A clean table is made so that they hold: `utmost.publish.workloads.nonnegative_squares`. Facts that exclude each other
 are refused: `utmost.publish.workloads.clashing_facts`.
@@ -171,7 +171,7 @@ class PublicFacts:
         return cls.of_places(domain, rows, amount)
 
     def box(self, whole: NDArray[Any]) -> tuple[Floats, Floats]:
-        """The bounds of what is left of each atom when these are taken off: none is above a sum that holds it."""
+        """The bounds of what is left of each cell when these are taken off: none is above a sum that holds it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for family, (_, highest) in self.bounds.items():
@@ -181,7 +181,7 @@ class PublicFacts:
         return (lower - whole).astype(np.float64), (upper - whole).astype(np.float64)
 
     def less(self, whole: NDArray[Any]) -> dict[Family, tuple[Floats, Floats]]:
-        """The bounds of what is left of each sum of several atoms when these atoms are taken off."""
+        """The bounds of what is left of each sum of several cells when these cells are taken off."""
         left = {}
         for family, ends in self.bounds.items():
             if family != self.domain.finest:
@@ -190,9 +190,9 @@ class PublicFacts:
                 left[family] = lower, upper
         return left
 
-    def hold(self, atoms: NDArray[Any]) -> bool:
-        """Whether they all hold of whole atoms."""
-        sums = {family: self.domain.sums(atoms, family).astype(object) for family in self.bounds}
+    def hold(self, cells: NDArray[Any]) -> bool:
+        """Whether they all hold of whole cells."""
+        sums = {family: self.domain.sums(cells, family).astype(object) for family in self.bounds}
         return all(
             bool(((low <= sums[family]) & (sums[family] <= up)).all()) for family, (low, up) in self.bounds.items()
         )

@@ -2,7 +2,7 @@
 
 P_S averages over the groups of a family S. Where all groups of a level are of one size these projections commute, and
 their common eigenspaces T, one level of each axis, have the projections Q_T = tensor of (P_t - P_(t+1)). With a weight
-q_S for the sums of S, and m_S atoms in each of its groups, least squares is
+q_S for the sums of S, and m_S cells in each of its groups, least squares is
 
     x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
 
@@ -81,7 +81,7 @@ class Reconstruction:
         OutOfRange: for no family, and weights that are not positive.
         Unsupported: for a measured level whose groups differ in size.
 
-    Cost: of an estimate, the atoms or groups asked for times 2^axes, and once the measured sums.
+    Cost: of an estimate, the cells or groups asked for times 2^axes, and once the measured sums.
     Source: [nelder1965], the orthogonal block structure.
     """
 
@@ -103,14 +103,14 @@ class Reconstruction:
         for family, weight in self.weights.items():
             for space in totals:
                 if is_finer(self.canonical(family), space):
-                    totals[space] += self.atoms_in(family) * weight
+                    totals[space] += self.cells_in(family) * weight
         object.__setattr__(self, "_totals", totals)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reconstruction, (self.domain, dict(self.weights))
 
-    def atoms_in(self, family: Family) -> int:
-        """How many atoms a group of a measured family holds."""
+    def cells_in(self, family: Family) -> int:
+        """How many cells a group of a measured family holds."""
         return math.prod(self._block(a, level) for a, level in enumerate(family))
 
     @property
@@ -226,7 +226,7 @@ class Reconstruction:
                 total = self._totals[space]
                 for family, weight in self.weights.items():
                     if is_finer(self.canonical(family), space):
-                        share = energy * self.atoms_in(family) * Fraction(weight, total) ** 2
+                        share = energy * self.cells_in(family) * Fraction(weight, total) ** 2
                         variance += float(share) * variances[family]
         return variance
 
@@ -268,7 +268,7 @@ class Reconstruction:
         self, measured: Mapping[Family, NDArray[Any]], base: Family, family: Family
     ) -> tuple[NDArray[Any], int]:
         divisor, kernel = self._kernel(base)
-        bound = sum(q * self.atoms_in(s) * _largest(measured[s]) for s, q in self.weights.items())
+        bound = sum(q * self.cells_in(s) * _largest(measured[s]) for s, q in self.weights.items())
         bound *= self.domain.size * sum(map(abs, kernel.values()))
         kind = np.dtype(np.int64 if bound < 1 << 62 else object)
         smoothed = self._smoothed(self._gathered(measured, base, kind), base, kernel)
@@ -278,7 +278,7 @@ class Reconstruction:
         """sum_S q_S A_base A_S' y_S."""
         gathered = np.zeros(self.domain.group_shape(base), dtype=kind)
         for family, weight in self.weights.items():
-            shared = self.atoms_in(
+            shared = self.cells_in(
                 tuple(min(level, base_level) for level, base_level in zip(family, base, strict=True))
             )
             sums = measured[family].reshape(self.domain.group_shape(family)).astype(kind)
@@ -301,7 +301,7 @@ class Reconstruction:
             for finer, sign in self._finer(space, base):
                 if self._totals[finer]:
                     total += Fraction(sign, self._totals[finer])
-            fractions[space] = total * self.atoms_in(base) / self.atoms_in(space)
+            fractions[space] = total * self.cells_in(base) / self.cells_in(space)
         divisor = math.lcm(*(fraction.denominator for fraction in fractions.values()))
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
 

@@ -1,8 +1,8 @@
 r"""Signed rows along an axis of which one individual changes whole rows, as factors of the products that are measured.
 
 With shares f_i such that max over d in {0, 1}^k of sum_i f_i |a_i d| is 1, and rows along the other axes that cost one
-individual the level, all products together cost k times the level that an atom's own noise would have: as much as
-independent noise on the k atoms of a row. The shares stand here times k, so that they are parts of an atom's level.
+individual the level, all products together cost k times the level that a cell's own noise would have: as much as
+independent noise on the k cells of a row. The shares stand here times k, so that they are parts of a cell's level.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class SignedAxis:
 
     Args:
         signed: integer rows of full rank.
-        parts_of_level: of each row its share of what a row of atoms may spend; together they spend it exactly.
+        parts_of_level: of each row its share of what a row of cells may spend; together they spend it exactly.
 
     Raises:
         OutOfRange: for rows that do not determine the values, and shares that spend more or less.
@@ -47,6 +47,8 @@ class SignedAxis:
 
     def __post_init__(self) -> None:
         rows: Rows = read_rows(self.signed)
+        if not isinstance(self.parts_of_level, Sequence | np.ndarray):
+            raise wrong_kind("parts_of_level", "a list of shares", self.parts_of_level)
         parts = tuple(exact(share, "share") for share in self.parts_of_level)
         if len(parts) != len(rows) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
@@ -89,7 +91,7 @@ class SignedAxis:
 
     def loaded(self, spent: NDArray[Any]) -> NDArray[Any]:
         """Of what each class spends, first along the axis, what one individual is charged for each change of a row, in
-        parts of what its atoms may spend.
+        parts of what its cells may spend.
         """
         corners = np.array([change for change in product((0, 1), repeat=self.values) if any(change)])
         moved = np.abs(corners @ self.matrix.T)

@@ -30,7 +30,7 @@ class WeighedError:
 
     Attributes:
         spectra: one or more, where one of them is not 0; (spectra, eigenspaces).
-        loads: of each family and eigenspace, the atoms of a group where the family is nowhere coarser, else 0.
+        loads: of each family and eigenspace, the cells of a group where the family is nowhere coarser, else 0.
         level: of the noise at the largest share that a family may have.
         free: of each family, what it has beside its share; (families,).
     """
@@ -49,7 +49,7 @@ class WeighedError:
         """
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])
         present = (squares > 0).any(axis=0)
-        free = room.free_of(blocks.sizes == blocks.atoms)
+        free = room.free_of(blocks.sizes == blocks.cells)
         loads = blocks.sizes[:, None] * blocks.below.T[:, present]
         return cls(squares[:, present], loads, level * float(room.scale) * (1 + free.max()), free)
 

@@ -73,7 +73,7 @@ class PairAxis:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "PairAxis":
-        """The axis whose two atoms in a row one individual changes together.
+        """The axis whose two cells in a row one individual changes together.
 
         Raises:
             OutOfRange: for a unit of an odd number of cells; as `of`.
@@ -83,8 +83,8 @@ class PairAxis:
             remedy = "Leave together= out, or count without in_all=."
             raise Unsupported("rows that change together have no bound in all", came=f"{unit!r}", remedy=remedy)
         if unit.cells % 2:
-            remedy = "Pass Unit(s, 2) where one individual changes the two atoms of one row, each by at most s."
-            required = "an individual must change both atoms of whole rows"
+            remedy = "Pass Unit(s, 2) where one individual changes the two cells of one row, each by at most s."
+            required = "an individual must change both cells of whole rows"
             raise OutOfRange(required, came=f"cells={unit.cells}", remedy=remedy)
         return cls.of(domain, together)
 

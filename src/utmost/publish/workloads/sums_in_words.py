@@ -29,7 +29,7 @@ _RUNS = {"ranges of ": Workload.ranges, "prefixes of ": Workload.prefixes}
 
 
 def read_selection(domain: Domain, texts: Iterable[str]) -> dict[str, Any]:
-    """Which atoms a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
+    """Which cells a sum takes, as `Domain.selection` reads it, from texts of the form ``LEVEL=LABEL,LABEL``.
 
     Args:
         texts: of each level its labels with commas between, or of bins a range ``LOW..HIGH``; levels that are not

@@ -1,4 +1,4 @@
-"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all atoms.
+"""The error of a workload where tents are measured on one axis: by least squares, without a matrix of all cells.
 
 In each eigenspace T of the other axes the problem is one along the axis. With C = (H H' + diag(d/w))^-1 as in
 `tent_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is
@@ -92,13 +92,13 @@ class _ErrorSpace:
     Attributes:
         axis: of the tents.
         rows: of each family the rows that it measures along the axis; 0 where it does not enter.
-        atoms: of each family the atoms of a group on the other axes.
+        cells: of each family the cells of a group on the other axes.
         parts: sums along the axis, and how much their squares count.
     """
 
     axis: Axis
     rows: tuple[int, ...]
-    atoms: Floats
+    cells: Floats
     parts: tuple[tuple[AxisSums, float], ...]
 
     def problem(self, measured: NDArray[np.bool_]) -> "_Problem | None":
@@ -117,7 +117,7 @@ class _ErrorSpace:
             alone, crossed = _moments(sums, self.axis, base, columns)
             trace, weighted = trace + weight * alone, weighted + weight * crossed
         member = (
-            np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.atoms * measured
+            np.array([[rows == row_set for rows in self.rows] for row_set in (base, *sets)]) * self.cells * measured
         )
         counts = [len(row_sums(np.zeros(self.axis.size // base), self.axis.size, base, row_set)) for row_set in sets]
         return _Problem(trace, weighted, products, member, np.array(counts, dtype=np.intp))
@@ -159,8 +159,8 @@ def _spaces(workload: Workload, place: int, families: Sequence[Family]) -> tuple
         if parts:
             entering = [is_finer(blocks.canonical(other), space) for other in others]
             rows = [rows_of(axes[place], family[place]) * on for family, on in zip(families, entering, strict=True)]
-            atoms = np.array([blocks.atoms_in(other) for other in others], dtype=float)
-            spaces.append(_ErrorSpace(axes[place], tuple(rows), atoms, tuple(parts)))
+            cells = np.array([blocks.cells_in(other) for other in others], dtype=float)
+            spaces.append(_ErrorSpace(axes[place], tuple(rows), cells, tuple(parts)))
     return tuple(spaces)
 
 

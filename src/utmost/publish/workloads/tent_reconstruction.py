@@ -43,7 +43,7 @@ class TentReconstruction:
         Unsupported: for tents on two axes, a measured level whose groups differ in size, tents that are measured where
             the values are not, and more than 2000 tents.
 
-    Cost: of an estimate the atoms, and the square of the number of tents; once, its cube.
+    Cost: of an estimate the cells, and the square of the number of tents; once, its cube.
     Source: [woodbury1950].
     """
 
@@ -68,7 +68,7 @@ class TentReconstruction:
     @property
     def curvatures(self) -> tuple[int, int]:
         """Bounds of the least and the largest curvature of the sum of squares: a tent of spacing s has weights of s^2
-        together, and an atom s in all tents, so that no curvature of tents is above s^3."""
+        together, and a cell s in all tents, so that no curvature of tents is above s^3."""
         least = min(space.totals[1] if space.base == 1 else 0 for space in self._frame.spaces)
         largest = max(
             sum(
@@ -342,6 +342,6 @@ class _Frame:
         axis = self.domain.axes[self.place]
         entering = [family for family in self.weights if is_finer(self.blocks.canonical(self.others(family)), space)]
         rows = {family: rows_of(axis, family[self.place]) for family in entering}
-        atoms = {family: self.blocks.atoms_in(self.others(family)) for family in entering}
-        weights = {family: self.weights[family] * atoms[family] for family in entering}
-        return TentSpace(space, axis.size, base_of(rows.values()), weights, rows, atoms, self.project)
+        cells = {family: self.blocks.cells_in(self.others(family)) for family in entering}
+        weights = {family: self.weights[family] * cells[family] for family in entering}
+        return TentSpace(space, axis.size, base_of(rows.values()), weights, rows, cells, self.project)

@@ -26,7 +26,7 @@ class TentSpace:
         space: T, a level of each of the other axes.
         size: of the axis.
         base: the values in each group of the finest measured level there; 0 where none is measured.
-        weights: of each measured family that enters, its weight times the atoms of a group on the other axes.
+        weights: of each measured family that enters, its weight times the cells of a group on the other axes.
         rows: of each of these the rows that it measures along the axis, see `row_sets`.
         project: the projection on T times the number of cells of the other axes.
     """
@@ -36,7 +36,7 @@ class TentSpace:
     base: int
     weights: Mapping[Family, int]
     rows: Mapping[Family, int]
-    atoms: Mapping[Family, int]
+    cells: Mapping[Family, int]
     project: Any
 
     @property
@@ -68,8 +68,8 @@ class TentSpace:
         return {family: sets.index(rows) for family, rows in self.rows.items()}
 
     def relative(self, family: Family) -> Fraction:
-        """The part that a family has in what is known of its row set, for each atom of a group."""
-        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.atoms[family])
+        """The part that a family has in what is known of its row set, for each cell of a group."""
+        return Fraction(self.weights[family], self.totals[self.rows[family]] * self.cells[family])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
         """Of each row set what an answer takes of it, times 2^shift: w - H' C H w of the base, C H w of the others."""
@@ -109,7 +109,7 @@ class TentSpace:
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {
-                family: Fraction(self.weights[family], self.atoms[family]) for family in self._measuring(row_set)
+                family: Fraction(self.weights[family], self.cells[family]) for family in self._measuring(row_set)
             }
             least = math.gcd(*(int(weight) for weight in entering.values()))
             total = sum(lifted[family].astype(object) * int(weight / least) for family, weight in entering.items())

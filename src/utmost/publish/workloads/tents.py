@@ -2,7 +2,7 @@
 
 A tent of spacing s weighs the values around its peak by 1, 2, ..., s, ..., 2, 1. Peaks stand s values apart, over both
 ends of the axis, so that every value lies under two neighbouring tents (or under one peak) **with weights that add up
-to exactly s**: one individual who changes an atom by 1 changes the tents by s together. The tent of spacing 1 would be
+to exactly s**: one individual who changes a cell by 1 changes the tents by s together. The tent of spacing 1 would be
 the value itself.
 
 A measured family has on an axis the number of a level, -1 for the difference of an axis' two values, or -s for the

@@ -76,7 +76,7 @@ class TreeReconstruction:
 
     @property
     def curvatures(self) -> tuple[int, int]:
-        """Bounds of the least and the largest curvature of the sum of squares, in atoms."""
+        """Bounds of the least and the largest curvature of the sum of squares, in cells."""
         blocks = {family: int(self._sizes(family[0]).max()) for family in self.weights}
         largest = sum(weight * blocks[family] for family, weight in self.weights.items())
         return self.weights.get((0,), 0), largest

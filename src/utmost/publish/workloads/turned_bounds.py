@@ -17,7 +17,7 @@ from utmost.publish.workloads.workload_evidence import changed_by_one
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
     r"""A number that no strategy of integer rows is below, where one individual changes whole rows along an axis.
 
-    Independent geometric noise on integer combinations a_i of atoms, linear unbiased estimates, and the sum of
+    Independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and the sum of
     e_i |a_i.d| at most epsilon/s = E for all d that one individual may change: (1, 1) on a row, (1, -1) on a row, and
     such on several rows. With the information X, (1, 1) X (1, 1)' <= p(E), so in the coordinates of sums and of
     differences, x = (x_+ + x_-, x_+ - x_-)/2, the diagonal is at most p(E)/4; and the inverse's blocks are at least the
@@ -42,7 +42,7 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
     if one_sign or not all(pair.is_alike(part) for part in workload.parts):
         return None
     if unit.cells % 2:
-        raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
+        raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
     whole = Unit(unit.sensitivity, unit.cells // 2, unit.neighbours, nonnegative=unit.nonnegative)
     rows, at = changed_by_one(whole, level)
     rows = Unit(rows.sensitivity, rows.cells)  # of replacements, those that change whole rows alone
@@ -58,10 +58,10 @@ def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Le
 
 @checked
 def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
-    """The variance of one joint draw for both atoms of a row, in variances of their sum and difference.
+    """The variance of one joint draw for both cells of a row, in variances of their sum and difference.
 
     Args:
-        unit: what one individual changes, both atoms of whole rows.
+        unit: what one individual changes, both cells of whole rows.
         level: of the whole release.
         rows: how many there are; more than one individual can change where None.
 
@@ -75,7 +75,7 @@ def joint_times(unit: Unit, level: Level, rows: int | None = None) -> float:
     [1.0, 0.996, 0.947, 0.804]
     """
     if unit.cells % 2:
-        raise OutOfRange("an individual must change both atoms of whole rows", came=f"cells={unit.cells}")
+        raise OutOfRange("an individual must change both cells of whole rows", came=f"cells={unit.cells}")
     scale = room_of_rows(unit, int(unit.charged) if rows is None else rows).scale
     row, wide = level.scaled(Fraction(2, unit.charged) * scale), unit.sensitivity
     return float(JointCells(row, 2, wide).variance) / float(RotatedPair(row, wide).variance)

@@ -1,4 +1,4 @@
-"""Least squares from sums and differences of two columns: each side by itself, an atom is half of their sum."""
+"""Least squares from sums and differences of two columns: each side by itself, a cell is half of their sum."""
 
 import math
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class TurnedReconstruction:
 
     @property
     def domain(self) -> Domain:
-        """The domain of the atoms."""
+        """The domain of the cells."""
         return self.pair.domain
 
     def estimates(self, measured: Mapping[Family, NDArray[Any]], family: Family) -> tuple[NDArray[Any], int]:
@@ -109,7 +109,7 @@ class TurnedReconstruction:
                 side.check_determined(half)
 
     def kinds(self, family: Family) -> NDArray[np.intp]:
-        """Of each group of a family a number, equal where errors have one law; the two atoms of a row have one."""
+        """Of each group of a family a number, equal where errors have one law; the two cells of a row have one."""
         rows = next(side for side in self._sides if side is not None).kinds(self.pair.of_rows(family))
         shaped = rows.reshape(self.pair.rows.group_shape(self.pair.of_rows(family)))
         return np.repeat(shaped, self._needed(family), axis=self.pair.place).ravel()
@@ -123,10 +123,10 @@ class TurnedReconstruction:
                 noise_terms[named(family)] = terms
         return noise_terms
 
-    def on_atoms(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Reconstruction, dict[Family, NDArray[Any]]]:
-        """Least squares over sums of atoms in the place of this one, with estimates as its measured sums.
+    def on_cells(self, measured: Mapping[Family, NDArray[Any]]) -> tuple[Reconstruction, dict[Family, NDArray[Any]]]:
+        """Least squares over sums of cells in the place of this one, with estimates as its measured sums.
 
-        Weights q_+ of a family's sums and q_- of its differences are those of atoms' sums at 2 q_-, and of the sums at
+        Weights q_+ of a family's sums and q_- of its differences are those of cells' sums at 2 q_-, and of the sums at
         q_+ - q_- beside them. Where q_- is the larger they are taken at 2 q_+: differences count less then.
         """
         weights: dict[Family, int] = {}

@@ -31,7 +31,7 @@ from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.strategy_search import lattice_shares
 from utmost.publish.workloads.unit_charge import PLAIN, Room, rooms
 from utmost.publish.workloads.workload import Workload
-from utmost.publish.workloads.workload_evidence import level_of_atoms
+from utmost.publish.workloads.workload_evidence import level_of_cells
 
 _SCAN = 9
 _GOLDEN = (5**0.5 - 1) / 2
@@ -219,7 +219,7 @@ class TreeError(Shown):
                 remedy = "Want the groups of its levels, or declare bins whose runs have one size."
                 raise Unsupported("over groups of several sizes only groups are wanted", came=part.name, remedy=remedy)
             weights[sums.at][slice(None) if sums.only is None else sums.only] += float(part.weight / part.answers)
-        largest = level_of_atoms(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
+        largest = level_of_cells(unit, level_of(epsilon)).scaled(room.scale * (1 + room.free))
         return cls(tree, tuple(map(frozen, weights)), float(largest.epsilon_float), float(room.free))
 
     def __call__(self, shares: Floats) -> Floats:

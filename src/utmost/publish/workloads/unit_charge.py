@@ -5,16 +5,16 @@ Let D be all that one individual may change. Independent geometric noise of leve
     max over d in D of sum_i e_i |a_i.d|
 
 and nothing less. For families with one level each, R = the levels of all but the total and e_0 = that of the total, in
-units of the sensitivity, with k cells, n atoms, m = min(k, n) and b = min(m, n - m):
+units of the sensitivity, with k cells, n cells, m = min(k, n) and b = min(m, n - m):
 
     add-remove                         m (R + e_0)
     change-one                        2m (R + e_0)
     change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
-    change-one, everybody in m atoms  2b R
+    change-one, everybody in m cells  2b R
 
-Where all atoms together are changed by at most P, m is P/s if that is less, and a part of an atom is left over.
+Where all cells together are changed by at most P, m is P/s if that is less, and a part of a cell is left over.
 
-The second is attained by c less -c. In the third, one individual leaves b atoms and enters m others, so that a total,
+The second is attained by c less -c. In the third, one individual leaves b cells and enters m others, so that a total,
 of which everybody is one part, moves by m - b alone: a replacement leaves it where it was. The proofs are in
 docs/theory/workloads.md.
 """
@@ -139,7 +139,7 @@ def check_charge(
 
 def added_to_one(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> bool:
     """Whether the shares, or those of sums and of differences, add up to 1, as they always may; those of listed rows
-    are such that each atom's do."""
+    are such that each cell's do."""
     return any(map(is_listed, shares)) or all(total == 1 for total in _added(shares, pair))
 
 
@@ -148,26 +148,26 @@ def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fra
     return [sum(side.values(), Fraction(0)) for side in sides]
 
 
-def rooms(unit: Unit, atoms: int, level: float = 1.0) -> tuple[Room, ...]:
+def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
     """Under which rules shares keep the level exactly; one, or two that are worth comparing.
 
     Where the total is public it costs nothing, and has so many times the level (of share 1) as floats can tell.
 
     Raises:
-        OutOfRange: where every individual is in every atom, so that all is public.
+        OutOfRange: where every individual is in every cell, so that all is public.
 
     >>> [(str(room.scale), str(room.free)) for room in rooms(Unit(1, 1, "change-one", nonnegative=True), 100)]
     [('1', '1')]
     >>> [str(room.scale) for room in rooms(Unit(1, 6), 1)]
     ['6']
     """
-    present, left = _reached(unit, atoms)
+    present, left = _reached(unit, cells)
     if not _leaves_totals(unit):
         return (Room(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
         if not left:
             remedy = "Publish the number of individuals; or leave exactly= out."
-            raise OutOfRange("where everybody is in every atom nothing is confidential", came=atoms, remedy=remedy)
+            raise OutOfRange("where everybody is in every cell nothing is confidential", came=cells, remedy=remedy)
         times = max(1, min(_PUBLIC, int(_LOUDEST / level)))
         return (Room(Fraction(unit.charged) / (2 * left), Fraction(times)),)
     apart = Room(Fraction(unit.charged) / (present + left))
@@ -222,14 +222,14 @@ def is_total(domain: Domain, family: Family) -> bool:
 def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     """Whether `charge_of` is exact for all shares of these families: no strategy of theirs costs less.
 
-    Where a replacement is charged by what is left and what is entered, there must be so many atoms on either side of a
+    Where a replacement is charged by what is left and what is entered, there must be so many cells on either side of a
     line through each axis that meet in no group but the total's.
     """
     present, left = _reached(unit, domain.size)
     if not (_leaves_totals(unit) and left):
         return True
     if left < present != int(present):
-        return False  # an atom with a part of a change has no room for the other record's
+        return False  # a cell with a part of a change has no room for the other record's
     measured = [family for family in families if not is_total(domain, family)]
     if any(map(is_tents, measured)) or any(map(is_difference, measured)):
         return False
@@ -247,18 +247,18 @@ def _leaves_totals(unit: Unit) -> bool:
     return unit.neighbours == "change-one" and unit.nonnegative
 
 
-def _reached(unit: Unit, atoms: int) -> tuple[Fraction, Fraction]:
+def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
     """How many whole changes one individual can make, and how many others one record less may leave.
 
-    Where all atoms together are bounded, one atom may have a part of a change.
+    Where all cells together are bounded, one cell may have a part of a change.
     """
-    present = min(unit.reach / unit.sensitivity, Fraction(atoms))
-    return present, min(present, atoms - present)
+    present = min(unit.reach / unit.sensitivity, Fraction(cells))
+    return present, min(present, cells - present)
 
 
-def _factors(unit: Unit, atoms: int) -> tuple[tuple[Fraction, Fraction], ...]:
+def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
     """By how much the rest and the total are multiplied in each closed form, of which the largest is the charge."""
-    present, left = _reached(unit, atoms)
+    present, left = _reached(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
     if _leaves_totals(unit):

@@ -1,6 +1,6 @@
 """Whole flows: a fractional flow through two chains of groups is made whole along cycles [ahuja1993].
 
-An atom is an arc from its finest group in one chain of families to that in the other; a group is an arc to the group
+A cell is an arc from its finest group in one chain of families to that in the other; a group is an arc to the group
 that holds it, and a group that none holds to one common place. What flows into a place flows out of it. So no place
 has a single arc that is not whole: a walk along such arcs comes back to where it was, and around that cycle all flows
 change by one amount, in the direction that costs less, until one of them is whole. No arc leaves the interval between
@@ -22,42 +22,42 @@ _LAST = 1e-2  # the last arc of a place gathers what the others left out
 Groups = NDArray[np.int64]
 
 
-def whole_flow(atoms: Floats, costs: Floats, chains: Sequence[Sequence[Groups]]) -> Floats:
-    """Whole numbers next to the flows of the atoms, all sums of groups next to theirs, at no higher cost.
+def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]]) -> Floats:
+    """Whole numbers next to the flows of the cells, all sums of groups next to theirs, at no higher cost.
 
     Args:
-        atoms: (n,) flows in [0, 1].
-        costs: (n,) of one more of an atom.
-        chains: two, of each family, from fine to coarse, the group (n,) of every atom.
+        cells: (n,) flows in [0, 1].
+        costs: (n,) of one more of a cell.
+        chains: two, of each family, from fine to coarse, the group (n,) of every cell.
 
     Raises:
         SolverFailed: where a sum of flows is left that is not whole, which rounding of floats alone can do.
 
-    Cost: for each atom that is not whole a cycle, of some ten arcs.
+    Cost: for each cell that is not whole a cycle, of some ten arcs.
 
     >>> rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> whole_flow(np.full(4, 0.5), np.array([0.0, 1, 1, 1]), [[rows], [columns]]).tolist()
     [1.0, 0.0, 0.0, 1.0]
     """
-    tails, heads, flows = _arcs(atoms, chains)
+    tails, heads, flows = _arcs(cells, chains)
     parts = flows - np.floor(flows + _WHOLE)
     walk = _Walk.along(tails, heads, parts, np.concatenate([costs, np.zeros(flows.size - costs.size)]))
     walk.make_whole()
-    return np.asarray(np.rint(np.floor(atoms + _WHOLE) + np.array(walk.parts[: atoms.size])))
+    return np.asarray(np.rint(np.floor(cells + _WHOLE) + np.array(walk.parts[: cells.size])))
 
 
-def _arcs(atoms: Floats, chains: Sequence[Sequence[Groups]]) -> tuple[Groups, Groups, Floats]:
-    """Where every arc begins, where it ends, and its flow; first those of the atoms."""
-    flows, places = [atoms], 1  # place 0 is where both chains end
+def _arcs(cells: Floats, chains: Sequence[Sequence[Groups]]) -> tuple[Groups, Groups, Floats]:
+    """Where every arc begins, where it ends, and its flow; first those of the cells."""
+    flows, places = [cells], 1  # place 0 is where both chains end
     arcs: list[tuple[Groups, Groups]] = []
     ends: list[Groups] = []
     for chain in chains:
-        outer = np.zeros(atoms.size, dtype=np.int64)
+        outer = np.zeros(cells.size, dtype=np.int64)
         for groups in reversed(chain):
             _, first, number = np.unique(groups, return_index=True, return_inverse=True)
             below, above = places + np.arange(first.size), outer[first]
             arcs.append((above, below) if ends else (below, above))
-            flows.append(np.asarray(np.bincount(number, atoms), dtype=np.float64))
+            flows.append(np.asarray(np.bincount(number, cells), dtype=np.float64))
             outer, places = places + number, places + first.size
         ends.append(outer)
     arcs.insert(0, (ends[1], ends[0]))

@@ -1,4 +1,4 @@
-"""The axis of which one individual changes whole rows: all atoms along it together, and no others."""
+"""The axis of which one individual changes whole rows: all cells along it together, and no others."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ MOST_TOGETHER = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeRows:
-    """An axis of two to five values; a row has an atom for each.
+    """An axis of two to five values; a row has a cell for each.
 
     Attributes:
         domain: that has it.
@@ -45,7 +45,7 @@ class WholeRows:
 
     @classmethod
     def changed_by(cls, unit: Unit, domain: Domain, together: str) -> "WholeRows":
-        """The axis whose atoms in a row one individual changes together.
+        """The axis whose cells in a row one individual changes together.
 
         Raises:
             OutOfRange: for a unit whose cells are no whole rows; as `of`.
@@ -56,7 +56,7 @@ class WholeRows:
 
     @property
     def values(self) -> int:
-        """How many atoms a row has."""
+        """How many cells a row has."""
         return self.domain.axes[self.place].size
 
     @property
@@ -64,15 +64,15 @@ class WholeRows:
         """The values."""
         return " and ".join(repr(label_text(label)) for label in self.domain.axes[self.place].labels[0])
 
-    def check_whole(self, atoms: int, where: str = "cells") -> None:
-        """Check that so many atoms are whole rows.
+    def check_whole(self, cells: int, where: str = "cells") -> None:
+        """Check that so many cells are whole rows.
 
         Raises:
             OutOfRange: where they are not.
         """
-        if atoms % self.values:
-            whole = -(-atoms // self.values) * self.values
-            remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} atoms."
+        if cells % self.values:
+            whole = -(-cells // self.values) * self.values
+            remedy = f"Pass {where}={whole} for {whole // self.values} rows of {self.values} cells."
             raise OutOfRange(
-                "an individual must change all atoms of whole rows", came=f"{where}={atoms}", remedy=remedy
+                "an individual must change all cells of whole rows", came=f"{where}={cells}", remedy=remedy
             )

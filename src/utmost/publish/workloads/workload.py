@@ -2,7 +2,7 @@
 
 The error of a release is the sum over the parts of weight times mean variance. A **part** is a product of sums along
 each axis: all groups of a family, the groups of a family that carry a label, all ranges or prefixes of an axis within
-each group of the others, or one sum over whatever atoms somebody names.
+each group of the others, or one sum over whatever cells somebody names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Part(Shown):
         return frozen(squares)
 
     def sizes(self, domain: Domain) -> dict[int, int]:
-        """How many atoms an answer adds up, and how many answers add up so many."""
+        """How many cells an answer adds up, and how many answers add up so many."""
         counts = {1: 1}
         for sums, axis in zip(self.sums, domain.axes, strict=True):
             if isinstance(sums, Groups) and sums.at == len(axis.levels):
@@ -76,7 +76,7 @@ class Part(Shown):
         return dict(sorted(counts.items()))
 
     def matrix(self, domain: Domain) -> Floats:
-        """The answers as rows of 0 and 1; (answers, atoms).
+        """The answers as rows of 0 and 1; (answers, cells).
 
         Raises:
             OutOfRange: for more than 10^8 entries.
@@ -85,7 +85,7 @@ class Part(Shown):
         return _crossed([sums.matrix(axis) for sums, axis in zip(self.sums, domain.axes, strict=True)])
 
     def gram(self, domain: Domain) -> Floats:
-        """The mean over the answers w of w w'; (atoms, atoms).
+        """The mean over the answers w of w w'; (cells, cells).
 
         Raises:
             OutOfRange: for more than 10^8 entries.
@@ -227,13 +227,13 @@ class Workload(Shown):
 
     @classmethod
     def sums(cls, domain: Domain, wheres: Iterable[Where], weights: Sequence[Number] | None = None) -> "Workload":
-        """Single sums over the atoms that each of ``wheres`` takes, read as `Domain.selection` reads it.
+        """Single sums over the cells that each of ``wheres`` takes, read as `Domain.selection` reads it.
 
         Args:
             weights: one for each sum; 1 each where None.
 
         Raises:
-            OutOfRange: also for a sum that takes no atom.
+            OutOfRange: also for a sum that takes no cell.
 
         >>> from utmost.publish.workloads import bins
         >>> Workload.sums(Domain(age=bins(4), sex=["men", "women"]), [{"age": slice(1, 3)}, {"sex": "men"}])
@@ -251,7 +251,7 @@ class Workload(Shown):
         for where, weight in zip(listed, counted, strict=True):
             taken = domain.selection(where)
             if not all(row.any() for row in taken):
-                raise OutOfRange("a sum must take an atom", came="none", where=_where_name(where))
+                raise OutOfRange("a sum must take a cell", came="none", where=_where_name(where))
             sums = tuple(sum_of_values(axis, row) for axis, row in zip(domain.axes, taken, strict=True))
             parts.append(_part(domain, _where_name(where), sums, weight, per_answer=False))
         return _workload(domain, parts)
@@ -293,7 +293,7 @@ class Workload(Shown):
         return sum(part.answers for part in self.parts)
 
     def check_adds(self, unit: Unit) -> None:
-        """Check that no wanted answer adds atoms up, where they do not add up: `Unit.check_adds`.
+        """Check that no wanted answer adds cells up, where they do not add up: `Unit.check_adds`.
 
         Raises:
             NotDetermined: for distinct counts.
@@ -329,7 +329,7 @@ class Workload(Shown):
         return frozen(np.asarray(sum(rows[1:], start=rows[0]), dtype=object))
 
     def gram(self) -> Floats:
-        """The sum over the parts of weight times mean w w'; (atoms, atoms). See `Part.gram`."""
+        """The sum over the parts of weight times mean w w'; (cells, cells). See `Part.gram`."""
         return np.asarray(sum(float(part.weight) * part.gram(self.domain) for part in self.parts))
 
     def reweighted(self, weights: Mapping[str, Number]) -> "Workload":

@@ -2,7 +2,7 @@
 
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
     any unbiased           any mechanism with unbiased answers; every data set
-    any integer strategy   independent geometric noise on any integer combinations of atoms, linear unbiased estimates,
+    any integer strategy   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all that one individual may change
     these families         the same on the families given
 
@@ -47,7 +47,7 @@ from utmost.publish.workloads.workload_evidence import (
     exact_spectrum,
     family_blocks,
     is_alike,
-    level_of_atoms,
+    level_of_cells,
     matrix_parts,
     proven_bound,
 )
@@ -56,13 +56,13 @@ _MOST_FAMILIES = 256
 _MIXED = 1 << 16
 
 _ADDS = (
-    "one individual may add any number from 0 to the sensitivity to each of `cells` atoms (and an empty record counts)"
+    "one individual may add any number from 0 to the sensitivity to each of `cells` cells (and an empty record counts)"
 )
 _LINEAR = "answers by linear unbiased estimates, of which least squares are the best"
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 
 
-_PUBLIC_TOTAL = "everybody is counted in as many atoms, and bounds for that are not known here"
+_PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
 
 @checked
@@ -80,7 +80,7 @@ def bounds_of(
         unit: what one individual changes.
         epsilon: the level of the whole release.
         families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
-            the atoms and the families that are wanted; beside other axes, of these the ones whose groups have one size.
+            the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
 
     Raises:
         NotALevel, OutOfRange: for a level or families that are none.
@@ -138,7 +138,7 @@ def _over_families(
     if wants_marginals(workload) or any(map(is_difference, families)):
         even, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
         measured = [even.reduced(family) for family in families]
-        return tangent_levels(even.workload, measured, float(level_of_atoms(unit, at).epsilon_float), room)
+        return tangent_levels(even.workload, measured, float(level_of_cells(unit, at).epsilon_float), room)
     even_workload, blocks = family_blocks(workload, families)
     _, total, weight = chord_of(workload, unit, at, families, blocks)
     return _chord(blocks, exact_spectrum(even_workload, blocks), total, float(weight))
@@ -173,25 +173,25 @@ def _per_answer_words(unit: Unit) -> str:
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> str:
     if isinstance(certificate, MatrixRoots):
-        return "at every data set; one individual may add the sensitivity to any one atom (and an empty record counts)"
+        return "at every data set; one individual may add the sensitivity to any one cell (and an empty record counts)"
     directions = [direction for direction, _ in mixed(certificate)]
     up, down = max(change.up for change in directions), max(change.down for change in directions)
     if not down:
-        return f"at every data set; one individual may add the sensitivity to up to {up} atoms (an empty record counts)"
+        return f"at every data set; one individual may add the sensitivity to up to {up} cells (an empty record counts)"
     return (
-        f"at every data set whose atoms are at least the sensitivity; one individual's record may be replaced so that "
-        f"up to {up} atoms grow and up to {down} others fall by the sensitivity"
+        f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
+        f"up to {up} cells grow and up to {down} others fall by the sensitivity"
     )
 
 
 def _integer_words() -> str:
-    return "integer combinations of atoms, each with geometric noise on the integers of a level of its own"
+    return "integer combinations of cells, each with geometric noise on the integers of a level of its own"
 
 
 def _family_words(
     workload: Workload, unit: Unit, families: Sequence[Family], certificate: ChordShares | TangentLevels
 ) -> str:
-    """With a level for each group only where the loads of each single atom are bounded, see the proof."""
+    """With a level for each group only where the loads of each single cell are bounded, see the proof."""
     if isinstance(certificate, TangentLevels):
         return "the families given, with one level for each family"
     room = room_around(workload.domain, unit, families)
@@ -212,7 +212,7 @@ def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
     whole = sum(spectrum)
     roots = np.sqrt(np.array([float(square / whole) for square in spectrum]) * blocks.dimensions)
     total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
-    on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.atoms
+    on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.cells
 
     def root(*changes: tuple[float, Directions]) -> float:
         moved = sum(weight * (change.up - change.down) ** 2 / n for weight, change in changes)

@@ -75,7 +75,7 @@ class WorkloadBounds(Shown):
         families: those that ``these_families`` is about.
         per_answer: against any mechanism, each answer by itself.
         any_unbiased: against any mechanism whose answers are unbiased.
-        any_integer_strategy: against independent geometric noise on any integer combinations of atoms.
+        any_integer_strategy: against independent geometric noise on any integer combinations of cells.
         these_families: against the families given.
         not_bounded: of each kind that is None, why.
         parts: of each part of the workload, in order, the mean over its answers of the bound per answer.
@@ -155,14 +155,14 @@ def proven_bound(
     if kind == "these families" and isinstance(certificate, TangentLevels):
         levels, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
         reduced = [levels.reduced(family) for family in families]
-        return tangents_below(levels.workload, reduced, level_of_atoms(unit, level), room, certificate)
+        return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
         _check_directions(kind, unit, certificate)
         blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
-            raise PromiseBroken("directions prove a bound only where all atoms are alike", came="others", where=kind)
+            raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
         constant = directions_below(blocks, exact_spectrum(workload, blocks), certificate)
     elif isinstance(certificate, MatrixRoots):
         if id(certificate) not in known:
@@ -199,8 +199,8 @@ def chord_of(
     p(r E) <= r p(2E)/2 = r (p(E) + 2) p(E) for the total.
     """
     room = room_around(workload.domain, unit, families)
-    at = level_of_atoms(unit, level).scaled(room.scale)
-    totals = np.flatnonzero(blocks.sizes == blocks.atoms)
+    at = level_of_cells(unit, level).scaled(room.scale)
+    totals = np.flatnonzero(blocks.sizes == blocks.cells)
     variance = variance_below(at)
     if not (room.free and len(totals) and variance):
         return at, None, Fraction(1)
@@ -208,8 +208,8 @@ def chord_of(
     return at, int(totals[0]), Fraction(above, 1 << _CHORD_BITS) + 2
 
 
-def level_of_atoms(unit: Unit, level: Level) -> Level:
-    """The level of share 1, for what an atom changes by 1: epsilon over cells (twice where a record is replaced) and
+def level_of_cells(unit: Unit, level: Level) -> Level:
+    """The level of share 1, for what a cell changes by 1: epsilon over cells (twice where a record is replaced) and
     sensitivity."""
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
@@ -218,7 +218,7 @@ def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDire
     """An individual must be able to go there."""
     down = unit.whole_cells if unit.neighbours == "change-one" else 0
     if any(change.up > unit.whole_cells or change.down > down for change, _ in mixed(certificate)):
-        raise PromiseBroken("an individual must be able to change so many atoms", came=f"{certificate}", where=kind)
+        raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
@@ -229,15 +229,15 @@ def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction
     for part in workload.parts:
         total = Fraction(0)
         for size, answers in part.sizes(workload.domain).items():
-            atoms = min(size, unit.cells)
-            if unit.exactly:  # who enters one of these atoms leaves another that is none of them
-                atoms = min(atoms, workload.domain.size - size)
-            if not atoms:
+            cells = min(size, unit.cells)
+            if unit.exactly:  # who enters one of these cells leaves another that is none of them
+                cells = min(cells, workload.domain.size - size)
+            if not cells:
                 continue
-            if atoms not in known:
-                most = min(unit.sensitivity * atoms, unit.reach if whole else unit.sensitivity * unit.whole_cells)
-                known[atoms] = answer_below(level, most, whole)
-            total += answers * known[atoms]
+            if cells not in known:
+                most = min(unit.sensitivity * cells, unit.reach if whole else unit.sensitivity * unit.whole_cells)
+                known[cells] = answer_below(level, most, whole)
+            total += answers * known[cells]
         means.append(total / part.answers)
     return means
 
@@ -264,11 +264,11 @@ def exact_spectrum(workload: Workload, blocks: Blocks) -> list[Fraction]:
         tuple((axis, level) for axis, (level, last) in enumerate(zip(T, lasts, strict=True)) if level < last)
         for T in blocks.eigenspaces
     )
-    return [wanted.get(space, Fraction(0)) * blocks.atoms for space in spaces]
+    return [wanted.get(space, Fraction(0)) * blocks.cells for space in spaces]
 
 
 def is_alike(workload: Workload) -> bool:
-    """Whether all atoms are alike: whole families only, of axes whose groups have one size at each level."""
+    """Whether all cells are alike: whole families only, of axes whose groups have one size at each level."""
     return not _unlike_axes(workload)
 
 

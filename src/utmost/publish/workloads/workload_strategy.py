@@ -25,7 +25,7 @@ from utmost.publish.workloads.measured_families import (
     tents_in_words,
 )
 from utmost.publish.workloads.planned_shares import (
-    atoms_alone,
+    cells_alone,
     check_measured,
     is_unequal_tree,
     part_variances,
@@ -48,8 +48,8 @@ _MOST_BITS = 13_288  # 4 000 digits, as many as a level is written in
 class Strategy(Shown):
     """Families to measure, and the share of the level that each spends.
 
-    Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that an atom's
-    own noise would have (`Unit.per_cell`). Each atom lies in one group of each family, so shares that add up to 1 keep
+    Each sum over a group of a measured family gets geometric noise of its own, at its share of the level that a cell's
+    own noise would have (`Unit.per_cell`). Each cell lies in one group of each family, so shares that add up to 1 keep
     the level, whatever the unit. Shares may add up to more where one individual cannot change as much as that
     supposes, see `charge`. Shares do not depend on the level, so a release can be relaxed without loss.
 
@@ -57,17 +57,17 @@ class Strategy(Shown):
 
     Args:
         domain: the declared domain.
-        unit: what one individual changes, in atoms.
+        unit: what one individual changes, in cells.
         shares: of each measured family its share of the level, positive; together 1, or so that `charge` is 1. A
             family may be named by its levels; on one axis it may measure tents, ``"age~16"``, beside the values, and
             of axes of two values the first less the second, ``"age sex-"``.
         workload: the sums that are wanted, which the measured families must determine; None where nobody said.
         level: at which the strategy's variances are stated.
         tuned_at: the level at which the shares were chosen; the same where None.
-        together: an axis of two values, of which one individual changes **both atoms of one row and no others** (of
+        together: an axis of two values, of which one individual changes **both cells of one row and no others** (of
             ``unit.cells / 2`` rows): then a family with this axis measures differences of the two, one without it sums,
-            each kind has shares that add up to 1, and an atom has half the variance. See `PairAxis`. Of three to five
-            values, where no atom is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
+            each kind has shares that add up to 1, and a cell has half the variance. See `PairAxis`. Of three to five
+            values, where no cell is lowered, ``rows`` has signed rows along it, see `SignedAxis`.
         rows: rows that are listed along each axis, whose products are measured in the place of families of groups; the
             shares are then those of their classes. See `ProductRows`.
 
@@ -111,8 +111,8 @@ class Strategy(Shown):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
         check_tents(dict(read), pair)
-        are_atoms = pair is None and rows is None and all(domain.is_of_atoms(family) for family, _ in read)
-        unit.check_adds(is_one_cell=are_atoms, came="a strategy that measures sums")
+        are_cells = pair is None and rows is None and all(domain.is_of_cells(family) for family, _ in read)
+        unit.check_adds(is_one_cell=are_cells, came="a strategy that measures sums")
         check_rows(domain, unit, together, rows, dict(read))
         check_charge(domain, unit, dict(read), pair, rows)
         if workload is not None:
@@ -150,7 +150,7 @@ class Strategy(Shown):
 
     @property
     def pair(self) -> PairAxis | None:
-        """The axis whose sums and differences are measured; None where atoms are."""
+        """The axis whose sums and differences are measured; None where cells are."""
         return None if self.together is None or self.rows is not None else PairAxis.of(self.domain, self.together)
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
@@ -172,25 +172,25 @@ class Strategy(Shown):
         rows = self.domain.family_name(pair.of_rows(family))
         return f"{rows or 'total'}, differences of {self.together}"
 
-    def sums(self, atoms: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
-        """The sums over the groups of each measured family, from an array with one number for each atom."""
-        return dict(self.each_sums(atoms))
+    def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
+        """The sums over the groups of each measured family, from an array with one number for each cell."""
+        return dict(self.each_sums(cells))
 
-    def each_sums(self, atoms: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
+    def each_sums(self, cells: NDArray[Any] | FewCells) -> Iterator[tuple[Family, NDArray[Any]]]:
         """`sums`, one family after the other, so that not all need be held at once.
 
         Raises:
             Unsupported: of a domain that cannot be laid out, for other than groups and differences.
         """
-        if isinstance(atoms, FewCells) and (self.rows is not None or self.together is not None):
+        if isinstance(cells, FewCells) and (self.rows is not None or self.together is not None):
             remedy = "Plan without rows= and together=, or count over fewer axes."
-            raise Unsupported("a domain of so many atoms is measured by its tables", came="others", remedy=remedy)
+            raise Unsupported("a domain of so many cells is measured by its tables", came="others", remedy=remedy)
         pair = self.pair
         if self.rows is not None:
-            yield from self.rows.sums(np.asarray(atoms), list(self.shares)).items()
+            yield from self.rows.sums(np.asarray(cells), list(self.shares)).items()
             return
         for family in self.shares:
-            sums = self.domain.sums(atoms, family)
+            sums = self.domain.sums(cells, family)
             yield family, sums if pair is None else pair.turned(sums, family)
 
     def facts(self) -> dict[str, Any]:
@@ -245,8 +245,8 @@ class Strategy(Shown):
         >>> from utmost.laws.exact import level
         >>> domain = Domain(sex=["men", "women"])
         >>> wanted = Workload(domain, {"sex": 1, "": 1})
-        >>> atoms = Strategy(domain, Unit(1, 1), {"sex": 1}, wanted)
-        >>> {name: round(variance, 4) for name, variance in atoms.variances_at(level(1)).items()}
+        >>> cells = Strategy(domain, Unit(1, 1), {"sex": 1}, wanted)
+        >>> {name: round(variance, 4) for name, variance in cells.variances_at(level(1)).items()}
         {'sex': 1.8413, '': 3.6827}
         """
         square = float(self.unit.step**2)
@@ -274,7 +274,7 @@ class Strategy(Shown):
     def lower_bounds(self) -> WorkloadBounds:
         """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
 
-        Of a strategy that measures sums and differences, as if one individual changed one atom alone: that is less than
+        Of a strategy that measures sums and differences, as if one individual changed one cell alone: that is less than
         what one may change, so the bounds hold, and are lower than they could be.
 
         >>> from utmost.publish.workloads import strategy
@@ -301,7 +301,7 @@ class Strategy(Shown):
 
     @property
     def independent_times(self) -> float:
-        """How many times this error the least is that is found with independent noise on atoms; 1 where that is used.
+        """How many times this error the least is that is found with independent noise on cells; 1 where that is used.
 
         >>> from utmost.publish.workloads import strategy
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -318,7 +318,7 @@ class Strategy(Shown):
     def rows_bound(self) -> float | None:
         """A number that no integer strategy for individuals who change whole rows is below, see `integer_rows_bound`.
 
-        None where atoms are measured, and where the bound is not known.
+        None where cells are measured, and where the bound is not known.
         """
         if self.pair is None:
             return None
@@ -350,7 +350,7 @@ class Strategy(Shown):
         error at most  the least error of
         1 times        any mechanism and any estimate, each answer by itself
         2 times        any mechanism with unbiased answers
-        1 times        integer combinations of atoms, each with geometric noise on the integers of a level of its own
+        1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
         """
         # rounded up, but for a float's error
@@ -389,7 +389,7 @@ class Strategy(Shown):
             if not is_unequal_tree(self.domain) and pair is None and not wants_marginals(workload):
                 alternatives["least largest error"] = planned_shares(workload, self.unit, tuned, aim="largest")
             if not is_vast(self.domain):
-                alternatives["atoms alone"] = atoms_alone(workload, self.unit, pair)
+                alternatives["cells alone"] = cells_alone(workload, self.unit, pair)
         stated = (self.level, self.tuned_at, None if pair is None else self.together)
         others = {
             name: Strategy(self.domain, self.unit, shares, workload, *stated) for name, shares in alternatives.items()

@@ -2,7 +2,7 @@
 
 Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. With `--million` also a table of 1000 x 1000.
 
-Poisson counts with lognormal means, a fixed seed, epsilon 1 in four equal shares. Below a million atoms the rounding is
+Poisson counts with lognormal means, a fixed seed, epsilon 1 in four equal shares. Below a million cells the rounding is
 also solved by the simplex method alone, in the same run: the same least sum of moves.
 """
 
@@ -23,10 +23,10 @@ def main():
     draw = np.random.default_rng(0)
     for shape in ((20, 50), (100, 100), (300, 333), *([(1000, 1000)] if "--million" in sys.argv else [])):
         domain = Domain(row=list(range(shape[0])), column=list(range(shape[1])))
-        atoms = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
+        cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, shape)))
         strategy = Strategy(domain, Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
         times = [time.process_time()]
-        release = release_workload(atoms, strategy, epsilon=1)
+        release = release_workload(cells, strategy, epsilon=1)
         times.append(time.process_time())
         table = release["row column"]
         times.append(time.process_time())
@@ -37,13 +37,13 @@ def main():
             by_simplex = release.clean()
             module.least_whole_flow = least_whole_flow
             times.append(time.process_time())
-            print(f"by the simplex method {times[-1] - times[-2]:.2f} s; atoms that differ: ", end="")
-            print((by_simplex.atoms != clean.atoms).sum())
+            print(f"by the simplex method {times[-1] - times[-2]:.2f} s; cells that differ: ", end="")
+            print((by_simplex.cells != clean.cells).sum())
         seconds = [f"{after - before:6.2f} s" for before, after in pairwise(times)]
-        raw = np.sqrt(np.mean((table["estimate"].reshape(shape) - atoms) ** 2))
-        now = np.sqrt(np.mean((clean.atoms - atoms) ** 2))
-        raised = (clean.atoms - atoms)[atoms == 0].mean()
-        print(f"{domain.size:6d} atoms  release {seconds[0]}  estimates {seconds[1]}  clean {seconds[2]}")
+        raw = np.sqrt(np.mean((table["estimate"].reshape(shape) - cells) ** 2))
+        now = np.sqrt(np.mean((clean.cells - cells) ** 2))
+        raised = (clean.cells - cells)[cells == 0].mean()
+        print(f"{domain.size:6d} cells  release {seconds[0]}  estimates {seconds[1]}  clean {seconds[2]}")
         print(f"              root mean square error {raw:.2f} -> {now:.2f}, true zeros raised by {raised:+.2f}")
         print(f"              gap {clean.gap:.1e}, largest move of a measured sum {clean.largest_move:.3f}")
 

@@ -1,4 +1,4 @@
-"""Tables that were counted elsewhere: a row for each atom, or nested columns such as applicants, of them admitted."""
+"""Tables that were counted elsewhere: a row for each cell, or nested columns such as applicants, of them admitted."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -18,7 +18,7 @@ from utmost.publish.workloads import Domain
 
 
 @checked
-def atoms_table(
+def cells_table(
     table: Any,
     domain: Domain | Mapping[str, Any],
     *,
@@ -26,32 +26,32 @@ def atoms_table(
     counts: str | None = None,
     nested: Mapping[str, Sequence[str]] | None = None,
 ) -> CountedTable:
-    """The counts of a table that has a row for each atom of a declared domain.
+    """The counts of a table that has a row for each cell of a declared domain.
 
     Such a table proves nothing of how it was counted: the unit is taken as it is said.
 
     Args:
         table: a dict of columns, a dataframe, or a table read from a file: a column for each axis, and one of counts.
         domain: the declared domain, or a mapping that `Domain.of_facts` reads.
-        unit: what one individual changes, over all atoms.
+        unit: what one individual changes, over all cells.
         counts: the column of counts; or, instead of it,
         nested: an axis of the domain and the columns that count its values: the first column counts the first value,
             each later one its value and all before it. ``{"outcome": ["admitted", "applicants"]}`` with
             ``outcome=["admitted", "rejected"]`` reads applicants >= admitted.
 
     Returns:
-        The table; atoms without a row hold 0.
+        The table; cells without a row hold 0.
 
     Raises:
         BadTable: for a column that is not there, a cell that is no integer, a row outside the domain (an axis's
-            ``other`` takes it in), two rows for one atom, and nested columns that decrease.
+            ``other`` takes it in), two rows for one cell, and nested columns that decrease.
         NotDeclared: for a nested axis that the domain has not.
         OutOfRange: for both or none of ``counts`` and ``nested``, and for another number of columns than of values.
 
     >>> domain = Domain(department=["A", "B"], outcome=["admitted", "rejected"])
     >>> table = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
     >>> nested = {"outcome": ["admitted", "applicants"]}
-    >>> atoms_table(table, domain, nested=nested, unit=Unit(1, 1)).atoms.tolist()
+    >>> cells_table(table, domain, nested=nested, unit=Unit(1, 1)).cells.tolist()
     [[601, 332], [370, 215]]
     """
     declared = domain if isinstance(domain, Domain) else Domain.of_facts(domain)
@@ -66,10 +66,10 @@ def atoms_table(
         if name not in names:
             raise no_column(name, names)
     numbers = [_integers(adapter, table, name) for name in columns]
-    cells = _rows(adapter, table, declared, axis)
+    places = _rows(adapter, table, declared, axis)
     values = np.stack(numbers if axis is None else _differences(numbers, columns, adapter, table), axis=-1)
-    atoms = _laid(values, cells, declared, axis)
-    return CountedTable(declared, atoms, unit, adapter.kind(table, names))
+    cells = _laid(values, places, declared, axis)
+    return CountedTable(declared, cells, unit, adapter.kind(table, names))
 
 
 def _nested_axis(nested: Mapping[str, Sequence[str]], domain: Domain) -> tuple[int, list[str]]:
@@ -116,7 +116,7 @@ def _differences(
 
 
 def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None) -> NDArray[np.int64]:
-    """Of each row its atom, over all axes but a nested one."""
+    """Of each row its cell, over all axes but a nested one."""
     cells: Any = 0
     for place, axis in enumerate(domain.axes):
         if place == nested:
@@ -133,17 +133,17 @@ def _rows(adapter: TableAdapter, table: Any, domain: Domain, nested: int | None)
     rows = np.atleast_1d(np.asarray(cells, dtype=np.int64))
     ordered = np.sort(rows)
     if not any(axis.extras for axis in domain.axes) and (ordered[1:] == ordered[:-1]).any():
-        raise BadTable("every atom must have one row", came="two rows for one atom", remedy="Add them up first.")
+        raise BadTable("every cell must have one row", came="two rows for one cell", remedy="Add them up first.")
     return rows
 
 
-def _laid(values: NDArray[Any], cells: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:
-    """The numbers in their atoms, the nested axis moved from the last place to its own."""
+def _laid(values: NDArray[Any], places: NDArray[np.int64], domain: Domain, nested: int | None) -> NDArray[Any]:
+    """The numbers in their cells, the nested axis moved from the last place to its own."""
     place = len(domain.axes) if nested is None else nested
     outer = [size for at, size in enumerate(domain.shape) if at != place]
     sums = np.full((int(np.prod(outer, dtype=object)) if outer else 1, values.shape[-1]), 0, dtype=object)
-    np.add.at(sums, cells, values)
-    atoms = np.moveaxis(sums.reshape(*outer, values.shape[-1]), -1, place)
-    shaped = atoms.reshape(domain.shape)
+    np.add.at(sums, places, values)
+    cells = np.moveaxis(sums.reshape(*outer, values.shape[-1]), -1, place)
+    shaped = cells.reshape(domain.shape)
     fits = all(abs(number) < 1 << 62 for number in shaped.ravel())
     return shaped.astype(np.int64) if fits else shaped

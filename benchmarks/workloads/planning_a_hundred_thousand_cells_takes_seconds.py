@@ -1,6 +1,6 @@
-"""Two- and three-way tables of 10^5 atoms, a tree, and all ranges of 2^17 bins: how long a plan takes, what it saves.
+"""Two- and three-way tables of 10^5 cells, a tree, and all ranges of 2^17 bins: how long a plan takes, what it saves.
 
-Run: PYTHONPATH=src python benchmarks/workloads/planning_a_hundred_thousand_atoms_takes_seconds.py
+Run: PYTHONPATH=src python benchmarks/workloads/planning_a_hundred_thousand_cells_takes_seconds.py
 """
 
 from itertools import combinations
@@ -33,10 +33,10 @@ def main():
         began = process_time()
         found = strategy(wanted, Unit(1, 1), epsilon=1)
         seconds = process_time() - began
-        atoms = Strategy(wanted.domain, Unit(1, 1), {wanted.domain.finest: 1}, wanted, found.level)
+        cells = Strategy(wanted.domain, Unit(1, 1), {wanted.domain.finest: 1}, wanted, found.level)
         print(
-            f"{name:32s} {wanted.domain.size:7d} atoms, {len(found.shares):2d} families measured, "
-            f"{seconds:6.2f} s; {atoms.value / found.value:8.1f} times less error than the atoms alone"
+            f"{name:32s} {wanted.domain.size:7d} cells, {len(found.shares):2d} families measured, "
+            f"{seconds:6.2f} s; {cells.value / found.value:8.1f} times less error than the cells alone"
         )
         assert seconds < 60
 
