@@ -1,6 +1,7 @@
-"""How small the error of a workload can be: the lower bounds of four classes, and the search for their certificates.
+"""How small the error of a workload can be: the lower bounds of five classes, and the search for their certificates.
 
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
+    any mechanism          any mechanism and any estimate, all answers together; the worst data set
     any unbiased           any mechanism with unbiased answers; every data set
     any integer strategy   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all that one individual may change
@@ -47,6 +48,7 @@ from utmost.publish.workloads.workload_evidence import (
     exact_spectrum,
     family_blocks,
     is_alike,
+    is_whole,
     level_of_cells,
     matrix_parts,
     proven_bound,
@@ -62,6 +64,7 @@ _LINEAR = "answers by linear unbiased estimates, of which least squares are the 
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 
 
+_TOGETHER = "any mechanism and any estimate, all answers together"
 _PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
 
@@ -92,8 +95,13 @@ def bounds_of(
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
     >>> bounds = bounds_of(wanted, Unit(1, 1), 1)
-    >>> [f"{kind}: {bound.value:.3f}" for kind, bound in bounds.each().items()]
-    ['per answer: 7.365', 'any unbiased: 13.745', 'any integer strategy: 27.490', 'these families: 27.490']
+    >>> for kind, bound in bounds.each().items():
+    ...     print(f"{kind}: {bound.value:.3f}")
+    per answer: 7.365
+    any mechanism: 27.490
+    any unbiased: 13.745
+    any integer strategy: 27.490
+    these families: 27.490
     """
     at = level(epsilon)
     chosen = _families(workload, families)
@@ -105,19 +113,23 @@ def bounds_of(
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
-    unbiased = integer = over_families = None
+    together = unbiased = integer = over_families = None
     if unit.exactly:
-        missing = dict.fromkeys(("any unbiased", "any integer strategy", "these families"), _PUBLIC_TOTAL)
+        kinds = "any mechanism", "any unbiased", "any integer strategy", "these families"
+        missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
         means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
-        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, missing, means)
+        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
         best = directions or _directions(workload, unit)
+        together = bound("any mechanism", _TOGETHER, _together_words(unit, best), best)
         unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best), best)
         single = directions or _directions(workload, changed_by_one(unit, at)[0])
         integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    if together is None or together.value < first.value:
+        together = bound("any mechanism", _TOGETHER, _together_words(unit, None))
     try:
         certificate = _over_families(workload, unit, at, chosen)
         if certificate is None:
@@ -128,7 +140,7 @@ def bounds_of(
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
-    return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, over_families, missing, means)
+    return WorkloadBounds(workload, unit, at, chosen, first, together, unbiased, integer, over_families, missing, means)
 
 
 def _over_families(
@@ -164,11 +176,21 @@ def _is_even(domain: Domain, family: Family) -> bool:
 
 
 def _per_answer_words(unit: Unit) -> str:
-    is_whole = unit.sensitivity.denominator == unit.reach.denominator == 1
-    whole = "" if is_whole else "; of what is added only 0 and the sensitivity are used"
+    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_adds(unit)}"
+
+
+def _together_words(unit: Unit, certificate: Directions | MixedDirections | MatrixRoots | None) -> str:
+    worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
+    replaced = certificate is not None and not isinstance(certificate, MatrixRoots)
+    if replaced and any(change.down for change, _ in mixed(certificate)):
+        return f"{worst}; {_adds(unit)}; one individual's record may be replaced by any other"
+    return f"{worst}; {_adds(unit)}"
+
+
+def _adds(unit: Unit) -> str:
+    whole = "" if is_whole(unit) else "; of what is added only 0 and the sensitivity are used"
     in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
-    adds = f"{_ADDS}{in_all}{whole}"
-    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {adds}"
+    return f"{_ADDS}{in_all}{whole}"
 
 
 def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> str:

@@ -40,7 +40,7 @@ MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
 _CHORD_BITS = 64
 
-Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
+Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer strategy", "these families"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,6 +74,7 @@ class WorkloadBounds(Shown):
         workload, unit, level: what they are of.
         families: those that ``these_families`` is about.
         per_answer: against any mechanism, each answer by itself.
+        any_mechanism: against any mechanism, all answers together.
         any_unbiased: against any mechanism whose answers are unbiased.
         any_integer_strategy: against independent geometric noise on any integer combinations of cells.
         these_families: against the families given.
@@ -86,6 +87,7 @@ class WorkloadBounds(Shown):
     level: Level
     families: tuple[Family, ...] = field(repr=False)
     per_answer: LowerBound
+    any_mechanism: LowerBound | None
     any_unbiased: LowerBound | None
     any_integer_strategy: LowerBound | None
     these_families: LowerBound | None
@@ -96,6 +98,7 @@ class WorkloadBounds(Shown):
         """The bounds there are, by kind."""
         bounds = {
             "per answer": self.per_answer,
+            "any mechanism": self.any_mechanism,
             "any unbiased": self.any_unbiased,
             "any integer strategy": self.any_integer_strategy,
             "these families": self.these_families,
@@ -145,7 +148,7 @@ def proven_bound(
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
     """
-    if kind == "per answer":
+    if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
     if kind == "these families" and isinstance(certificate, ChordShares):
@@ -156,6 +159,8 @@ def proven_bound(
         levels, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
         reduced = [levels.reduced(family) for family in families]
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
+    if unit.exactly:
+        raise PromiseBroken("one individual must be able to add to a cell", came="a public total", where=kind)
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
@@ -172,6 +177,8 @@ def proven_bound(
         raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
     if kind == "any unbiased":
         return unit.sensitivity**2 * constant * variance_below(level) / 2
+    if kind == "any mechanism":
+        return constant * answer_below(level, unit.sensitivity, is_whole(unit))
     return variance_below(level.scaled(1 / unit.sensitivity)) * constant
 
 
@@ -221,9 +228,14 @@ def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDire
         raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
 
 
+def is_whole(unit: Unit) -> bool:
+    """Whether one individual may add every integer up to the most; not where what one cell gets another is short of."""
+    return unit.sensitivity.denominator == unit.reach.denominator == 1 and not unit.is_shared
+
+
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
     """Of each part the mean over its answers of what no mechanism is below."""
-    whole = unit.sensitivity.denominator == unit.reach.denominator == 1
+    whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:
