@@ -181,10 +181,9 @@ def _per_answer_words(unit: Unit) -> str:
 
 def _together_words(unit: Unit, certificate: Directions | MixedDirections | MatrixRoots | None) -> str:
     worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
-    replaced = certificate is not None and not isinstance(certificate, MatrixRoots)
-    if replaced and any(change.down for change, _ in mixed(certificate)):
-        return f"{worst}; {_adds(unit)}; one individual's record may be replaced by any other"
-    return f"{worst}; {_adds(unit)}"
+    alike = isinstance(certificate, Directions | MixedDirections) and mixed(certificate)
+    replaced = alike and any(change.down for change, _ in alike)
+    return f"{worst}; {_adds(unit)}{'; a record may be replaced by any other' if replaced else ''}"
 
 
 def _adds(unit: Unit) -> str:
