@@ -280,8 +280,8 @@ class Strategy(Shown):
         >>> from utmost.publish.workloads import strategy
         >>> domain = Domain(a=range(20), b=range(50))
         >>> chosen = strategy(Workload(domain, {"a": 1, "b": 1, "": 1}), Unit(1, 1), epsilon=1)
-        >>> {kind: round(times, 3) for kind, times in chosen.lower_bounds.within(chosen.value).items()}
-        {'per answer': 9.244, 'any unbiased': 6.454, 'any integer strategy': 3.227, 'these families': 3.227}
+        >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
+        [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
         workload = _wanted(self)
         if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
@@ -349,6 +349,7 @@ class Strategy(Shown):
         sex     2        1       1.357
         error at most  the least error of
         1 times        any mechanism and any estimate, each answer by itself
+        1 times        any mechanism and any estimate, all answers together
         2 times        any mechanism with unbiased answers
         1 times        integer combinations of cells, each with geometric noise on the integers of a level of its own
         1.001 times    the families given, every group with a level of its own
