@@ -80,6 +80,7 @@ class WorkloadBounds(Shown):
         these_families: against the families given.
         not_bounded: of each kind that is None, why.
         parts: of each part of the workload, in order, the mean over its answers of the bound per answer.
+        together: the axis along which one individual changes the cells of a row; None where ``unit`` says all.
     """
 
     workload: Workload = field(repr=False)
@@ -93,6 +94,7 @@ class WorkloadBounds(Shown):
     these_families: LowerBound | None
     not_bounded: Mapping[str, str]
     parts: tuple[float, ...] = field(repr=False)
+    together: str | None = None
 
     def each(self) -> dict[str, LowerBound]:
         """The bounds there are, by kind."""
@@ -121,7 +123,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
         problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
-        proven = proven_bound(kind, *problem, bound.certificate, known)
+        proven = proven_bound(kind, *problem, bound.certificate, known, bounds.together)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
@@ -139,11 +141,13 @@ def proven_bound(
     families: Sequence[Family],
     certificate: object,
     known: dict[int, Fraction],
+    together: str | None = None,
 ) -> Fraction:
     """The bound that a certificate proves, as a rational rounded down.
 
     Args:
         known: what matrix certificates of this workload were found to prove, by their identity; is added to.
+        together: the axis along which one individual changes the cells of a row.
 
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
@@ -164,7 +168,7 @@ def proven_bound(
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
-        _check_directions(kind, unit, certificate)
+        _check_directions(kind, workload, unit, certificate, together)
         blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
             raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
@@ -221,10 +225,19 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
-def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDirections) -> None:
+def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
+    """How many cells one individual may raise, and lower by a replacement; along an axis, of one row."""
+    up = unit.whole_cells if along is None else workload.domain.axes[along].size
+    return up, up if unit.neighbours == "change-one" else 0
+
+
+def _check_directions(
+    kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
+) -> None:
     """An individual must be able to go there."""
-    down = unit.whole_cells if unit.neighbours == "change-one" else 0
-    if any(change.up > unit.whole_cells or change.down > down for change, _ in mixed(certificate)):
+    along = None if together is None else workload.domain.columns.index(together)
+    up, down = cells_changed(workload, unit, along)
+    if any(change.along != along or change.up > up or change.down > down for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
 
 

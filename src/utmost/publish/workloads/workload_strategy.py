@@ -274,8 +274,8 @@ class Strategy(Shown):
     def lower_bounds(self) -> WorkloadBounds:
         """How small the weighted error could be at the strategy's own level, class by class; see `bounds_of`.
 
-        Of a strategy that measures sums and differences, as if one individual changed one cell alone: that is less than
-        what one may change, so the bounds hold, and are lower than they could be.
+        Of a strategy of signed sums, of individuals who change all cells of one row: where they change several rows,
+        that is less than they may, and the bounds hold.
 
         >>> from utmost.publish.workloads import strategy
         >>> domain = Domain(a=range(20), b=range(50))
@@ -289,14 +289,15 @@ class Strategy(Shown):
         overlapping = self.rows is not None or any(map(is_tents, self.shares))
         if self.together is None and not self.unit.is_shared and not overlapping:
             return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
-        is_alone = self.together is not None or self.unit.is_shared
+        rows = None if self.unit.is_shared or self.unit.in_all is not None else self.together
+        is_alone = self.unit.is_shared or (self.together is not None and rows is None)
         alone = replace(self.unit, cells=1) if is_alone else self.unit
         why = "tents overlap" if self.rows is None else "listed rows are no family of groups"
         if self.pair is not None:
             why = "the differences of two columns are no family of groups"
         if self.unit.is_shared:
             why = "one individual changes the two parts of a sum together"
-        bounds = bounds_of(_wanted(self), alone, _stated(self, self.level))
+        bounds = bounds_of(_wanted(self), alone, _stated(self, self.level), together=rows)
         return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
 
     @property
