@@ -9,13 +9,14 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from utmost.errors import PromiseBroken
+from utmost.errors import OutOfRange, PromiseBroken
 from utmost.laws.exact import level
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.workloads import Domain, Workload, bins, hierarchy, strategy
-from utmost.publish.workloads.bound_inequalities import Directions, answer_below, variance_below
+from utmost.publish.workloads.blocks import Blocks
+from utmost.publish.workloads.bound_inequalities import Directions, answer_below, directions_below, variance_below
 from utmost.publish.workloads.workload_bounds import bounds_of
-from utmost.publish.workloads.workload_evidence import answers_below, check_lower_bounds
+from utmost.publish.workloads.workload_evidence import answers_below, check_lower_bounds, exact_spectrum
 
 ONE = Unit(1, 1)
 TABLE = Domain(a=range(4), b=range(3))
@@ -172,3 +173,60 @@ def test_nobody_adds_to_a_cell_where_totals_are_public():
     with pytest.raises(PromiseBroken, match="able to change"):
         check_lower_bounds(replace(known, any_mechanism=larger))
     assert answers_below(wanted, known.unit, known.level)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", 3])
+@pytest.mark.parametrize(
+    "unit", [Unit(1, 2), Unit(1, 3, nonnegative=True), Unit(1, 2, "change-one"), Unit(1, 4), Unit(2, 2)], ids=repr
+)
+def test_whole_rows_have_bounds_of_their_own(unit, epsilon):
+    """Of one row they are those of as many cells; of several rows as much for each; the plan is above them."""
+    k = 3 if unit.cells == 3 else 2
+    values = {}
+    for rows in (1, 4):
+        wanted = Workload(Domain(row=range(rows), kind=range(k)), {"row kind": 1})
+        bounds = bounds_of(wanted, unit, epsilon, together="kind")
+        check_lower_bounds(bounds)
+        plan = strategy(wanted, unit, epsilon=epsilon, together="kind")
+        assert bounds.per_answer.value < bounds.any_mechanism.value <= plan.value
+        if plan.together == "kind":
+            assert plan.lower_bounds.any_mechanism.value == bounds.any_mechanism.value
+        values[rows] = bounds.any_mechanism.value
+        for other in (None, "row"):
+            with pytest.raises(PromiseBroken, match="able to change"):
+                check_lower_bounds(replace(bounds, together=other))
+    assert values[4] == pytest.approx(values[1], rel=1e-9)
+    if unit.cells == k:
+        alone = bounds_of(Workload(Domain(kind=range(k)), {"kind": 1}), unit, epsilon).any_mechanism
+        assert values[1] == pytest.approx(alone.value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "within"), [(Directions(1, 0, 1), [(1, 0), (0, 1)]), (Directions(1, 1, 1), [(1, -1), (-1, 1)])]
+)
+def test_directions_along_an_axis_bound_every_information(certificate, within):
+    """The constant is the trace norm of dense matrices, and tr(M X^-1) is above it for all X with d'Xd <= 1."""
+    domain = Domain(row=range(3), kind=range(2))
+    wanted = Workload(domain, {"row kind": 1, "kind": 2, "": 3})
+    blocks = Blocks.of(domain, (), wanted.eigenspaces)
+    random, matrix = np.random.default_rng(5), wanted.gram()
+    bound = float(directions_below(blocks, exact_spectrum(wanted, blocks), certificate))
+    directions = np.array([np.kron(row, change) for row in np.eye(3) for change in within])
+    values, vectors = np.linalg.eigh(matrix)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    squares = np.linalg.eigvalsh(root @ (directions.T @ directions) @ root / len(directions))
+    assert bound == pytest.approx(np.sqrt(np.maximum(squares, 0)).sum() ** 2, rel=1e-6)
+    for _ in range(100):
+        factor = random.normal(size=(6, 6))
+        information = factor @ factor.T + 1e-6 * np.eye(6)
+        information /= np.einsum("ki,ij,kj->k", directions, information, directions).max()
+        assert np.trace(matrix @ np.linalg.inv(information)) >= bound
+
+
+@pytest.mark.parametrize(
+    ("together", "unit"), [("nowhere", Unit(1, 2)), ("kind", Unit(1, 3)), ("kind", Unit(1, 2, in_all=1))]
+)
+def test_rows_that_are_none_are_refused(together, unit):
+    wanted = Workload(Domain(row=range(3), kind=range(2)), {"row kind": 1})
+    with pytest.raises(OutOfRange):
+        bounds_of(wanted, unit, 1, together=together)
