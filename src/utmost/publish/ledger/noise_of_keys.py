@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, objects
+from utmost.laws.exact import Level, Number, checked, objects
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
@@ -261,6 +261,7 @@ class KeyNoise(NamingNoise):
         return {**Noise.facts(self), "noise": about}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
         """The noise that an event keeps."""
         about, unit = facts["noise"], Unit.of_facts(facts)
@@ -294,7 +295,7 @@ def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
     Raises:
         OutOfRange: for fewer, and for one twice.
     """
-    names = listed_names(list(columns), "columns")
+    names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "keys need the columns of their parts, and last that of their counts, each once"
         raise OutOfRange(required, came=", ".join(names), where="columns")

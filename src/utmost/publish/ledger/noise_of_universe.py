@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number
+from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
@@ -89,6 +89,7 @@ class NamedCellNoise(NamingNoise):
         return {**Noise.facts(self), "noise": {**about, "universe": self.universe.facts()}}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
         """The noise that an event keeps."""
         about, unit = facts["noise"], Unit.of_facts(facts)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -174,6 +174,7 @@ class TogetherNoise(CellNoise):
         return Noise.words(self)
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
         """The noise that an event keeps."""
         about, unit = facts["noise"], Unit.of_facts(facts)
@@ -237,7 +238,7 @@ def together_noise(
     >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
     ('rotated', 8.0)
     """
-    names = listed_names(list(columns), "columns")
+    names = listed_names(columns, "columns")
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
     for name in names:
         if names.count(name) > 1:
