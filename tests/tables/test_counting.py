@@ -390,6 +390,30 @@ def test_parts_share_nobody():
         assert full["A"].unit == Unit(2, 2)
 
 
+@pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
+def test_rows_are_kept_whole_wherever_their_axis_stands(order):
+    """Of each person two rows, or all where there are fewer, and in them both cells as they were."""
+    rng, labels = np.random.default_rng(5), {"kind": ["a", "b"], "x": ["1", "2", "3"], "y": ["4", "5"]}
+    events = {name: rng.choice(labels[name], 90).tolist() for name in order}
+    events["who"] = [f"p{at}" for at in np.sort(rng.integers(0, 25, 90))]
+    domain = Domain({name: labels[name] for name in order})
+    words = {"person": "who", "domain": domain, "at_most": 4, "per_cell": 2, "together": "kind", "key": KEY}
+    whole, fewer = count_table(events, **words), 0
+    for person in dict.fromkeys(events["who"]):
+        cells = np.zeros(domain.shape, dtype=int)
+        for who, *cell in zip(events["who"], *(events[name] for name in order), strict=True):
+            if who == person:
+                cells[tuple(labels[name].index(label) for name, label in zip(order, cell, strict=True))] += 1
+        rows = np.moveaxis(np.minimum(cells, 2), order.index("kind"), -1).reshape(-1, 2)
+        change = whole.cells - count_table(without(events, person, "who"), **words).cells
+        kept = np.moveaxis(change, order.index("kind"), -1).reshape(-1, 2)
+        is_kept, held = kept.any(axis=1), np.count_nonzero(rows.any(axis=1))
+        assert (kept[is_kept] == rows[is_kept]).all()
+        assert np.count_nonzero(is_kept) == min(2, held)
+        fewer += held > 2
+    assert fewer > 5
+
+
 def test_a_part_is_an_axis_of_the_domain_or_listed():
     events = {"user": list("aabb"), "page": ["p0"] * 4, "land": ["A", "B", "B", "B"]}
     domain = Domain(page=PAGES.axes[0], land=["A", "B"])
@@ -476,7 +500,7 @@ WRONG = {
     "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
     "a number for a person": ({"person": 3}, WrongKind, "person"),
     "text as a key": ({"key": "secret"}, WrongKind, "key"),
-    "no table": ({"events": 3}, BadTable, "a dict of columns or a dataframe"),
+    "no table": ({"events": 3}, BadTable, "a dict of columns, a list of dicts or a dataframe"),
     "too many cells": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
 }
 

@@ -23,7 +23,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
 from utmost.publish.releases.keys import counted_keys, key_columns, keys_of_one, promise_of_keys, selected
 from utmost.publish.releases.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.releases.plan import warn_of_level
@@ -264,7 +264,7 @@ class KeyNoise(NamingNoise):
     @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "delta"), Unit.of_facts(facts)
         return key_noise(about["columns"], delta=about["delta"], keys=unit.cells)
 
 

@@ -20,7 +20,7 @@ from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
 from utmost.publish.ledger.response_noise import Blocks, NoiseOnLattice
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.table import listed_names
@@ -177,7 +177,7 @@ class TogetherNoise(CellNoise):
     @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "noise", "cost"), Unit.of_facts(facts)
         signed = about["noise"] == "signed"
         way = way_of_facts(about, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
         kind = None if signed else about["noise"]
