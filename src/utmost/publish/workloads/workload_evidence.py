@@ -235,7 +235,10 @@ def _check_directions(
     kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
 ) -> None:
     """An individual must be able to go there."""
-    along = None if together is None else workload.domain.columns.index(together)
+    columns = workload.domain.columns
+    if together is not None and together not in columns:
+        raise PromiseBroken("cells that change together must lie along an axis", came=repr(together), where=kind)
+    along = None if together is None else columns.index(together)
     up, down = cells_changed(workload, unit, along)
     if any(change.along != along or change.up > up or change.down > down for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
