@@ -190,7 +190,7 @@ def test_whole_rows_have_bounds_of_their_own(unit, epsilon):
         assert bounds.per_answer.value < bounds.any_mechanism.value
         values[rows] = bounds.any_mechanism.value
         for other in (None, "row", "nowhere"):
-            with pytest.raises(PromiseBroken, match="able to change|along an axis"):
+            with pytest.raises(PromiseBroken, match=r"able to change|along an axis"):
                 check_lower_bounds(replace(bounds, together=other))
     plan = strategy(wanted, unit, epsilon=epsilon, together="kind")
     assert values[4] <= plan.value
