@@ -310,7 +310,9 @@ def test_values_survive_pickling_and_copying():
         assert twin.within(100.0) == PROVED.within(100.0)
 
 
-@pytest.mark.parametrize("kind", ["per_answer", "any_unbiased", "any_integer_strategy", "these_families"])
+@pytest.mark.parametrize(
+    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families"]
+)
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
     with pytest.raises(PromiseBroken, match="must prove the bound"):
@@ -336,9 +338,10 @@ def tampered_roots():
 
 @pytest.mark.parametrize("certificate", tampered_roots())
 def test_tampered_roots_prove_nothing(certificate):
-    bad = replace(PROVED, any_unbiased=replace(PROVED.any_unbiased, certificate=certificate))
-    with pytest.raises(PromiseBroken):
-        check_lower_bounds(bad)
+    for kind in ("any_mechanism", "any_unbiased"):
+        bad = replace(PROVED, **{kind: replace(getattr(PROVED, kind), certificate=certificate)})
+        with pytest.raises(PromiseBroken):
+            check_lower_bounds(bad)
 
 
 def test_tampered_shares_and_directions_prove_nothing():
@@ -388,7 +391,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     check_lower_bounds(bounds)
     forged = [
         replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
-        for name in ("per_answer", "any_unbiased", "any_integer_strategy", "these_families")
+        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families")
     ]
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
@@ -444,7 +447,7 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
     for epsilon in (Fraction(1, 4), 3):
         bounds = bounds_of(wanted, unit, epsilon)
         check_lower_bounds(bounds)
-        least = max(bounds.any_integer_strategy.value, bounds.these_families.value)
+        least = max(bound.value for bound in bounds.each().values())
         for _ in range(100):
             levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
             parts = dict(zip(TABLE.families(), levels, strict=True))
