@@ -396,7 +396,7 @@ def test_parts_share_nobody():
             for label, change in zip(full, changes, strict=True):
                 assert not change.any() or np.count_nonzero(change) == min(2, held[label])
         assert full["A"].unit == Unit(2, 2)
-    assert not any(table.atoms.any() for table in count_table(without_rows(events), **say).values())
+    assert not any(table.cells.any() for table in count_table(without_rows(events), **say).values())
 
 
 @pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
