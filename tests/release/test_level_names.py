@@ -14,17 +14,17 @@ def events(name):
     return {"person": list("abcd"), name: list("xyxy"), "paid": [1, 2, 3, 4]}
 
 
-@pytest.mark.parametrize("name", ["margin", "estimate"])
-def test_nothing_is_drawn_for_it(name, monkeypatch):
+@pytest.mark.parametrize(("name", "others"), [("estimate", []), ("radius", ["margin"])])
+def test_nothing_is_drawn_for_it(name, others, monkeypatch):
     monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_workload", None)
-    shares = Strategy(Domain({name: ["x", "y"]}), Unit(1, 1), {name: 1})
+    shares = Strategy(Domain({of: ["x", "y"] for of in (name, *others)}), Unit(1, 1), {name: 1})
     with pytest.raises(OutOfRange) as refused:
-        release_workload(np.array([2, 3]), shares, epsilon=1)
+        release_workload(np.ones(shares.domain.shape, int), shares, epsilon=1)
     assert str(refused.value) == REFUSED.format(name)
 
 
-@pytest.mark.parametrize("name", ["margin", "estimate"])
-def test_no_ledger_spends_for_it(name, tmp_path):
+def test_no_ledger_spends_for_it(tmp_path):
+    name = "estimate"
     domain = Domain({name: ["x", "y"]})
     counted = count_table(events(name), person="person", domain=domain, at_most=1)
     plan = strategy(Workload(domain, {name: 1}), counted.unit, epsilon=1)

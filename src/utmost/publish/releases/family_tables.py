@@ -93,14 +93,16 @@ def check_level_names(strategy: Strategy) -> None:
     Raises:
         OutOfRange: for a level that has such a name.
     """
-    added, amount = {"estimate", "margin"}, strategy.unit.amount
+    levels = [name for axis in strategy.domain.axes for name in axis.levels]
+    added, amount = {"estimate"}, strategy.unit.amount
+    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
+        added.add(MARGIN_WORDS[1])
     if amount is not None and strategy.unit.is_shared:
         added |= {"count", "count_margin", f"{amount.name}_margin"}
-    for axis in strategy.domain.axes:
-        for name in axis.levels:
-            if name in added:
-                required = "no level may have the name of a column that a release adds"
-                raise OutOfRange(required, came=repr(name), remedy="Rename it.")
+    for name in levels:
+        if name in added:
+            required = "no level may have the name of a column that a release adds"
+            raise OutOfRange(required, came=repr(name), remedy="Rename it.")
 
 
 def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
