@@ -3,6 +3,7 @@
 import json
 import shutil
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import utmost as ut
 from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
+from utmost.laws.noise import Geometric
 from utmost.publish.ledger import Ledger, Promise
 from utmost.publish.ledger.events import FORMAT, event_bytes
 from utmost.publish.ledger.noise_of_keys import key_noise
@@ -107,6 +109,7 @@ def test_rows_in_another_order_are_the_same_table_and_parts_of_keys_are_columns(
 def test_deltas_are_added_by_nobody(tmp_path):
     """A dataset with a delta holds that release alone; cells named with epsilon alone add up with any."""
     cells = named_cell_noise(["word", "n"], Texts("abcdefghijklmnopqrstuvwxyz", most=9))
+    assert (NOISE.relation, cells.relation) == ("add-remove, but for a chance of 1/10", "add-remove")
     with opened(tmp_path) as ledger:
         ledger.publish("w", WORDS, Promise(noise=NOISE), epsilon=1, dataset="d")
         with pytest.raises(OutOfRange, match="one relation"):
@@ -178,12 +181,38 @@ def test_the_statement_never_says_that_epsilon_is_all(tmp_path):
     [
         key_noise(["word", "n"], delta="1e-31"),
         key_noise(["word", "n"], delta="1e-3", keys=10_001),
+        named_cell_noise(["word", "n"], Texts("ab", most=3), keys=10_001),
         named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**6),
     ],
 )
 def test_a_service_reckons_with_no_promise_that_takes_long(noise):
     with pytest.raises(OutOfRange, match="a service names"):
         Terms.read(Promise(noise=noise).facts())
+
+
+def test_what_a_service_may_just_reckon_with():
+    Terms.read(Promise(noise=named_cell_noise(["word", "n"], Texts("ab", most=3), false_names=10**4)).facts())
+    Terms.read(Promise(noise=key_noise(["word", "n"], delta="1e-30", keys=10**4)).facts())
+
+
+@pytest.mark.parametrize("keys", [1, 2])
+def test_what_is_said_of_cells_is_the_law_of_each_by_closed_forms(keys):
+    """P(|X| > r) = 2 a^(r + 1)/(1 + a) with a = exp(-1/keys); and the statement says the law that is drawn."""
+    universe, a = Texts("ab", most=3), exp(-1 / keys)
+    noise = named_cell_noise(["word", "n"], universe, keys=keys, false_names="1/10")
+    assert noise.margin(level(1), "0.95") == next(r for r in range(99) if 2 * a ** (r + 1) / (1 + a) <= 0.05)
+    threshold = next(m for m in range(99) if 14 * a ** (m + 1) / (1 + a) <= 0.1)
+    assert noise.threshold(level(1)) == threshold
+    made = ut.release({"word": ["a", "bb"], "n": [9, 10**6]}, noise=noise, epsilon=1)
+    for law in (noise.drawn(level(1)), made.statement["drawn"]):
+        assert repr(Geometric(Fraction(1, keys))) in law
+        assert f"above {threshold}," in law
+    assert min(made.table["n"]) > threshold
+    by_default = named_cell_noise(["word", "n"], universe)
+    assert (by_default.unit, noise.unit, by_default.false_names) == (ut.Unit(1, 1), ut.Unit(1, keys), 1)
+    assert key_noise(["word", "n"], delta="1/10", keys=keys).unit == ut.Unit(1, keys)
+    assert made.statement["guarantee"] == noise.guarantee(level(1), noise.columns)
+    assert "The universe has 14 cells" in made.statement["guarantee"]
 
 
 def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):

@@ -31,6 +31,7 @@ def test_a_step_of_what_is_stored_has_the_level_that_the_plan_gives_it(unit):
                 lattice.of(at) for lattice in noise.lattices.values()
             ]
             assert noise.plan_at(at).margins == plan.margins
+        assert noise.guarantee(at, noise.columns) == noise.plan_at(at).guarantee
         charged = [law.charge for law in noise.way.laws if hasattr(law, "charge")]
         assert all(charge <= 1 for charge in charged)
         assert noise.margin(at, "0.95") == max(noise.plan_at(at).margins)

@@ -124,6 +124,18 @@ def test_the_certificate_lists_what_every_change_spends():
     assert sum(part == 1 for _, part in spent) >= 3
 
 
+def test_rows_at_their_limits():
+    """One row of one cell is the law of one number; entries up to 2^20, and their certificate."""
+    for entry in (1, -(1 << 20)):
+        law = SignedCells(1, [[entry]], [Fraction(1, abs(entry))])
+        assert law.changes == [((1,), Fraction(1))]
+        assert law.noise_of(0).variance == pytest.approx(
+            float(Geometric(Fraction(1, abs(entry))).variance()) / entry**2
+        )
+    with pytest.raises(OutOfRange, match="at most 1048576"):
+        SignedCells(1, [[(1 << 20) + 1]], [1])
+
+
 def test_refusals():
     """Shares that are too many; rows that do not determine the cells; entries that are no integers."""
     for rows, shares, required in (

@@ -1,5 +1,7 @@
 """The unit of privacy: one object for three numbers, at every adapter where these are read."""
 
+from fractions import Fraction
+
 import pytest
 
 from utmost.errors import OutOfRange, WrongKind
@@ -105,3 +107,21 @@ def test_what_is_shown_can_be_typed(unit):
     """And says nothing that is usual."""
     assert eval(repr(unit), {"Unit": Unit, "Amount": Amount}) == unit
     assert repr(Unit(1, 4)) == "Unit(1, cells=4)"
+
+
+def test_a_bound_in_all_is_kept_where_it_bounds():
+    assert (Unit(2, 3).reach, Unit(2, 3).in_all, Unit(2, 3).charged) == (6, None, 3)
+    for most in (2, 3, 5, "11/2"):
+        unit = Unit(2, 3, in_all=most)
+        assert unit.in_all == unit.reach == Fraction(most)
+        assert (unit.charged, unit.whole_cells) == (Fraction(most) / 2, Fraction(most) // 2)
+        assert Unit.of_facts(unit.facts()) == unit
+    for most in (6, 7):
+        assert Unit(2, 3, in_all=most) == Unit(2, 3)
+
+
+@pytest.mark.parametrize("promise", [{}, {"neighbours": "change-one"}, {"nonnegative": True}])
+def test_a_total_is_public_where_records_are_replaced_and_none_lowers_a_cell(promise):
+    assert Unit(1, 1, "change-one", nonnegative=True, exactly=True).exactly
+    with pytest.raises(OutOfRange, match="a total is public"):
+        Unit(1, 1, exactly=True, **promise)

@@ -112,6 +112,17 @@ def test_draws_have_exactly_the_law_of_the_channel(seeded):
     assert ((seen - expected) ** 2 / expected).sum() < family.count + 6 * (2 * family.count) ** 0.5
 
 
+@pytest.mark.parametrize(("k", "d"), [(7, 3), (8, 3), (9, 4)])
+def test_the_weight_of_each_report_is_that_of_its_block(k, d):
+    """Chances that depend on it are drawn by the group of a report."""
+    how = BlockSelection(balanced_family(k, d), "1/2")
+    assert how.level == level("1/2")
+    groups, weights = how.weights(np.arange(how.family.count))
+    assert [weights[group] for group in groups.tolist()] == [weight for weight, _ in how.sets()]
+    short = short_report(k, alpha="1/3")
+    assert (short.categories, short.level, short.variance) == (k, level(alpha="1/3"), short.least_variance)
+
+
 def test_counts_are_those_of_the_blocks(seeded):
     rng = np.random.default_rng(4)
     for k, d in [(7, 3), (12, 5), (30, 8)]:

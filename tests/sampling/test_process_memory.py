@@ -48,6 +48,10 @@ MAKERS = {
         lambda: ut.releases.KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
         lambda release, k: release.at(f"{k}/4").keys,
     ),
+    "PermanentReports": (
+        lambda: ut.local.PermanentReports(np.arange(40) % 10, ut.local.short_report(10, 1)),
+        lambda reports, k: np.asarray(reports.at(k)).tolist(),
+    ),
     "PermanentResponses": (
         lambda: PermanentResponses(np.zeros((20, 20), np.uint8)),
         lambda release, k: release.at(f"1/{k + 1}").tolist(),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import utmost as ut
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import NothingCounted, OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.counting.kept_pairs import least_in_all
@@ -149,6 +149,17 @@ def test_sizes_beyond_int64_are_cut_exactly():
     left = least_in_all(Pairs(np.zeros(3, np.int64), np.arange(3), huge), 10**20, ["ann"], key=KEY)
     assert sum(left.tolist()) == 10**20
     assert abs(left[2] - 2 * left[0]) <= 3
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nobody_at_all_is_an_empty_table(name):
+    for shops in ([], ["?"]):
+        nobody = {"user": ["u"] * len(shops), "shop": shops, "paid": [Decimal(1)] * len(shops)}
+        if shops:
+            with pytest.warns(NothingCounted):
+                assert not counted(nobody, **ALL[name]).cells.any()
+        else:
+            assert not counted(nobody, **ALL[name]).cells.any()
 
 
 def test_several_measures_share_cells_and_have_bounds_of_their_own():

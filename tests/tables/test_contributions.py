@@ -1,15 +1,20 @@
 """Contributions: each person in the one cell that says which bound suffices, and nobody else's cell moves."""
 
+import pickle
 import random
 from collections import Counter
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from utmost.errors import BadTable, NotDeclared, NothingCounted, OutOfRange, WrongKind
 from utmost.laws.privacy import Unit
 from utmost.publish.counting import count_contributions, count_table
-from utmost.publish.counting.contributions import MORE
+from utmost.publish.counting.contributions import MORE, _Sized
+from utmost.publish.counting.counted_measures import Measure, MeasureWords
+from utmost.publish.counting.counting_plan import CountingPlan
+from utmost.publish.tables.bounding import Pairs
 from utmost.publish.workloads import Domain, bins
 
 PAGES = Domain(page=list("abcd"), hour=bins(3))
@@ -66,6 +71,17 @@ def test_each_person_is_in_the_cell_of_the_least_bound_that_cuts_nothing(seed):
     assert {label: count for label, count in summed.items() if count} == Counter(
         least(amounts, largest) for _, largest in sizes if largest
     )
+
+
+def test_nothing_of_anybody_is_cut_and_another_process_sorts_alike():
+    account = contributions(events(3), at_most=[1, 2]).account
+    assert (account.dropped, account.moved) == (0, 0)
+    plan = CountingPlan.of(PAGES, None, None, "who", (Measure.of(MeasureWords(), each_row=False),))
+    pairs = Pairs(np.array([0, 0, 1]), np.array([3, 4, 3]), np.array([2, 5, 9]))
+    for name, expected in (("at_most", [1, 0]), ("per_cell", [1, 2]), ("in_all", [2, 2])):
+        sized = _Sized(plan, 1, None, b"", bounds=(1, 5), of=name)
+        for kept in (sized, pickle.loads(pickle.dumps(sized))):
+            assert kept.chosen(pairs, ["ann", "bob"]).cells.tolist() == expected
 
 
 @pytest.mark.parametrize(

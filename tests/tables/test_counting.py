@@ -44,6 +44,10 @@ def without(events, person, column="user"):
     return {name: [cells[row] for row in kept] for name, cells in events.items()}
 
 
+def without_rows(events):
+    return {name: [] for name in events}
+
+
 def by_the_list(purpose, key, person, number):
     """The mark as docs/theory/counting.md lists it, by a block cipher at a time."""
 
@@ -387,7 +391,36 @@ def test_parts_share_nobody():
             assert sum(change.any() for change in changes) <= 1
             assert max((change != 0).sum() for change in changes) <= 2
             assert max(abs(change).max() for change in changes) <= 2
+            own = [row for row, user in enumerate(events["user"]) if user == person and events["page"][row] < "p6"]
+            held = {label: len({events["page"][row] for row in own if events["land"][row] == label}) for label in full}
+            for label, change in zip(full, changes, strict=True):
+                assert not change.any() or np.count_nonzero(change) == min(2, held[label])
         assert full["A"].unit == Unit(2, 2)
+    assert not any(table.atoms.any() for table in count_table(without_rows(events), **say).values())
+
+
+@pytest.mark.parametrize("order", [("kind", "x", "y"), ("x", "kind", "y"), ("x", "y", "kind")])
+def test_rows_are_kept_whole_wherever_their_axis_stands(order):
+    """Of each person two rows, or all where there are fewer, and in them both cells as they were."""
+    rng, labels = np.random.default_rng(5), {"kind": ["a", "b"], "x": ["1", "2", "3"], "y": ["4", "5"]}
+    events = {name: rng.choice(labels[name], 90).tolist() for name in order}
+    events["who"] = [f"p{at}" for at in np.sort(rng.integers(0, 25, 90))]
+    domain = Domain({name: labels[name] for name in order})
+    words = {"person": "who", "domain": domain, "at_most": 4, "per_cell": 2, "together": "kind", "key": KEY}
+    whole, fewer = count_table(events, **words), 0
+    for person in dict.fromkeys(events["who"]):
+        cells = np.zeros(domain.shape, dtype=int)
+        for who, *cell in zip(events["who"], *(events[name] for name in order), strict=True):
+            if who == person:
+                cells[tuple(labels[name].index(label) for name, label in zip(order, cell, strict=True))] += 1
+        rows = np.moveaxis(np.minimum(cells, 2), order.index("kind"), -1).reshape(-1, 2)
+        change = whole.cells - count_table(without(events, person, "who"), **words).cells
+        kept = np.moveaxis(change, order.index("kind"), -1).reshape(-1, 2)
+        is_kept, held = kept.any(axis=1), np.count_nonzero(rows.any(axis=1))
+        assert (kept[is_kept] == rows[is_kept]).all()
+        assert np.count_nonzero(is_kept) == min(2, held)
+        fewer += held > 2
+    assert fewer > 5
 
 
 def test_a_part_is_an_axis_of_the_domain_or_listed():
@@ -476,7 +509,7 @@ WRONG = {
     "an unknown relation": ({"neighbours": "both"}, OutOfRange, "neighbours must be"),
     "a number for a person": ({"person": 3}, WrongKind, "person"),
     "text as a key": ({"key": "secret"}, WrongKind, "key"),
-    "no table": ({"events": 3}, BadTable, "a dict of columns or a dataframe"),
+    "no table": ({"events": 3}, BadTable, "a dict of columns, a list of dicts or a dataframe"),
     "too many cells": ({"domain": Domain({f"page{i}": list(range(99)) for i in range(12)})}, OutOfRange, "2\\^62"),
 }
 

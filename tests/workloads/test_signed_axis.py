@@ -65,6 +65,21 @@ def test_the_joint_law_keeps_its_level_in_rationals():
     assert ratio == 15
 
 
+def test_exact_estimates_are_near_least_squares_and_classes_are_said_in_words():
+    """Four rows over three values with unequal weights, against the normal equations in floats."""
+    axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1], [0, 2, 0]], ["2/5", "1/5", "1/5", "1/5"])
+    assert axis.parts_of_level == (Fraction(2, 5), *[Fraction(1, 5)] * 3)
+    whole, below = axis.exact_estimates([4, 1])
+    assert (whole.dot(axis.matrix.astype(object)) == below * np.eye(3, dtype=int)).all()
+    weighed = axis.matrix.T * np.array([4.0, 1, 1, 1])
+    assert whole / below == pytest.approx(np.linalg.solve(weighed @ axis.matrix, weighed), abs=1e-12)
+    assert axis.float_estimates([4, 1]) == pytest.approx(whole / below, abs=1e-12)
+    quarter = DOMAIN.axes[1]
+    assert axis.words(quarter, 0) == "'q1' of quarter"
+    assert axis.words(quarter, 1) == "'q1' - 'q2' - 'q3'; 'q2' - 'q3'; 2 'q2' of quarter"
+    assert SignedAxis([[-1, 0], [0, 3]], ["1/4", "1/4"]).words(Domain(a=["x", "y"]).axes[0], 0) == "- 'x'; 3 'y' of a"
+
+
 def test_estimates_are_unbiased_exactly():
     """Of noiseless sums every estimate is the truth, for square rows and others, whatever the weights."""
     five = SignedAxis([[0, 1, -1, -1], [1, -1, -1, 0], [1, -1, 1, -1], [1, 0, -1, 1], [1, 1, 0, -1]], ["1/4"] * 5)

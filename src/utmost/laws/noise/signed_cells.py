@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from utmost.errors import OutOfRange, SolverFailed
-from utmost.laws.exact import Array, Level, Number, checked, exact, exact_integer, objects
+from utmost.laws.exact import Array, Level, Number, checked, exact, exact_integer, objects, wrong_kind
 from utmost.laws.exact.linear_algebra import solve_lifted
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.combination import Combination
@@ -178,6 +178,8 @@ def read_rows(rows: Sequence[Any]) -> Rows:
     Raises:
         OutOfRange, NotANumber: for anything else.
     """
+    if not isinstance(rows, Sequence | np.ndarray):
+        raise wrong_kind("rows", "a list of rows of integers", rows)
     if not 1 <= len(rows) <= MOST_ROWS or any(isinstance(row, str) or not np.iterable(row) for row in rows):
         raise OutOfRange(f"there must be 1 to {MOST_ROWS} rows over the cells", came=len(rows))
     lengths = {len(list(row)) for row in rows}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, get_args
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact, round_up
+from utmost.laws.exact import Level, Number, checked, exact, round_up
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -193,6 +193,7 @@ class CellNoise(Noise):
         return {**Noise.words(self), **protected, "grid": grid, "half_step": self.half_step, "amount": amount}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "CellNoise":
         """The noise that an event keeps."""
         numbers = "integers" if facts["grid"] is None else "reals"

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number, objects
+from utmost.laws.exact import Level, Number, checked, objects
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
 from utmost.publish.releases.keys import counted_keys, key_columns, keys_of_one, promise_of_keys, selected
 from utmost.publish.releases.naming import NamingLaw, naming_law, read_delta
 from utmost.publish.releases.plan import warn_of_level
@@ -261,9 +261,10 @@ class KeyNoise(NamingNoise):
         return {**Noise.facts(self), "noise": about}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "delta"), Unit.of_facts(facts)
         return key_noise(about["columns"], delta=about["delta"], keys=unit.cells)
 
 
@@ -294,7 +295,7 @@ def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
     Raises:
         OutOfRange: for fewer, and for one twice.
     """
-    names = listed_names(list(columns), "columns")
+    names = listed_names(columns, "columns")
     if len(names) < 2 or len(set(names)) != len(names):
         required = "keys need the columns of their parts, and last that of their counts, each once"
         raise OutOfRange(required, came=", ".join(names), where="columns")

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Level, Number
+from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.ledger.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
-from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.ledger.promised_noise import Noise, said_of_noise
 from utmost.publish.releases.keys import keys_of_one
 from utmost.publish.releases.table_statements import promise_text
 from utmost.publish.releases.vast_domains import Texts, Tuples, check_places, false_wish, least_threshold, named_cells
@@ -89,9 +89,10 @@ class NamedCellNoise(NamingNoise):
         return {**Noise.facts(self), "noise": {**about, "universe": self.universe.facts()}}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "false_names", "universe"), Unit.of_facts(facts)
         kind = Texts if "alphabet" in about["universe"] else Tuples
         universe = kind.of_facts(about["universe"])
         return named_cell_noise(about["columns"], universe, keys=unit.cells, false_names=about["false_names"])

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, level
+from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
 from utmost.publish.ledger.response_noise import Blocks, NoiseOnLattice
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.table import listed_names
@@ -174,9 +174,10 @@ class TogetherNoise(CellNoise):
         return Noise.words(self)
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
         """The noise that an event keeps."""
-        about, unit = facts["noise"], Unit.of_facts(facts)
+        about, unit = said_of_noise(facts, "columns", "noise", "cost"), Unit.of_facts(facts)
         signed = about["noise"] == "signed"
         way = way_of_facts(about, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
         kind = None if signed else about["noise"]
@@ -237,7 +238,7 @@ def together_noise(
     >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
     ('rotated', 8.0)
     """
-    names = listed_names(list(columns), "columns")
+    names = listed_names(columns, "columns")
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
     for name in names:
         if names.count(name) > 1:

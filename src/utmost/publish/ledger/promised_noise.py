@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Unsupported
-from utmost.laws.exact import Level, Number
+from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
@@ -77,6 +77,18 @@ class Drawing(Protocol):
     def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
         """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
         ...
+
+
+def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
+
+    Raises:
+        WrongKind: for facts of anything else.
+    """
+    about = facts.get("noise")
+    if not isinstance(about, Mapping) or not set(names) <= set(about):
+        raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
+    return about
 
 
 @dataclass(frozen=True, slots=True)

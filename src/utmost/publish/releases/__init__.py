@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from utmost.publish.releases.sums_and_counts import SumsAndCounts
     from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
     from utmost.publish.releases.tangent_plane import TangentPlane
-    from utmost.publish.releases.together import release_together
+    from utmost.publish.releases.together import TogetherPlan, release_together
     from utmost.publish.releases.trust import Coalitions, TrustRelease, check_coalitions, levels_by_distance
     from utmost.publish.releases.turning import turned
     from utmost.publish.releases.values import add_noise
@@ -67,6 +67,7 @@ __all__ = [
     "TableRelease",
     "TangentPlane",
     "Texts",
+    "TogetherPlan",
     "TrustRelease",
     "Tuples",
     "Universe",

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Level, Number, exact_integer, level
+from utmost.laws.exact import Level, Number, checked, exact_integer, level
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
 from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
@@ -62,6 +62,7 @@ class Lattice:
         return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent, self.snapping)
 
     @staticmethod
+    @checked
     def steps(cells: Cells) -> Integers:
         """The values read, in a row of int64 or of Python ints; the row is a copy."""
         row = cells.integers(0, cells.size)

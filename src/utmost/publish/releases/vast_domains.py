@@ -86,6 +86,7 @@ class Texts:
         return {"alphabet": self.alphabet, "most": self.most, "least": self.least}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
         """The universe that `facts` wrote."""
         return cls(facts["alphabet"], facts["most"], facts["least"])
@@ -134,6 +135,7 @@ class Tuples:
         return {"lists": lists}
 
     @classmethod
+    @checked
     def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
         """The universe that `facts` wrote."""
         lists = facts["lists"]

@@ -47,6 +47,8 @@ class SignedAxis:
 
     def __post_init__(self) -> None:
         rows: Rows = read_rows(self.signed)
+        if not isinstance(self.parts_of_level, Sequence | np.ndarray):
+            raise wrong_kind("parts_of_level", "a list of shares", self.parts_of_level)
         parts = tuple(exact(share, "share") for share in self.parts_of_level)
         if len(parts) != len(rows) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
