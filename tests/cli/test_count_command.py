@@ -224,6 +224,22 @@ def test_keys_that_nobody_listed_are_named_at_epsilon_and_delta(run, tmp_path):
     assert list(json.loads(more.read_text())) == ["sex", "word"]
 
 
+def test_persons_of_few_keys_give_each_more_by_shares(run, tmp_path):
+    """Forty persons of one key name it, where ten keys at most and one count for each would need hundreds."""
+    events, out = tmp_path / "e.csv", tmp_path / "keys.json"
+    events.write_text("user,word\n" + "".join(f"{n},common\n" for n in range(40)))
+    say = ["count", events, "--person", "user", "--unknown-keys", "word", "--at-most", 10, "--epsilon", 1]
+    assert "no key was named" in run(*say, "--delta", "1e-6", "--out", out)[2]
+    code, shown, err = run(*say, "--delta", "1e-6", "--shares", 60, "--out", out)
+    assert (code, json.loads(out.read_text())) == (0, {"word": ["common"]}), err
+    assert "gives them at most 60 shares in all" in " ".join(shown.split())
+    assert run("verify", out)[0] == 0
+    said = json.loads(run(*say, "--delta", "1e-6", "--shares", 60, "--dry-run", "--json")[1])
+    assert 60 * 13 < said["threshold"] < 60 * 14
+    assert "needs --unknown-keys" in run("count", events, "--person", "user", "--shares", 60)[2]
+    assert "shares" in run(*say, "--delta", "1e-6", "--shares", 9, "--dry-run")[2]
+
+
 def test_no_domain_is_written_where_no_key_is_named(run, tmp_path):
     events = tmp_path / "e.csv"
     events.write_text("user,word\n1,rare\n")

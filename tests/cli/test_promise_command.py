@@ -13,6 +13,8 @@ from utmost.doors.cli.options import told
 from utmost.doors.cli.promise_options import Promised
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.publish.ledger import named_cell_noise
+from utmost.publish.releases import Texts
 from utmost.publish.statements.promise_files import PROMISE_FORM
 
 FORMATS = Path(__file__).parents[1] / "documents/formats"
@@ -77,6 +79,28 @@ def test_options_and_the_library_promise_the_same(file, tmp_path, say, promise):
     promise.save(saved, overwrite=True)
     with pytest.raises(OutOfRange, match=r"written as \.json"):
         promise.save(tmp_path / "promise.txt")
+
+
+def test_words_of_a_declared_universe_are_named_by_a_file(run, tmp_path):
+    """No option says a universe: a file does, and promise, rehearsal, list, statement and check follow from it."""
+    path, words, named = (tmp_path / name for name in ("promise.json", "words.csv", "named.csv"))
+    words.write_text("word,n\ninfluenza,900\nplague,1\n")
+    universe = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
+    Promise(noise=named_cell_noise(["word", "n"], universe, keys=3, false_names="1e-9")).save(path)
+    shown = " ".join(run("promise", "--promise", path, "--epsilon", 1)[1].split())
+    assert f"The universe has {universe.size} cells" in shown
+    assert "above 256" in " ".join(run("release", words, "--promise", path, "--epsilon", 1, "--dry-run")[1].split())
+    code, shown, err = run("release", words, "--promise", path, "--epsilon", 1, "--out", named)
+    assert (code, named.read_text().splitlines()[1][:10]) == (0, "influenza,"), err
+    assert "plague" not in named.read_text() + shown
+    assert run("verify", named)[0] == 0
+    assert "once and for all" in " ".join(run("statement", named)[1].split())
+    named.write_text(named.read_text().replace("influenza", "plague"))
+    assert run("verify", named)[0] == 1
+    outside = tmp_path / "outside.csv"
+    outside.write_text("word,n\nÄrzte,900\n")
+    code, shown, err = run("release", outside, "--promise", path, "--epsilon", 1)
+    assert (code, "every key must be one of the universe" in err, "rzte" in err) == (2, True, False)
 
 
 def test_what_is_promised_at_a_level_is_said(run, file, monkeypatch):

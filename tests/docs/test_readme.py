@@ -86,7 +86,7 @@ def test_the_formats_that_stay_are_those_that_are_written():
     said = (ROOT / "docs/reference/stability.md").read_text(encoding="utf-8")
     assert f"| ledger, its events | {EVENTS} | 1 to {EVENTS} |" in said
     assert f"| statements of a table | {TABLE_FORMAT} | 1 to {TABLE_FORMAT} |" in said
-    assert f"| statements of named keys | {KEYS_FORMAT} | 1, {KEYS_FORMAT} |" in said
+    assert f"| statements of named keys | 2; in shares {KEYS_FORMAT} | 1, 2, {KEYS_FORMAT} |" in said
 
 
 def _shown_by_commands():

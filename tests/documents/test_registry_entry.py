@@ -147,6 +147,18 @@ def stated(request, tmp_path_factory):
     return stated_release(json.loads(json.dumps(said)))
 
 
+def test_what_is_named_once_is_said_to_be_released_once():
+    """A list of names is drawn at one level: no entry says that it may be answered at another."""
+    for kind in ("keys in memory", "named cells"):
+        entry = registry_entry(stated_release(STATEMENTS[kind]()))
+        deployment = entry["deployment"]
+        assert deployment["deployment_model"]["release_type"] == "One release"
+        words = str(deployment)
+        assert "once and for all" in words
+        assert "answered again" not in words
+        assert "with more noise" not in words
+
+
 def _errors(entry):
     validator = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
     return [error.message for error in validator.iter_errors(entry)]

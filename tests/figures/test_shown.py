@@ -109,6 +109,9 @@ def planted(tmp_path):
             path.steps,
             *path.steps.jumps[:1],
             ledger,
+            ledger["r"],
+            ut.release(columns, **promise),
+            ledger.budget("r"),
             ledger.status(),
             ledger.verify(),
             *ledger.releases,
@@ -235,6 +238,109 @@ def test_a_released_table_shows_its_error_bars(planted):
     assert "epsilon = 1/1000000000000 in all" in page
     bars = planted[0].plot().axes[0]
     assert [label.get_text() for label in bars.get_xticklabels()] == ["p", "q", "r"]
+
+
+def test_a_card_says_more_than_a_line(planted):
+    """What releases and the ledger's verbs return; of a release the promise, its levels and the loosest's bar."""
+    for value in planted:
+        words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
+        assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
+    (made,) = (value for value in planted if isinstance(value, ut.Release) and value.name == "release")
+    made.at("1/2000000000000")
+    page = made._repr_html_()
+    assert f"± {made.margin()} around each released cell" in page
+    assert "epsilon = 1/2000000000000, 1/1000000000000" in page
+    assert "no result is more than 1.01 times as likely" in page
+    assert made.levels == tuple(map(ut.level, ("1/2000000000000", "1/1000000000000")))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"page": ["A", "B"], "sex": ["men", "women"]},
+        {"age group": ["0-4", "5 and over"]},
+        {"class": [1, 2, 3]},
+        {"employed": [True, False]},
+        {"age": {"bins": [0, 100], "width": 10}, "sex": {"values": ["m", "w"], "other": "else"}},
+        {"place": {"tree": {"N": ["N1", "N2"], "S": ["S1"]}, "names": ["region", "district"]}},
+        {"day": {"periods": ["2024-01", "2025-01"], "every": "month"}},
+        {"quote": ["it's", 'a "b"', "line\nbreak"]},
+        {},
+    ],
+    ids=str,
+)
+def test_a_domain_can_be_typed_back(facts):
+    domain = ut.Domain.of_facts(facts)
+    check_short(domain)
+    assert eval(repr(domain), {"Domain": ut.Domain}).same_as(domain)
+
+
+def test_a_large_domain_says_how_many_values_its_axes_have():
+    names = [f"a long name of a column {k}" for k in range(12)]
+    large = ut.Domain({"age": range(200_000), **{name: list("AB") for name in names}})
+    check_short(large)
+    assert repr(large).startswith("Domain('age': 200000 values, ")
+
+
+def test_the_legend_of_a_budget_lies_on_no_bar(planted):
+    """Below the axes, where no bar can be, however much is spent."""
+    (ledger,) = (value for value in planted if isinstance(value, ut.Ledger))
+    figure = ledger.plot()
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert figure.axes[0].get_legend() is None
+    assert not legend.get_window_extent().overlaps(figure.axes[0].get_window_extent())
+
+
+def test_a_design_for_places_is_drawn_on_their_map():
+    """Discs as large as the answers' chances at their places; for a place that is chosen, which is marked in red."""
+    towns = ut.spaces.places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)})
+    consumer = ut.Consumer(priors.from_counts([7, 2, 1]), losses.distance(towns))
+    design = ut.optimal_mechanism(ut.PrivacyType(towns, "ln 2 per 100 km"), consumer)
+    for place, row in ((None, 0), ("Hamar", 2)):
+        believed, answers = design.plot(**({} if place is None else {"place": place})).axes
+        discs = answers.collections[1]
+        assert answers.get_title() == f"answers for {towns.labels[row]}"
+        assert np.allclose(discs.get_offsets(), towns.coordinates[:, ::-1])
+        assert believed.collections[1].get_sizes() == pytest.approx(420 * np.array([7, 2, 1]) / 7)
+        chances = np.asarray(design.channel.matrix[row], dtype=float)
+        assert discs.get_sizes() == pytest.approx(420 * chances / chances.max())
+        assert [tuple(colour[:3]) == tuple(discs.get_facecolor()[row][:3]) for colour in discs.get_facecolor()] == [
+            k == row for k in range(3)
+        ]
+    assert [text.get_text().split()[0] for text in answers.texts] == [
+        towns.labels[k] for k in np.argsort(-chances, kind="stable") if chances[k] > 0
+    ]
+    assert design.plot(numbers=True).axes[0].get_xlabel() == "outcome"
+    with pytest.raises(OutOfRange, match="'Paris'"):
+        design.plot(place="Paris")
+    with pytest.raises(Unsupported, match="for places"):
+        public()[0].plot(place=1)
+
+
+def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
+    """Of a recipient who may see no level, say: text and card say so, and raise nothing."""
+
+    class NothingSeen:
+        def levels(self, name, version=None):
+            return ()
+
+        statement = None  # never called: the level of which it would be asked is looked for first
+
+    release = ut.Release(NothingSeen(), "visits", 2)
+    assert repr(release) == "Release(name='visits', version=2)"
+    assert "must have an answer" in release._repr_html_()
+
+
+def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
+    """Its promise and levels, and nothing that would have to be estimated first."""
+    counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
+    plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
+    made = ut.release(counted, strategy=plan, epsilon="1/2")
+    monkeypatch.setattr(ut.Release, "at", None)
+    page = made._repr_html_()
+    assert "at most 1.65 times larger or smaller" in page
+    assert "<td>answered at</td><td>epsilon=1/2</td>" in page
 
 
 def test_public_classes_that_hold_arrays_do_not_print_them():

@@ -1,7 +1,9 @@
 """Unknown keys: the best choice of which to name, its noisy counts, and deltas that grow; everything in rationals."""
 
 import datetime
+import itertools
 import math
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 
@@ -14,9 +16,11 @@ from utmost import errors, select_keys
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import exp_interval, level
 from utmost.laws.programs import LinearProgram, solve
-from utmost.publish.releases import KeySelection, NamingLaw
+from utmost.publish.counting import count_keys
+from utmost.publish.releases import KeySelection, NamingLaw, Texts, name_cells
 from utmost.publish.releases.keys import selected
 from utmost.publish.releases.naming import appearing, naming_law
+from utmost.publish.statements.stated_choices import check_keys, keys_in_words
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]
 DELTAS = [Fraction(9, 10), Fraction(1, 3), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**6)]
@@ -151,6 +155,90 @@ def test_the_level_of_a_key_is_rounded_to_the_safe_side():
             assert log <= share * (1 + Fraction(1, 10**12))
             assert (a - 1) * (1 + Fraction(1, 10**12)) >= (share if share < 1 else Fraction(math.expm1(share)))
     assert naming_law(level(alpha="1/3"), Fraction(1, 100), 1).ratio == 3
+
+
+@pytest.mark.parametrize(("shares", "delta"), [(1, "1/10"), (2, "1/10"), (3, "1/3")])
+def test_no_division_of_shares_over_keys_costs_more_than_was_promised(shares, delta):
+    """Every table of two keys, or three, and one more who divides their shares: the divergence is delta, and attained.
+
+    Names and noisy counts of all keys together, both ways, in rationals; e^epsilon is 2 for each share.
+    """
+    delta, total = Fraction(delta), level(alpha=Fraction(1, 2**shares))
+    law, worst = naming_law(total, delta, shares, shares), Fraction(0)
+    assert law.ratio == 2
+    laws = [named_law(law, n) for n in range(law.certain + shares + 2)]
+    for keys in (1, 2, 3):
+        divided = [w for w in itertools.product(range(shares + 1), repeat=keys) if all(w) and sum(w) <= shares]
+        for before in itertools.product(range(min(law.certain, 5 if keys == 3 else 99) + 1), repeat=keys):
+            for weights in divided:
+                after = [n + more for n, more in zip(before, weights, strict=True)]
+                less, more = (joint([laws[n] for n in counts]) for counts in (before, after))
+                ways = hockey_stick(less, more, 2**shares), hockey_stick(more, less, 2**shares)
+                worst = max(worst, *ways)
+    assert delta * (1 - Fraction(1, 2**64)) <= law.chance(shares) <= worst <= delta
+
+
+def joint(laws):
+    """The law of what is published of several keys, each by itself."""
+    return {
+        tuple(shown for shown, _ in pairs): math.prod(chance for _, chance in pairs)
+        for pairs in itertools.product(*(law.items() for law in laws))
+    }
+
+
+@pytest.mark.parametrize(("held", "whole", "divided"), [(1, 132, 14), (2, 132, 28), (5, 132, 69), (10, 132, 137)])
+def test_who_holds_few_keys_names_them_sooner_by_shares(held, whole, divided):
+    """How many individuals with so many keys each, ten at most, name one of them with 50 %; delta 1e-6, epsilon 1."""
+    laws = [
+        (naming_law(level(1), Fraction(1, 10**6), 10, shares), weight)
+        for shares, weight in ((None, 1), (60, 60 // held))
+    ]
+    least = [next(n for n in range(999) if law.chance(n * weight) >= Fraction(1, 2)) for law, weight in laws]
+    assert least == [whole, divided]
+
+
+def test_counts_in_shares_are_never_taken_for_persons():
+    """Without the shares one person would change a count by sixty and be promised protection of one."""
+    events = {"user": [*range(40), 0], "word": ["flu"] * 40 + ["rare"]}
+    counts = count_keys(events, person="user", column="word", at_most=10, shares=60)
+    counts = pickle.loads(pickle.dumps(counts))
+    assert counts == {"flu": 39 * 60 + 30, "rare": 30}
+    assert select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=60).keys == ("flu",)
+    refused = (
+        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10),
+        lambda: select_keys(counts, epsilon=1, delta="1e-6", keys=10, shares=59),
+        lambda: KeySelection(counts, epsilon=1, keys=10),
+        lambda: name_cells(counts, Texts("aeflru", most=4), epsilon=1, keys=10),
+    )
+    for call in refused:
+        with pytest.raises(errors.OutOfRange, match="shares=60"):
+            call()
+
+
+def test_keys_in_shares_are_drawn_stated_and_refused():
+    counts = {"often": 60 * 400, "rare": 60}
+    selection = select_keys(counts, epsilon=1, delta="1e-9", keys=10, shares=60)
+    assert selection.keys == ("often",)
+    assert Fraction(1, 10**9) * (1 - Fraction(1, 2**64)) < selection.chance(60) <= Fraction(1, 10**9)
+    assert "holds at most 10 keys and gives them at most 60 shares in all" in selection.statement
+    statement = selection.said()
+    assert (statement["format"], statement["shares_of_one_individual"]) == (3, 60)
+    assert check_keys(statement) == (level(1), Fraction(1, 10**9), 10)
+    assert "shares reach a random threshold" in keys_in_words(statement).mechanism
+    forged = ({"shares_of_one_individual": 61}, {"format": 2}, {"keys_of_one_individual": 61}, {"threshold": 19})
+    for change in forged:
+        with pytest.raises(errors.BadTable):
+            check_keys(statement | change)
+    once = select_keys(counts, epsilon=1, delta="1e-9").said()
+    assert once["format"] == 2
+    with pytest.raises(errors.BadTable):
+        check_keys(once | {"format": 3})
+    for shares in (9, 10**6 + 1, 0, 1.5):
+        with pytest.raises((errors.OutOfRange, errors.NotANumber)):
+            select_keys(counts, epsilon=1, delta="1e-9", keys=10, shares=shares)
+    for epsilon, delta, keys, shares in ((10**6, "1e-300", 10, 60), ("1e-6", "1e-6", 1, 10**6), (50, "0.99", 3, 3)):
+        law = naming_law(level(epsilon), Fraction(delta), keys, shares)
+        assert 0 <= 1 - law.chance_interval(shares, 2000).upper / Fraction(delta) < Fraction(1, 2**64)
 
 
 CHAINS = [

@@ -103,6 +103,27 @@ def test_what_cannot_be_said():
     assert (one.variance("age").lower, one.variance("age").upper) == (0, 0)
 
 
+def test_labels_without_a_number_need_none_where_the_selection_leaves_them_out():
+    """Ages with an open top, a missing label and one for others: the closed bins are as if there were no more."""
+    axis = bins([0, 10, 20, 30, 50, None], below="younger", other="elsewhere", missing="not stated")
+    domain, closed = Domain(age=axis), ["0 to 9", "10 to 19", "20 to 29", "30 to 49"]
+    counts = [31, 44, 27, 11]
+    with pytest.warns(ut.errors.LittleProtection):
+        release = released([7, *counts, 9, 5, 3], 60, domain, {"age": 1})
+    bar, mean = (ask("age", where={"age": closed}) for ask in (release.variance, release.mean))
+    assert bar.lower <= by_hand(counts) <= bar.upper
+    assert bar.estimate == pytest.approx(float(by_hand(counts)), rel=1e-9)
+    assert mean.estimate == pytest.approx(sum(c * x for c, x in zip(counts, map(float, POINTS), strict=True)) / 113)
+    for left_in, message in (
+        ("50+", "no midpoint"),
+        ("younger", "no midpoint"),
+        ("not stated", "only bins of numbers"),
+    ):
+        for ask in (release.variance, release.mean):
+            with pytest.raises(OutOfRange, match=message):
+                ask("age", where={"age": [*closed, left_in]})
+
+
 def test_cumulative_sums_are_the_totals_up_to_each_bin():
     months = ut.workloads.periods("2024", "2025", every="month", missing="not stated")
     domain = Domain(month=months, sex=["men", "women"])

@@ -1,6 +1,7 @@
 """The pages without a browser: who sees what, hostile names, cookies, and forms that nobody can forge."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -569,3 +570,39 @@ def test_a_mechanism_with_few_outcomes_is_not_blown_up():
     width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', one).groups())
     assert f'viewBox="0 0 {width} ' in eleven
     assert height < width
+
+
+def test_long_lists_come_page_by_page_each_item_once(visitor, service, who, published, monkeypatch):
+    """Releases and tokens in pages of two: every one is on one page, none is on two, and the last page leads back."""
+    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 2)
+    for count, name in enumerate(("deaths & births", "Ωmega", "visits")):
+        publish(service, who, level("1/4"), name, TABLE | {"admitted": [count, 370, 322]})
+    root = visitor("Root", "admin")
+    tokens = [token.name[:8] for token in service.bearers.all(who("Root", "admin"))]
+    for path, named, wanted in (
+        ("/releases", r'<h2 id="release-\d+"><a [^>]*>([^<]*)</a>', [r.name for r in service.releases.all(published)]),
+        ("/tokens", r"<td><code>([^<]*)</code></td>", tokens[::-1]),
+    ):
+        address, listed = path, []
+        while address:
+            page = root.get(address).text
+            seen = re.findall(named, page)
+            assert 0 < len(seen) <= 2
+            assert len(listed) < len(wanted)
+            assert (f'href="{path}">First page</a>' in page) == (address != path)
+            listed += [html.unescape(name) for name in seen]
+            following = re.search(rf'href="({path}\?after=[^"]*)">More</a>', page)
+            address = following and html.unescape(following[1])
+        assert listed == wanted
+        assert len(listed) > 3
+        assert root.get(path, params={"after": "no such item"}).status_code == 404
+
+
+def test_a_page_after_an_item_shows_no_release_that_a_token_is_not_for(visitor, service, who, published, monkeypatch):
+    """A recipient of one release cannot ask what follows another: its name is none of his list."""
+    monkeypatch.setattr("utmost.doors.service.pages._A_PAGE", 1)
+    publish(service, who, level("1/4"), "deaths", TABLE | {"admitted": [1, 2, 3]})
+    seen = visitor("Bo", "recipient", ("deaths",))
+    assert "More</a>" not in seen.get("/releases").text
+    for hidden in ("1 admissions", "1 nothing"):
+        assert seen.get("/releases", params={"after": hidden}).status_code == 404

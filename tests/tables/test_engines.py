@@ -79,7 +79,10 @@ def test_rows_of_two_cells_are_kept_alike(lazily):
 
 def test_keys_found_in_the_data_are_counted_alike(lazily):
     say = {"person": "user", "column": "page", "at_most": 2, "key": KEY}
-    assert count_keys(lazily(random_events()), **say) == count_keys(random_events(), **say)
+    for shares in (None, 60):
+        assert count_keys(lazily(random_events()), shares=shares, **say) == count_keys(
+            random_events(), shares=shares, **say
+        )
 
 
 def test_sums_beyond_int64_stay_exact(lazily):

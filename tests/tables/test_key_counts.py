@@ -35,6 +35,24 @@ def test_without_a_person_so_many_keys_change_by_one(most):
     assert attained == most
 
 
+@pytest.mark.parametrize(("most", "shares"), [(1, 1), (3, 6), (5, 7)])
+def test_without_a_person_their_shares_are_gone_and_no_others(most, shares):
+    """Brute force: of one who keeps m keys each loses shares // m, so never more than all shares."""
+    draw, say = random.Random(5), {"person": "who", "column": "what", "at_most": most, "key": KEY}
+    for _ in range(40):
+        rows = [(draw.randrange(6), draw.choice("abcdefgh")) for _ in range(draw.randrange(1, 50))]
+        for left_out in {person for person, _ in rows}:
+            tables = rows, [row for row in rows if row[0] != left_out]
+            columns = [{"who": [who for who, _ in table], "what": [what for _, what in table]} for table in tables]
+            whole, less = (count_keys(events, shares=shares, **say) if events["who"] else {} for events in columns)
+            changes = [whole.get(name, 0) - less.get(name, 0) for name in {*whole, *less}]
+            kept = min(most, len({key for person, key in rows if person == left_out}))
+            assert sorted(changes) == [0] * (len(changes) - kept) + [shares // kept] * kept
+            assert sum(changes) <= shares
+    with pytest.raises(OutOfRange):
+        count_keys({"who": ["a"], "what": ["x"]}, shares=most - 1, **say)
+
+
 def test_each_key_of_a_person_is_counted_once():
     assert counted([("a", "x"), ("a", "x"), ("b", "x"), ("b", 7), ("c", "7"), ("c", None)], 3) == {"7": 2, "x": 2}
     assert counted([], 1) == {}

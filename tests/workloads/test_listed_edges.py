@@ -118,10 +118,12 @@ def test_age_groups_are_counted_planned_and_released():
 def test_middles_are_those_of_whole_numbers_and_an_open_end_has_none():
     from utmost.publish.workloads.forms import _midpoints
 
-    assert _midpoints(bins([0, 5, 15]), 0, "age") == [2, Fraction(19, 2)]
-    assert _midpoints(bins([0, 5, 15], whole=False), 0, "age") == [Fraction(5, 2), 10]
+    assert _midpoints(bins([0, 5, 15]), 0, "age", np.ones(2)) == [2, Fraction(19, 2)]
+    assert _midpoints(bins([0, 5, 15], whole=False), 0, "age", np.ones(2)) == [Fraction(5, 2), 10]
+    runs = bins(0, 40, width=10)  # a group of which a part is selected stands for its own midpoint
+    assert _midpoints(runs, 1, "age", np.array([1, 0, 0, 0])) == [10, 0]
     with pytest.raises(OutOfRange, match="no midpoint"):
-        _midpoints(bins(AGES), 0, "age")
+        _midpoints(bins(AGES), 0, "age", np.ones(bins(AGES).size))
 
 
 def test_levels_whose_names_have_spaces_are_planned_released_and_read_back(tmp_path):

@@ -260,7 +260,7 @@ def _places(optimum: Optimum, path: Path) -> Writer:
         f"{_percent(told['guessed_after'], 3)} after; odds of a place rise up to {_odds(told)}"
     )
     if isinstance(space, Places):
-        return map_of_design(optimum, space, path, caption)
+        return map_of_design(optimum, path, caption)
     assert isinstance(metric, EuclideanGridMetric | ManhattanGridMetric), "no place, so a grid"
     likeliest = int(prior.argmax())
     maps = {"prior": prior, f"answers for place {likeliest}": optimum.channel.matrix[likeliest]}

@@ -6,7 +6,6 @@ from typing import Any
 from rich.text import Text
 
 from utmost.design.optima import Optimum
-from utmost.design.spaces import Places
 from utmost.doors.cli.screen import grid, screen
 from utmost.publish.tables.atomic import Writer
 
@@ -20,14 +19,10 @@ def show_labelled_answers(report: dict[str, Any]) -> None:
         console.print(grid(["answer", "chance"], rows))
 
 
-def map_of_design(optimum: Optimum, places: Places, path: Path, caption: str) -> Writer:
+def map_of_design(optimum: Optimum, path: Path, caption: str) -> Writer:
     """How to draw the prior on the map of its places, and the answers for the likeliest place."""
-    from utmost.doors.figures.labelled_map import labelled_map
+    from utmost.doors.figures.canvas import write
+    from utmost.doors.figures.labelled_map import map_of_answers
 
-    prior = optimum.certificate.consumer.prior
-    likeliest = int(prior.argmax())
-    maps = {"prior": prior, f"answers for {places.labels[likeliest]}": optimum.channel.matrix[likeliest]}
-    positions = places.coordinates  # refused here, before anything is written
-    names = list(map(str, places.labels))
-    degrees = bool(places.geography.in_degrees)
-    return lambda file: labelled_map(maps, positions, names, likeliest, file, path, in_degrees=degrees, caption=caption)
+    figure = map_of_answers(optimum, caption=caption)  # refused here, before anything is written
+    return lambda file: write(figure, file, path.suffix[1:].lower())

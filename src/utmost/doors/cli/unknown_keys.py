@@ -18,7 +18,7 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.counting import count_keys
 from utmost.publish.releases import select_keys
-from utmost.publish.releases.keys import promise_of_keys
+from utmost.publish.releases.keys import keys_of_one, promise_of_keys, shares_of_one
 from utmost.publish.releases.naming import naming_law, read_delta
 from utmost.publish.statements.codec import encoded, write
 from utmost.publish.statements.counted_files import read_domain
@@ -44,6 +44,12 @@ class UnknownKeys:
     delta: Annotated[
         str | None, option("NUMBER", "With --unknown-keys: the chance of naming a key that one person alone has: 1e-6.")
     ] = None
+    shares: Annotated[
+        int | None,
+        option(
+            "N", "With --unknown-keys: a person divides N shares, such as 60, over the keys they have; fewer, more."
+        ),
+    ] = None
 
     def check_unused(self, level: options.AskedLevel) -> None:
         """Check that no promise is given where nothing is named.
@@ -51,11 +57,11 @@ class UnknownKeys:
         Raises:
             OutOfRange: where one is.
         """
-        told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta}
+        told = {"--epsilon": level.epsilon, "--alpha": level.alpha, "--delta": self.delta, "--shares": self.shares}
         for name, value in told.items():
             if value is not None:
                 remedy = "Counting spends nothing: give the level to utmost release."
-                raise OutOfRange(f"{name} needs --unknown-keys", came=value, remedy=remedy)
+                raise OutOfRange(f"{name} needs --unknown-keys", came=str(value), remedy=remedy)
 
     def name(
         self,
@@ -90,15 +96,22 @@ class UnknownKeys:
             )
         at = level.read()
         axes = {} if people.domain is None else dict(read_domain(people.domain).facts())
+        shares = None if self.shares is None else shares_of_one(self.shares, keys_of_one(people.at_most))
         for path in () if out is None else (out, sidecar_path(out)):
             check_absent(path)
         with long_work(f"Counting {events.name}") as progress:
             counts = count_keys(
-                events, person=people.person, column=column, at_most=people.at_most, key=people.key, progress=progress
+                events,
+                person=people.person,
+                column=column,
+                at_most=people.at_most,
+                shares=shares,
+                key=people.key,
+                progress=progress,
             )
         if dry_run:
-            return self._promise(at, people.at_most, as_json=as_json)
-        selection = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most)
+            return self._promise(at, people.at_most, shares, as_json=as_json)
+        selection = select_keys(counts, epsilon=at, delta=self.delta, keys=people.at_most, shares=shares)
         del counts  # true numbers
         domain = None if not selection.keys else Domain.of_facts({**axes, column: list(selection.keys)})
         report = selection.said(None, column)
@@ -106,7 +119,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "a domain needs a value, and no key was named",
                 came="none above the threshold",
-                remedy=f"A key needs about {selection.threshold} persons; what was spent is spent.",
+                remedy=f"A key needs about {selection.threshold} {_of(shares)}; what was spent is spent.",
             )
         if domain is not None and out is not None:
             declared = encoded(domain.facts())
@@ -119,15 +132,15 @@ class UnknownKeys:
             print_json(domain.facts())
         _show(report, out)
 
-    def _promise(self, at: Level, keys: int, *, as_json: bool) -> None:
+    def _promise(self, at: Level, keys: int, shares: int | None, *, as_json: bool) -> None:
         delta = read_delta(str(self.delta))
-        law = naming_law(at, delta, keys)
-        report: dict[str, Any] = {"dry_run": True, "statement": promise_of_keys(at, delta, keys), "relaxable": False}
+        law, promised = naming_law(at, delta, keys, shares), promise_of_keys(at, delta, keys, shares)
+        report: dict[str, Any] = {"dry_run": True, "statement": promised, "relaxable": False}
         report |= {"threshold": law.threshold}
         if as_json:
             return print_json(report)
         headline = Text("Nothing was drawn. This is what naming keys would promise.", style="bold")
-        rows = {"threshold": f"a count and its noise together exceed {law.threshold}", "later": FIXED}
+        rows = {"threshold": f"{_of(shares)} and their noise together exceed {law.threshold}", "later": FIXED}
         screen().print(Group(headline, Padding(Text(report["statement"]), (0, 0, 1, 0)), facts(rows)))
 
 
@@ -135,11 +148,17 @@ def _put(file: Any, content: bytes) -> None:
     file.write(content)
 
 
+def _of(shares: int | None) -> str:
+    return "persons" if shares is None else "shares"
+
+
 def _show(report: dict[str, Any], out: Path | None) -> None:
+    shares = report.get("shares_of_one_individual")
     rows = {
         "promise": f"(epsilon = {report['epsilon']}, delta = {report['delta']})",
         "named": f"{len(report['keys'])} keys of {report['column']}",
-        "threshold": f"a count and its noise together exceed {report['threshold']}; so rare keys look more frequent",
+        "threshold": f"{_of(shares)} and their noise together exceed {report['threshold']}; so rare keys look more "
+        "frequent",
         "later": FIXED,
     }
     if out is not None:
@@ -149,6 +168,6 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     shown = [[key, number(noisy)] for noisy, key in pairs[:_SHOWN]]
     more = Text(f"and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else "")
     headline = Text("Named." if pairs else "No key was named: none is frequent enough.", style="bold")
-    table = grid([report["column"], "noisy count"], shown)
+    table = grid([report["column"], "noisy count" if shares is None else "noisy shares"], shown)
     words = Padding(Text(report["statement"]), (0, 0, 1, 0))
     screen(stderr=out is None).print(Group(headline, table, more, words, facts(rows)))

@@ -1,8 +1,8 @@
 """The cards that values show in a notebook: what is public of them, in a table, with a small picture.
 
-A card names every fact that it shows; a value without a card of its own shows its one line of text. No card reads a
-table that has not been released, but the account of a counted one, which is marked as confidential, and none asks a
-release for an answer: a level is spent by whoever calls ``at``.
+A card names every fact that it shows; a value without a card of its own shows what its text names, a row each. No card
+reads a table that has not been released, but the account of a counted one, which is marked as confidential, and none
+asks a release for an answer: a level is spent by whoever calls ``at``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost.doors.figures import markup
 from utmost.errors import UtmostError
-from utmost.laws.exact.shown import one_line
+from utmost.laws.exact.shown import Shown, one_line, shown_names
 from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.stated_words import sums_in_words
 from utmost.publish.statements.statement_readers import stated_release
@@ -33,7 +33,7 @@ def card(value: Any) -> str:
     """
     maker = kind_of(value, CARDS)
     try:
-        summary, parts = (one_line_of(value), []) if maker is None else maker(value)
+        summary, parts = _named(value) if maker is None else maker(value)
     except UtmostError as error:  # a ledger that is closed, say: a notebook shows that, and goes on
         summary, parts = one_line_of(value), [markup.sentence(str(error))]
     return markup.page_of(type(value).__name__, summary, parts)
@@ -49,6 +49,15 @@ def one_line_of(value: Any) -> str:
     """The text of a value without the name of its type."""
     text = repr(value) if len(repr(value)) <= 240 else one_line(value)
     return text.removeprefix(type(value).__name__)
+
+
+def _named(value: Any) -> tuple[str, list[str]]:
+    """What the text of a value names, a row each; of one that words its own text, that line."""
+    kind: Any = type(value)
+    if kind.__repr__ is not Shown.__repr__:
+        return one_line_of(value), []
+    summary = str(bool(value)) if "__bool__" in dir(type(value)) else ""
+    return summary, [markup.facts_table((name.replace("_", " "), getattr(value, name)) for name in shown_names(value))]
 
 
 def columns_of(table: Any, most: int = _MOST_ROWS) -> tuple[list[str], list[list[Any]], int]:
@@ -258,6 +267,17 @@ def _gradual(release: Any) -> tuple[str, list[str]]:
     return one_line_of(release), [markup.facts_table(facts)]
 
 
+def _release(release: Any) -> tuple[str, list[str]]:
+    """The promise of the loosest answer; the answers are for whoever asks by ``at``, which may take long."""
+    levels, statement = release.levels, release.statement
+    summary = f"{release.name}, version {release.version}, spent {max(levels)}"
+    try:
+        return summary, _said(stated_release(statement), [])
+    except UtmostError:  # the facts of a strategy's answer are read from its tables, which are not fetched for a card
+        answered = ", ".join(map(str, islice(levels, _MOST_ROWS)))
+        return summary, [markup.sentence(statement["guarantee"]), markup.facts_table([("answered at", answered)])]
+
+
 def _trust(release: Any) -> tuple[str, list[str]]:
     rows = [[str(name), str(at)] for name, at in islice(release.levels.items(), _MOST_ROWS)]
     return one_line_of(release), [markup.rows_table(["recipient", "level"], rows)]
@@ -332,6 +352,19 @@ def _released(table: Any) -> tuple[str, list[str]]:
     return f"{length} rows", _said(stated_release(statement), [markup.rows_table(header, joined)])
 
 
+def _domain(domain: Any) -> tuple[str, list[str]]:
+    """Each axis with its first and last values, and how many there are."""
+    rows = []
+    for axis in domain.axes:
+        labels = (
+            [str(label) for label in axis.labels[0][:4]]
+            if axis.size <= 4
+            else [str(axis.labels[0][0]), "...", str(axis.labels[0][-1])]
+        )
+        rows.append([", ".join(axis.levels), axis.size, ", ".join(labels)])
+    return f"{domain.size} cells", [markup.rows_table(["levels", "values", ""], rows)]
+
+
 CARDS: dict[str, Card] = {
     "Law": _law,
     "Channel": _channel,
@@ -347,6 +380,7 @@ CARDS: dict[str, Card] = {
     "WorkloadRelease": _workload,
     "CleanRelease": _clean,
     "Losslessness": _losslessness,
+    "Release": _release,
     "GradualRelease": _gradual,
     "GradualTogether": _gradual,
     "ProcessedRelease": _gradual,
@@ -360,6 +394,7 @@ CARDS: dict[str, Card] = {
     "Decomposition": _decomposition,
     "SelectedKeys": _keys,
     "NamedKeys": _keys,
+    "Domain": _domain,
     "CountedTable": _counted,
     "ReleasedTable": _released,
     "AnsweredTable": _released,

@@ -1,54 +1,62 @@
 """A map of labelled places: a disc at each, as large as its share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import cos, pi, radians, sqrt
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.doors.figures.canvas import BLUE, INK, PALE, RED, page, write
+from utmost.doors.figures.canvas import BLUE, INK, PALE, RED, page
+from utmost.errors import OutOfRange
 
 _NAMED = 20  # labels beside the largest discs: more would cover each other
 _LARGEST = 420.0  # of a disc, in square points
 
 
-def labelled_map(
-    maps: Mapping[str, Sequence[float]],
-    positions: NDArray[np.float64],
-    labels: Sequence[str],
-    marked: int,
-    file: BinaryIO,
-    path: Path,
-    *,
-    in_degrees: bool,
-    caption: str = "",
-) -> None:
-    """Write one map beside the other, north above.
+def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "", page_of: Callable[..., Any] = page) -> Any:
+    """The figure of a design for places: where people are believed to be, and beside it the answers for one place.
 
     Args:
-        maps: titles, each with a share for every place; the area of a disc is in proportion to it.
-        positions: (n, 2) latitudes and longitudes, or northings and eastings.
-        labels: the names of the places; the twenty with the largest shares are written.
-        marked: the place to draw in red.
-        file: where to write. path: its name, for the format.
-        in_degrees: whether positions are degrees: then a degree east is drawn as long as it is at their middle.
+        optimum: a design for places; see `utmost.spaces.places`.
+        place: the label of the place, drawn in red; the likeliest one if left out.
         caption: a line below the maps.
+        page_of: what makes a figure of a width and a height with its panels.
 
     Raises:
-        Unsupported: where matplotlib is not installed.
+        OutOfRange: for what is no place of the design.
+        Unsupported: for places without coordinates, and where matplotlib is not installed.
     """
-    north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
-    stretch = 1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0
-    figure, panels = page(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
+    places, prior = optimum.certificate.ptype.space, optimum.certificate.consumer.prior
+    if place is not None and place not in places.labels:
+        raise OutOfRange("the place must be one of the design's", came=repr(place), where="place")
+    row = int(prior.argmax()) if place is None else places.labels.index(place)
+    positions = places.coordinates
+    maps = {"prior": prior, f"answers for {places.labels[row]}": optimum.channel.matrix[row]}
+    figure, panels = page_of(5.4 * len(maps), 5.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):
-        _draw(axes, np.asarray(shares, dtype=np.float64), (north, east), labels, marked)
+        draw_places(axes, np.asarray(shares, dtype=np.float64), positions, places, row)
         axes.set_title(title, fontsize=10, color=INK)
-        axes.set_aspect(stretch)
     if caption:
         figure.supxlabel(caption, fontsize=9)
-    write(figure, file, path.suffix[1:].lower())
+    return figure
+
+
+def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.float64], places: Any, row: int) -> None:
+    """Draw one map, north above.
+
+    Args:
+        axes: where.
+        shares: (n,) of every place; the area of a disc is in proportion to it.
+        positions: (n, 2) latitudes and longitudes, where a degree east is drawn as long as it is at their middle; or
+            northings and eastings.
+        places: whose labels are written beside the twenty largest shares.
+        row: the place to draw in red.
+    """
+    in_degrees = places.geography.in_degrees
+    north, east = positions[:, 0], _around(positions[:, 1]) if in_degrees else positions[:, 1]
+    _draw(axes, shares, (north, east), list(map(str, places.labels)), row)
+    axes.set_aspect(1 / max(cos(radians(float(north.mean()))), 0.05) if in_degrees else 1.0)
 
 
 def _around(east: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,6 +70,8 @@ def _draw(axes: Any, shares: NDArray[np.float64], where: tuple[Any, Any], labels
     axes.scatter(east, north, s=4, color=PALE, zorder=1)
     colours = [RED if k == marked else BLUE for k in range(len(labels))]
     axes.scatter(east, north, s=_LARGEST * shares / shares.max(), color=colours, alpha=0.65, linewidth=0, zorder=2)
+    if not shares[marked]:  # a disc of no size would not say where it is
+        axes.scatter(east[marked], north[marked], s=30, facecolor="none", edgecolor=RED, zorder=2)
     for k in np.argsort(-shares, kind="stable")[:_NAMED]:
         if shares[k] >= shares.max() / 200:
             text = f"{labels[k]} {shares[k]:.1%}"

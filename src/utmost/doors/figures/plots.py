@@ -5,6 +5,8 @@ Options, by the kind of value:
 - laws: ``confidence`` (0.95), the share of the noise that is shaded; ``width`` (0.999), the share that is drawn.
 - channels, optima, capacities, hypers, spaces, verdicts: ``numbers``, whether cells are written out; if left out, where
   there are at most 12 columns.
+- optima for places also ``place``, the one whose answers are drawn on the map, the likeliest if left out; where
+  ``numbers`` is given the matrix is drawn.
 - released tables: ``column``, which of the released columns; ``rows`` (40), how many rows from the first.
 - named keys: ``rows`` (40), the most frequent of them.
 - workload releases: ``family``, as in ``release["department sex"]``; ``rows`` (40).
@@ -153,7 +155,14 @@ def _channel(channel: Any, *, numbers: bool | None = None) -> Any:
     return figure
 
 
-def _optimum(optimum: Any, *, numbers: bool | None = None) -> Any:
+def _optimum(optimum: Any, *, numbers: bool | None = None, place: Any = None) -> Any:
+    space = optimum.certificate.ptype.space if hasattr(optimum, "certificate") else None
+    if numbers is None and getattr(space, "geography", None) is not None:
+        from utmost.doors.figures.labelled_map import map_of_answers
+
+        return map_of_answers(optimum, place, page_of=_page)
+    if place is not None:
+        raise Unsupported("a place is drawn on the map of a design for places", came="another picture", where="plot")
     figure = _channel(optimum.channel, numbers=numbers)
     figure.axes[0].set_title(f"expected loss {float(optimum.loss):.6g}", loc="left", fontsize=10)
     return figure
@@ -316,16 +325,16 @@ def _ledger(ledger: Any) -> Any:
 
 def _status(status: Any) -> Any:
     names = [dataset.dataset for dataset in status.datasets]
-    figure, axes = _page(6.4, 1.2 + 0.3 * max(1, len(names)))
+    figure, axes = _page(6.4, 1.5 + 0.3 * max(1, len(names)))
     axes.barh(names, [float(dataset.spent) for dataset in status.datasets], color=BLUE, label="spent")
     limits = [
         (k, dataset.limit.epsilon_float) for k, dataset in enumerate(status.datasets) if dataset.limit is not None
     ]
     if limits:
-        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, label="limit")
+        axes.plot([x for _, x in limits], [k for k, _ in limits], "|", color=RED, markersize=16, mew=2, label="limit")
     axes.set(xlabel="epsilon", xlim=(0, None))
     if names:
-        axes.legend(frameon=False)
+        figure.legend(frameon=False, loc="outside lower center", ncols=2)  # within the axes it would lie on a bar
     bare(axes)
     return figure
 

@@ -198,11 +198,12 @@ def me(who: Who) -> Token:
 @router.get("/releases", summary="The releases that the token is for")
 def releases(service: Served, who: Who, after: Following = "", most: Most = MOST) -> answers.ReleasesFound:
     """Every version, in the order published."""
-    page, following = answers.paged(service.releases.all(who), after, most, _version_name)
+    page, following = answers.paged(service.releases.all(who), after, most, version_name)
     return answers.ReleasesFound([_release(service, who, published) for published in page], following)
 
 
-def _version_name(published: Published) -> str:
+def version_name(published: Published) -> str:
+    """By which a page of releases begins after one."""
     return f"{published.version} {published.name}"
 
 

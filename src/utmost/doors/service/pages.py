@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from utmost.doors.service import page_charts as charts
-from utmost.doors.service.api import After, Served, Version, trail_lines
+from utmost.doors.service.api import After, Following, Served, Version, trail_lines, version_name
 from utmost.doors.service.approvals import ASKED, PROPOSED, Proposal
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.bearers import SOON
@@ -28,7 +28,7 @@ from utmost.doors.service.page_rendering import WAITING, render, short, static_f
 from utmost.doors.service.page_session import Viewer
 from utmost.doors.service.page_tables import file_statement
 from utmost.doors.service.page_tools import tools
-from utmost.doors.service.response_models import columns
+from utmost.doors.service.response_models import columns, paged
 from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import ALLOWED, ROLES, Token
 from utmost.doors.service.waiting import DECISION, ORDER, TABLE
@@ -73,12 +73,12 @@ def static_file(name: Annotated[str, Path(max_length=200)]) -> Response:
 
 
 @pages.get("/releases")
-def releases_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """The releases that the token is for, with levels, error bars and budgets."""
-    found = service.releases.all(viewer)
-    rows = [_summary(one, service.releases.levels(viewer, one)) for one in found]
-    budgets = _budgets(service, viewer, sorted({one.dataset for one in found}))
-    return render(request, "releases.html", viewer, rows=rows, budgets=budgets)
+def releases_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """The releases that the token is for, with levels, error bars and budgets; as many as a page holds."""
+    listed, following = paged(service.releases.all(viewer), after, _A_PAGE, version_name)
+    rows = [_summary(published, service.releases.levels(viewer, published)) for published in listed]
+    budgets = _budgets(service, viewer, sorted({published.dataset for published in listed}))
+    return render(request, "releases.html", viewer, rows=rows, budgets=budgets, following=following, after=after)
 
 
 @pages.get("/release")
@@ -263,16 +263,17 @@ def budgets_page(request: Request, service: Served, viewer: Viewer) -> Response:
 
 
 @pages.get("/tokens")
-def tokens_page(request: Request, service: Served, viewer: Viewer) -> Response:
-    """All tokens, and a form for another one."""
+def tokens_page(request: Request, service: Served, viewer: Viewer, after: Following = "") -> Response:
+    """All tokens, the newest first, as many as a page holds, and a form for another one."""
     now = service.desk.clock()
-    found = [(one, one.is_valid(now)) for one in service.bearers.all(viewer)[::-1]]
+    listed, following = paged(service.bearers.all(viewer)[::-1], after, _A_PAGE)
+    tokens = [(token, token.is_valid(now)) for token in listed]
     allowed = {role: sorted(ALLOWED[role]) for role in ROLES}
     until = service.bearers.last_admin_until()
     ends = until if until is not None and until - now < SOON else None
     names = sorted({release.name for release in service.releases.all(viewer)})
-    shown: dict[str, Any] = {"tokens": found, "roles": allowed, "last_admin_ends": ends, "releases": names}
-    return render(request, "tokens.html", viewer, **shown)
+    shown: dict[str, Any] = {"tokens": tokens, "roles": allowed, "last_admin_ends": ends, "releases": names}
+    return render(request, "tokens.html", viewer, **shown, following=following, after=after)
 
 
 @pages.get("/trail.jsonl")

@@ -49,7 +49,7 @@ class Shown:
 
 def one_line(value: Any) -> str:
     """The name of the type and what it says, on one line of at most `LONGEST` characters."""
-    names = type(value)._shown or tuple(field.name for field in fields(value) if field.repr)
+    names = shown_names(value)
     parts = [str(bool(value))] if "__bool__" in dir(type(value)) else []
     for name in names:
         part = f"{name}={brief(getattr(value, name))}"
@@ -58,6 +58,12 @@ def one_line(value: Any) -> str:
             break
         parts.append(part)
     return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def shown_names(value: Any) -> tuple[str, ...]:
+    """The attributes that a value shows of itself: those it lists, else the fields of its dataclass."""
+    listed = getattr(type(value), "_shown", ())
+    return listed or tuple(field.name for field in fields(value) if field.repr) if is_dataclass(value) else listed
 
 
 def brief(value: Any) -> str:

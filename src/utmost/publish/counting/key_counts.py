@@ -5,7 +5,7 @@ the hash of their texts, which is a function of that person's own rows alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.laws.exact import checked, exact_integer
+from utmost.laws.exact import checked, exact_integer, natural
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.counting.counted_events import KEY_BYTES
@@ -30,12 +30,37 @@ from utmost.publish.tables.persons_in_order import TOTAL, totals_schema, wide_in
 from utmost.publish.workloads.axes import text_of
 
 _KEY = "key"
+_MOST_SHARES = 10**6
+
+
+class KeyShares(dict[str, int]):
+    """Of each key the shares that persons gave it, with how many one person divides, so that nobody takes them as 1.
+
+    Attributes:
+        shares: of one person, over all keys.
+    """
+
+    __slots__ = ("shares",)
+
+    def __init__(self, counts: Iterable[tuple[str, int]], shares: int) -> None:
+        super().__init__(counts)
+        self.shares = shares
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyShares, (list(self.items()), self.shares)
 
 
 @checked
 @long_work("Counting keys")
 def count_keys(
-    events: Any, *, person: str, column: str, at_most: int, key: bytes | None = None, progress: Progress | None = None
+    events: Any,
+    *,
+    person: str,
+    column: str,
+    at_most: int,
+    shares: int | None = None,
+    key: bytes | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, int]:
     """Of each key that events name, how many persons have it: for `select_keys`, and never to be published.
 
@@ -47,31 +72,37 @@ def count_keys(
         person: the column that says whose event it is: text or integers, in every row.
         column: the keys, text or integers; events without one are left out.
         at_most: how many keys one person is counted in, >= 1: ``keys=`` of `select_keys`.
+        shares: how many shares each person divides evenly among the keys that are kept of them, a whole number for each
+            and what is left over for none: ``shares=`` of `select_keys`. Many have few divisors left over: 60, 2520.
+            Each key counts once when None.
         key: of the hashes; new random bytes when None.
         progress: called as ``progress(done, rows)`` after every batch.
 
     Raises:
         BadTable: for an event without a person, persons or keys that are neither text nor integers, and columns that
             are not there.
-        OutOfRange: for no keys a person, and one column for both.
+        OutOfRange: for no keys a person, fewer shares than keys, and one column for both.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["home", "shop", "home", "home"]}
     >>> count_keys(events, person="user", column="page", at_most=2)
     {'home': 2, 'shop': 1}
+    >>> count_keys(events, person="user", column="page", at_most=2, shares=60)
+    {'home': 90, 'shop': 30}
     """
     most = exact_integer(at_most, "at_most")
     if most < 1:
         raise OutOfRange("at_most must be at least 1", came=at_most, remedy="Give how many keys a person may have.")
     if person == column:
         raise OutOfRange("persons and keys must be columns of their own", came="one column twice", where=repr(column))
-    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key))
+    divided = None if shares is None else natural(shares, "shares", least=most, most=_MOST_SHARES)
+    keys = _Keys(person, column, most, token_bytes(KEY_BYTES) if key is None else bytes(key), divided)
     if is_engine_frame(events):
         return _counted_by_engine(events, keys)
     counts: dict[str, int] = defaultdict(int)
     for pairs, texts in persons_of(keys, read_events(events, [person, column]), progress):
         for name, count in keys.counts(pairs, texts):
             counts[name] += count
-    return dict(sorted(counts.items()))
+    return keys.ordered(counts)
 
 
 def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
@@ -82,7 +113,7 @@ def _counted_by_engine(events: Any, keys: "_Keys") -> dict[str, int]:
     for batch in frame.select(wanted).kept(keys, totals_schema(_KEY, text=True)):
         for name, count in zip(batch.column(_KEY).to_pylist(), batch.column(TOTAL).to_pylist(), strict=True):
             counts[name] += int(count)
-    return dict(sorted(counts.items()))
+    return keys.ordered(counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -93,6 +124,7 @@ class _Keys:
     column: str
     most: int
     key: bytes
+    shares: int | None
     texts: dict[str, int] = field(default_factory=dict)
 
     def placed(self, batch: Batch, weight: str | None, before: int) -> tuple[NDArray[np.int64], None]:
@@ -100,10 +132,17 @@ class _Keys:
         return _codes(batch[self.column], self.column, self.texts), None
 
     def counts(self, pairs: Pairs, persons: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """The keys that somebody keeps, with how many do."""
+        """The keys that somebody keeps, with how many do, or with their shares."""
         names = list(self.texts)
-        counts = np.bincount(_kept(pairs, self.most, persons, names, self.key), minlength=len(names))
+        cells, sizes = _kept(pairs, self.most, persons, names, self.key)
+        counts = np.zeros(len(names), dtype=np.int64)
+        np.add.at(counts, cells, 1 if self.shares is None else self.shares // sizes)
         return ((name, int(count)) for name, count in zip(names, counts, strict=True) if count)
+
+    def ordered(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The counts in the order of the keys."""
+        in_order = sorted(counts.items())
+        return dict(in_order) if self.shares is None else KeyShares(in_order, self.shares)
 
     def summed(self, pairs: Pairs, texts: Sequence[str]) -> Any:
         """The counts as an Arrow batch."""
@@ -129,8 +168,8 @@ def _codes(column: Any, name: str, texts: dict[str, int]) -> Any:
     return np.array([*numbers, -1], dtype=np.int64)[codes]
 
 
-def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> Any:
-    """The keys that are kept, one entry for each person that has them."""
+def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str], secret: bytes) -> tuple[Any, Any]:
+    """The keys that are kept, one entry for each person that has them, and how many that person keeps."""
     sizes = np.bincount(pairs.persons) if len(pairs.persons) else np.zeros(0, dtype=np.int64)
     many = sizes > most
     rows = np.flatnonzero(many[pairs.persons])
@@ -143,4 +182,6 @@ def _kept(pairs: Pairs, most: int, persons: Sequence[str], names: Sequence[str],
     marks = pair_marks(marking_secret(b"key", secret), identified(persons, np.flatnonzero(many)), counts, tags)
     order = np.lexsort((ranks[keys], marks, pairs.persons[rows]))
     first = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) < most
-    return np.concatenate([pairs.cells[~many[pairs.persons]], cells[order[first]]])
+    whole = ~many[pairs.persons]
+    held = sizes[pairs.persons[whole]]
+    return np.concatenate([pairs.cells[whole], cells[order[first]]]), np.append(held, np.full(int(first.sum()), most))

@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from utmost.errors import NeedsTable
+from utmost.errors import NeedsTable, UtmostError
 from utmost.laws.exact import Level, Number
 from utmost.laws.exact import level as level_of
-from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.shown import Shown, brief, one_line
 from utmost.provided import provided
 from utmost.publish.tables.engines import is_engine_frame
 
@@ -84,6 +84,12 @@ class Release(Shown):
 
     def __init__(self, memory: Memory, name: str, version: int, table: Any = None) -> None:
         self._memory, self._table, self.name, self.version = memory, table, name, version
+
+    def __repr__(self) -> str:
+        try:
+            return one_line(self)
+        except UtmostError:  # no answer that may be seen, or a memory that is out of reach: it still has its name
+            return f"Release(name={brief(self.name)}, version={self.version})"
 
     def at(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None, table: Any = None) -> Any:
         """The answer at a level: the table of the kind that was released, or of a strategy a `WorkloadRelease`.

@@ -20,6 +20,8 @@ class Spending(Shown):
         powers: (base, power) with power > 0, each base once.
     """
 
+    _shown = ("epsilon",)
+
     powers: tuple[tuple[Fraction | None, Fraction], ...] = ()
 
     @classmethod
@@ -142,6 +144,8 @@ class Budget(Shown):
         limit: what may be spent; None for no limit.
         spending: what is spent, exactly.
     """
+
+    _shown = ("dataset", "limit", "spent", "remaining")
 
     dataset: str
     limit: Level | None

@@ -121,7 +121,7 @@ class AlongAxis:
         place, level = self.domain.level_named(name)
         chosen: Where = {} if where is None else where
         everybody, axis = selected(self.domain, chosen), self.domain.axes[place]
-        numbers = numbers_of(axis, level, values, name)
+        numbers = numbers_of(axis, level, values, name, everybody.factors[place])
         taken = dict.fromkeys(axis.group_of(level)[np.asarray(everybody.factors[place], dtype=bool)].tolist())
 
         def mean_of(points: Sequence[Fraction], sure: Fraction) -> RatioBar:

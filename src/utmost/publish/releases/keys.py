@@ -23,6 +23,7 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling import Randomness, Thresholds
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import secure
+from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.releases.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.tables.adapters import adapter_of
@@ -31,6 +32,7 @@ from utmost.publish.tables.saving import Digest, Publication, check_destination_
 from utmost.version import __version__
 
 _MOST_KEYS = 10**9
+_MOST_SHARES = 10**6
 # Python prints no integer of more than 4300 digits, and keys are put in order by their text.
 _LARGEST_KEY = 10**4000
 
@@ -48,11 +50,12 @@ class _ListedKeys(Shown):
     @property
     def statement(self) -> str:
         """The promise in words."""
-        return promise_of_keys(self.level, self.delta, self.per_individual)
+        return promise_of_keys(self.level, self.delta, self.per_individual, self._divided())
 
     def said(self, digest: Digest | None = None, column: str = "key") -> dict[str, Any]:
         """The statement as plain data, with the keys and their noisy counts; see `keys_statement`."""
-        return keys_statement(self.level, self.delta, self.per_individual, self.keys, column, digest) | self._counted()
+        promise = self.level, self.delta, self.per_individual
+        return keys_statement(*promise, self.keys, column, digest, self._divided()) | self._counted()
 
     @checked
     def save(
@@ -82,6 +85,10 @@ class _ListedKeys(Shown):
         """What a statement says beyond the keys: of noisy counts, where there are any."""
         return {}
 
+    def _divided(self) -> int | None:
+        """How many shares one individual divides among keys; None where each key counts once."""
+        return None
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SelectedKeys(_ListedKeys):
@@ -95,6 +102,8 @@ class SelectedKeys(_ListedKeys):
         delta: of all keys together.
         per_individual: how many keys one individual may hold.
         law: of one key.
+        shares: how many one individual divides among their keys, and ``noisy`` and ``threshold`` are in shares; None
+            where each key of one individual counts once.
     """
 
     keys: tuple[Any, ...] = field(repr=False)
@@ -103,6 +112,7 @@ class SelectedKeys(_ListedKeys):
     delta: Fraction
     per_individual: int
     law: NamingLaw = field(repr=False)
+    shares: int | None = None
 
     @property
     def threshold(self) -> int:
@@ -110,11 +120,14 @@ class SelectedKeys(_ListedKeys):
         return self.law.threshold
 
     def chance(self, n: int) -> Fraction:
-        """The exact chance that a key of n individuals is named."""
+        """The exact chance that a key of n individuals is named, or of n shares."""
         return self.law.chance(n)
 
     def _counted(self) -> dict[str, Any]:
         return {"threshold": self.threshold, "noisy": list(self.noisy)}
+
+    def _divided(self) -> int | None:
+        return self.shares
 
 
 @checked
@@ -126,6 +139,7 @@ def select_keys(
     alpha: Number | None = None,
     delta: Number,
     keys: int = 1,
+    shares: int | None = None,
     randomness: Randomness | None = None,
 ) -> SelectedKeys:
     """Name keys that nobody listed beforehand: words, addresses, diagnoses; each with a noisy count at no further cost.
@@ -141,6 +155,9 @@ def select_keys(
         delta: the chance of naming a key that one individual alone holds, of all keys together, strictly between 0 and
             1, see `SelectedKeys.statement`.
         keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        shares: how many shares one individual divides among the keys they hold, in any way; ``keys`` to 10^6. The
+            ``counts`` are then sums of shares, as ``count_keys(..., shares=...)`` gives them. Who holds few keys gives
+            each more, so that with ten keys at most, fourteen who hold one key name it as readily as with one.
         randomness: the operating system's when None; a seeded source is refused.
 
     Raises:
@@ -150,27 +167,36 @@ def select_keys(
         NotALevel, PromiseBroken: for a level that is none, and a source of randomness that is not secure.
 
     Promise: (epsilon, delta) for one individual added or removed. Where one is replaced by another, up to 2k keys
-        change: pass keys=2*k.
-    Cost: two microseconds a key; a millisecond each where epsilon/keys is below 1/200 or so.
+        change: pass keys=2*k, and twice the shares.
+    Cost: two microseconds a key; a millisecond each where epsilon/keys, or epsilon/shares, is below 1/200 or so.
     Source: [desfontaines2022]; the noisy count: docs/theory/unknown-keys.md.
 
     >>> found = select_keys({"flu": 800, "measles": 650, "plague": 1}, epsilon=1, delta="1e-9")
     >>> found.keys, found.threshold, found.chance(1)
     (('flu', 'measles'), 19, Fraction(1, 1000000000))
+    >>> shared = select_keys({"flu": 60 * 40, "measles": 6}, epsilon=1, delta="1e-9", keys=10, shares=60)
+    >>> shared.keys, 60 * 20 < shared.threshold < 60 * 21
+    (('flu',), True)
     """
     total, rare, each = _promise(epsilon, alpha, delta, keys)
-    bits = secure(randomness)
-    return selected(counted_keys(counts), total, rare, each, bits)
+    divided, bits = None if shares is None else shares_of_one(shares, each), secure(randomness)
+    return selected(counted_keys(counts, divided), total, rare, each, bits, divided)
 
 
 def selected(
-    counts: Sequence[tuple[Any, int]], total: Level, delta: Fraction, keys: int, randomness: Randomness
+    counts: Sequence[tuple[Any, int]],
+    total: Level,
+    delta: Fraction,
+    keys: int,
+    randomness: Randomness,
+    shares: int | None = None,
 ) -> SelectedKeys:
     """What `select_keys` does with keys in order, with whatever randomness is given."""
-    law = naming_law(total, delta, keys)
+    law = naming_law(total, delta, keys, shares)
     drawn = law.thresholds(len(counts), randomness)
     named = [(key, n + law.turn - least) for (key, n), least in zip(counts, drawn, strict=True) if n >= least]
-    return SelectedKeys(tuple(key for key, _ in named), tuple(noisy for _, noisy in named), total, delta, keys, law)
+    names, noisy = tuple(key for key, _ in named), tuple(noisy for _, noisy in named)
+    return SelectedKeys(names, noisy, total, delta, keys, law, shares)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -281,7 +307,7 @@ class KeySelection(Shown, ProcessMemory):
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"
 
 
-def promise_of_keys(total: Level, delta: Fraction, keys: int) -> str:
+def promise_of_keys(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> str:
     """What a list of named keys promises, in words.
 
     >>> print(promise_of_keys(level(1), Fraction(1, 10**6), 2))
@@ -291,18 +317,38 @@ def promise_of_keys(total: Level, delta: Fraction, keys: int) -> str:
     Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, and
     this delta.
     """
-    many = "1 key," if keys == 1 else f"{keys} keys, each"
+    if shares is None:
+        alone = f"a key that one individual alone holds is named with the chance {delta / keys}, some such key of one "
+        alone += f"individual with at most {delta}"
+    else:
+        alone = f"some key that one individual alone holds is named with a chance of at most {delta}"
     return (
         f"Naming these keys is ({total}, delta={delta})-differentially private for one individual added or removed who "
-        f"holds at most {many} counted once. Delta bounds what the bound of epsilon does not cover: a key that one "
-        f"individual alone holds is named with the chance {delta / keys}, some such key of one individual with at most "
-        f"{delta}. Counts released on these keys at a level of their own add that level: the total is the sum of both "
-        f"epsilons, and this delta."
+        f"holds at most {keys_held(keys, shares)}. Delta bounds what the bound of epsilon does not cover: {alone}. "
+        f"Counts released on these keys at a level of their own add that level: the total is the sum of both epsilons, "
+        f"and this delta."
     )
 
 
+def keys_held(keys: int, shares: int | None = None) -> str:
+    """What one individual holds at most, in words.
+
+    >>> keys_held(1), keys_held(3), keys_held(3, 60)
+    ('1 key, counted once', '3 keys, each counted once', '3 keys and gives them at most 60 shares in all')
+    """
+    if shares is not None:
+        return f"{keys} key{'s' * (keys > 1)} and gives {'them' if keys > 1 else 'it'} at most {shares} shares in all"
+    return "1 key, counted once" if keys == 1 else f"{keys} keys, each counted once"
+
+
 def keys_statement(
-    total: Level, delta: Fraction, per_individual: int, keys: Sequence[Any], column: str, digest: Digest | None
+    total: Level,
+    delta: Fraction,
+    per_individual: int,
+    keys: Sequence[Any],
+    column: str,
+    digest: Digest | None,
+    shares: int | None = None,
 ) -> dict[str, Any]:
     """What is said publicly of keys that were named: the promise, and the keys themselves.
 
@@ -312,11 +358,12 @@ def keys_statement(
         keys: those that were named.
         column: what they are keys of.
         digest: of the table of keys, where there is one.
+        shares: how many one individual divides among their keys; format 2 is of keys that count once each.
     """
-    sentence = promise_of_keys(total, delta, per_individual)
+    sentence = promise_of_keys(total, delta, per_individual, shares)
     return {
         "kind": KEYS_KIND,
-        "format": KEYS_FORMAT,
+        "format": 2 if shares is None else KEYS_FORMAT,
         "utmost": __version__,
         "column": column,
         "guarantee": sentence,
@@ -324,6 +371,7 @@ def keys_statement(
         **level_facts(total),
         "delta": str(delta),
         "keys_of_one_individual": per_individual,
+        **({} if shares is None else {"shares_of_one_individual": shares}),
         "relaxable": False,
         "keys": [list(map(_plain_key, key)) if isinstance(key, tuple) else _plain_key(key) for key in keys],
         "table": None if digest is None else dict(digest),
@@ -355,8 +403,25 @@ def keys_of_one(keys: Any) -> int:
     return natural(keys, "keys", least=1, most=_MOST_KEYS)
 
 
-def counted_keys(counts: Any) -> list[tuple[Any, int]]:
-    """The keys that somebody holds, in the order of their texts, with their counts."""
+def shares_of_one(shares: Any, keys: int) -> int:
+    """How many shares one individual divides among their keys: one for each at least.
+
+    Raises:
+        OutOfRange: for fewer than the keys that one individual may hold, and more than 10^6.
+    """
+    return natural(shares, "shares", least=keys, most=_MOST_SHARES)
+
+
+def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]]:
+    """The keys that somebody holds, in the order of their texts, with their counts.
+
+    Raises:
+        OutOfRange: for counts in more shares of one individual than a promise is for; and what counts nobody.
+    """
+    if isinstance(counts, KeyShares) and counts.shares > (shares or 0):
+        required = "counts in shares need a promise for as many shares of one individual"
+        came = "none" if shares is None else str(shares)
+        raise OutOfRange(required, came=came, where="shares", remedy=f"Pass shares={counts.shares} to select_keys.")
     names, column = _columns(counts)
     try:
         cells = integer_cells(column)

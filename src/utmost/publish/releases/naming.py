@@ -19,7 +19,7 @@ from utmost.laws.sampling.random_bits import Word
 _DIGITS = 48
 _LARGEST_EPSILON = 700
 _LEAST_DELTA = Fraction(1, 10**300)
-_LEAST_SHARE = Fraction(1, 10**400)
+_LEAST_SHARE = Fraction(1, 10**800)
 # Rationals of more bits than these are not written out.
 _MOST_BITS = 1 << 24
 # Thresholds that have so many values at most are drawn from a table.
@@ -160,14 +160,37 @@ class NamingLaw:
         return above
 
 
-def naming_law(total: Level, delta: Fraction, keys: int) -> NamingLaw:
+def naming_law(total: Level, delta: Fraction, keys: int, shares: int | None = None) -> NamingLaw:
     """The law for each of the k keys that one individual may hold: epsilon/k and delta/k, e^(epsilon/k) rounded down.
+
+    With K shares that one individual divides among the keys they hold, the law of a share, epsilon/K: K shares on one
+    key move its chance from 0 to delta, and no division of them costs more; see docs/theory/unknown-keys.md.
 
     >>> law = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 1)
     >>> [next(n for n in range(99) if law.chance(n) >= Fraction(p, 100)) for p in (50, 99)]
     [14, 18]
+    >>> shared = naming_law(Level.of_epsilon(1), Fraction(1, 10**6), 10, shares=60)
+    >>> [next(n for n in range(99) if shared.chance(60 * n) >= Fraction(p, 100)) for p in (50, 99)]
+    [14, 18]
     """
-    return NamingLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
+    if shares is None:
+        return NamingLaw(_ratio_below(total.scaled(Fraction(1, keys))), delta / keys)
+    # A level beyond the largest is taken for it, which keeps a smaller promise: a^K must stay within the rationals.
+    level = total if total.epsilon_float <= _LARGEST_EPSILON else Level.of_epsilon(_LARGEST_EPSILON)
+    ratio = _ratio_below(level.scaled(Fraction(1, shares)))
+    return NamingLaw(ratio, _delta_of_a_share(delta, ratio, shares))
+
+
+def _delta_of_a_share(delta: Fraction, ratio: Fraction, shares: int) -> Fraction:
+    """A short rational at most delta (a - 1)/(a^K - 1), and within 2^-90 of it: K steps of a share add up to delta."""
+    bits = 256 + shares.bit_length()
+    while True:
+        shrunk = Interval.of(1 / ratio, bits) ** shares
+        around = Interval.of(delta * (ratio - 1), bits) * shrunk / (1 - shrunk)
+        if around.low.bit_length() > 160:
+            shift = around.low.bit_length() - 96
+            return Fraction(around.low >> shift << shift, 1 << bits)
+        bits *= 2
 
 
 def appearing(before: NamingLaw | None, after: NamingLaw, n: int) -> Callable[[int], list[Interval]]:

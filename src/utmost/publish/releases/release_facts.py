@@ -91,6 +91,7 @@ class Facts(Shown):
         delta: the chance that the bound of epsilon does not cover; None where there is none.
         domain: of which data sets it speaks, where the statement's own fields do not say it.
         mechanism: how it was drawn, where there is no noise with error bars.
+        is_relaxed: whether what is kept may be answered at other levels.
     """
 
     _shown = ("released", "level", "unit")
@@ -115,6 +116,7 @@ class Facts(Shown):
     delta: Fraction | None = None
     domain: str = ""
     mechanism: str = ""
+    is_relaxed: bool = True
 
     @property
     def answered(self) -> tuple[str, ...]:

@@ -72,6 +72,8 @@ def promised_in_words(statement: Mapping[str, Any]) -> Facts:
     else:
         rows = released_rows(statement)
     line = promise_line(at, noise.unit.neighbours)
+    if not noise.is_relaxed:
+        adds, makes = "drawn once and for all; the level adds to those of every other release of the same people", ""
     public = {
         "public": "nothing: which rows there are is what is released",
         "unprotected": "none" if noise.delta is None else f"with a chance of at most {noise.delta} more is told",
@@ -95,6 +97,7 @@ def promised_in_words(statement: Mapping[str, Any]) -> Facts:
         on_trust=(f"whom it protects: {noise.whom}", ON_TRUST_OF_DRAWS) if noise.names_rows else ON_TRUST,
         delta=noise.delta,
         domain=f"Tables of {noise.subject}.",
+        is_relaxed=noise.is_relaxed,
     )
 
 

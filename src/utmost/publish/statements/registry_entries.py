@@ -196,7 +196,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
         details += f", and delta = {stated.delta}"
         parameters["delta"] = round_up(stated.delta)
     details += "."
-    if stated.answered:
+    if stated.answered and stated.is_relaxed:
         details += (
             f" That is what all answers cost together; the one described here cost {level_name(stated.own_level)}."
         )
@@ -209,7 +209,7 @@ def _loss(stated: Facts) -> dict[str, Any]:
 
 
 def _model(stated: Facts) -> dict[str, Any]:
-    is_kept = bool(stated.answered)
+    is_kept = bool(stated.answered) and stated.is_relaxed
     releases = (
         "The release is kept and may be answered again: a larger epsilon costs what it is above the largest so far, "
         "a smaller one nothing. "

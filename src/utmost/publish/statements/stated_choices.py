@@ -14,7 +14,7 @@ from utmost.laws.exact import Level, natural
 from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
-from utmost.publish.releases.keys import key_columns, keys_statement
+from utmost.publish.releases.keys import key_columns, keys_held, keys_statement, shares_of_one
 from utmost.publish.releases.naming import naming_law, read_delta
 from utmost.publish.releases.processed_release import NO_BARS, processed_statement
 from utmost.publish.releases.release_facts import Facts
@@ -43,6 +43,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         BadTable: naming the first field that does not follow from the others.
     """
     at, delta, each = check_keys(statement)
+    shares = statement.get("shares_of_one_individual")
     keys, column, threshold = statement["keys"], statement["column"], statement.get("threshold")
     counted = (
         "; with each of them a noisy count, which is above the threshold of "
@@ -50,7 +51,7 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         if "noisy" in statement
         else ""
     )
-    many = "1 key" if each == 1 else f"{each} keys, each"
+    part = each if shares is None else shares
     line = (
         f"With or without any one individual, no list of keys is more than {factor_text(at)} times as likely, but for "
         f"a chance of {delta} ({level_name(at)}, delta = {delta})."
@@ -66,18 +67,27 @@ def keys_in_words(statement: Mapping[str, Any]) -> Facts:
         domain=f"Data sets of individuals who hold keys of {column}, which nobody listed beforehand.",
         released=f"{column} ({len(keys)} named)",
         unit=f"one individual, who holds at most {each} key{'s' * (each > 1)}",
-        neighbours=f"data sets that differ by one individual more or less, who holds at most {many} counted once",
+        neighbours=f"data sets that differ by one individual more or less, who holds at most {keys_held(each, shares)}",
         noises=(),
-        mechanism="each key is named when its count reaches a random threshold, drawn for each key by itself, at "
-        f"{'the whole' if each == 1 else f'1/{each}'} of epsilon and of delta{counted}",
-        why="at every count the chance of naming a key is the largest that any choice of this promise has",
+        mechanism=f"each key is named when its {'count reaches' if shares is None else 'shares reach'} a random "
+        f"threshold, drawn for each key by itself, at {'the whole' if part == 1 else f'1/{part}'} of epsilon "
+        f"{'and of delta' if shares is None else 'for each share'}{counted}",
+        why="at every count the chance of naming a key is the largest that any choice of this promise has"
+        if shares is None
+        else "at every number of shares the chance of naming a key is the largest that no further share raises beyond "
+        "its part of the promise",
         public=f"nothing: which keys are named ({len(keys)} here) is what is released",
         unprotected=f"with a chance of at most {delta} a key is named that one individual alone holds",
-        before=f"each individual's keys were bounded to {each}, each counted once",
+        before=f"each individual's keys were bounded to {each}, "
+        + ("each counted once" if shares is None else f"with at most {shares} shares in all"),
         after="none",
         composition="epsilon and delta of the choice add to those of every other release of the same individuals, "
         "counts of these keys among them",
-        on_trust=("how many keys one individual holds, and that each was counted once", ON_TRUST_OF_DRAWS),
+        on_trust=(
+            "how many keys one individual holds, and "
+            + ("that each was counted once" if shares is None else "how many shares they give to them in all"),
+            ON_TRUST_OF_DRAWS,
+        ),
     )
 
 
@@ -93,8 +103,11 @@ def check_keys(statement: Mapping[str, Any]) -> tuple[Level, Fraction, int]:
     with promise_that_holds():
         delta = read_delta(stated_field(statement, "delta", str))
         each = natural(stated_field(statement, "keys_of_one_individual", int), "keys_of_one_individual", least=1)
-        expected = keys_statement(at, delta, each, keys, column, digest_of(statement))
-        law = naming_law(at, delta, each)
+        shares = None
+        if statement["format"] == KEYS_FORMAT:  # which alone counts in shares
+            shares = shares_of_one(stated_field(statement, "shares_of_one_individual", int), each)
+        expected = keys_statement(at, delta, each, keys, column, digest_of(statement), shares)
+        law = naming_law(at, delta, each, shares)
     if "noisy" in statement or "threshold" in statement:
         expected |= {"threshold": law.threshold, "noisy": _stated_counts(statement, len(keys), law.threshold)}
     expected["utmost"] = stated_field(statement, "utmost", str)

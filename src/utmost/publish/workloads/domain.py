@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
+from keyword import iskeyword
 from math import inf, prod
 from typing import Any
 
@@ -18,20 +18,21 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import frozen, wrong_kind
-from utmost.laws.exact.shown import Shown
-from utmost.publish.workloads.axes import Axis, Edge, Label, hierarchy, label_text, plain
-from utmost.publish.workloads.clock import shown_time
+from utmost.laws.exact.shown import LONGEST, Shown, brief
+from utmost.publish.workloads.axes import Axis, Label, label_text, plain
+from utmost.publish.workloads.axis_facts import axis_facts, axis_of_facts
 from utmost.publish.workloads.few_cells import FewCells, check_laid
 from utmost.publish.workloads.listed_keys import listed
-from utmost.publish.workloads.ordered_axes import bins, open_label, whole_label
 from utmost.publish.workloads.tents import DIFFERENCE, tent_spread, tent_sums
-from utmost.publish.workloads.time_axes import periods
 
 Family = tuple[int, ...]
 """Of each axis one level, 0 for the finest; the number of its levels is "all", and -s are the tents of spacing s."""
 
 Where = Mapping[str, Any]
 """Which cells a sum takes: of some levels, by name, a label, a list of labels, or of bins a slice of edges."""
+
+_MOST_WRITTEN = 60
+"""How many values the text of a domain may have to be written out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -69,6 +70,19 @@ class Domain(Shown):
     def __reduce__(self) -> tuple[Any, ...]:
         return _domain, (self.axes,)
 
+    def __repr__(self) -> str:
+        """What makes the domain again where that is one line, else how many values each axis has."""
+        if sum(self.shape) <= _MOST_WRITTEN:
+            facts = self.facts()
+            is_plain = all(isinstance(axis, list) for axis in facts.values())
+            is_named = is_plain and all(name.isidentifier() and not iskeyword(name) for name in facts)
+            words = ", ".join(f"{name}={axis!r}" for name, axis in facts.items()) if is_named else repr(facts)
+            text = f"Domain({words})" if is_plain else f"Domain.of_facts({words})"
+            if len(text) <= LONGEST and text.isprintable():
+                return text
+        sizes = {axis.levels[0]: axis.size for axis in self.axes[:9]}
+        return f"Domain({', '.join(f'{brief(name)}: {size} values' for name, size in sizes.items())})"[:LONGEST]
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of events: the finest level of each axis."""
@@ -102,6 +116,7 @@ class Domain(Shown):
         Raises:
             OutOfRange: for a name that no level has, and for two levels of one axis.
 
+        >>> from utmost.publish.workloads.axes import hierarchy
         >>> place = hierarchy({"N": ["N1"]}, names=["region", "district"])
         >>> Domain(place=place, sex=["men", "women"]).family("sex region")
         (1, 0)
@@ -210,6 +225,7 @@ class Domain(Shown):
         Raises:
             OutOfRange: for a label that is not declared, and for edges that no bin has.
 
+        >>> from utmost.publish.workloads.ordered_axes import bins
         >>> [taken.tolist() for taken in Domain(age=bins(4), sex=["men", "women"]).selection({"age": slice(1, 3)})]
         [[False, True, True, False], [True, True]]
         """
@@ -237,7 +253,7 @@ class Domain(Shown):
 
     def facts(self) -> dict[str, Any]:
         """The domain as JSON values, which `of_facts` reads."""
-        return {name: _axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
+        return {name: axis_facts(axis) for name, axis in zip(self.columns, self.axes, strict=True)}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "Domain":
@@ -256,7 +272,7 @@ class Domain(Shown):
         """
         if not isinstance(facts, Mapping):
             raise WrongKind("a domain must be a mapping of axes by name", came=type(facts).__name__)
-        return cls({name: _axis_of_facts(name, axis) for name, axis in facts.items()})
+        return cls({name: axis_of_facts(name, axis) for name, axis in facts.items()})
 
     def same_as(self, other: "Domain") -> bool:
         """Whether another domain declares the same axes, and the same labels on them, in the same order."""
@@ -376,125 +392,3 @@ def _between(axis: Axis, wanted: slice, name: str) -> NDArray[np.bool_]:
 
 _SHOWN = 12
 _MOST_NAMES = 1000
-_TRUTH: dict[Label, Label] = {"false": False, "true": True}
-
-
-def _axis_facts(axis: Axis) -> Any:
-    extras = {name: label for name in ("other", "missing") if (label := getattr(axis, name)) is not None}
-    if axis.edges is not None:
-        return {**_ordered_facts(axis), **_end_facts(axis), **extras}
-    declared = [_TRUTH.get(label, label) if axis.truth else label for label in axis.labels[0][: axis.declared]]
-    if axis.rows is not None:
-        return {"listed": [list(row) for row in axis.rows[: axis.declared]], "names": list(axis.columns), **extras}
-    if len(axis.levels) == 1:
-        return {"values": declared, **extras} if extras else declared
-    return {
-        "tree": _branches(axis, len(axis.levels) - 1, 0, axis.declared),
-        "names": [*reversed(axis.levels)],
-        **extras,
-    }
-
-
-def _ordered_facts(axis: Axis) -> dict[str, Any]:
-    assert axis.edges is not None, "only bins have edges"
-    finite = [edge for edge in axis.edges if isinstance(edge, Fraction)]
-    if axis.clock is not None:
-        zone = {} if axis.clock.zone is None else {"zone": axis.clock.zone}
-        longer = [name.rpartition("/")[2].replace("-", " ") for name in axis.levels[1:]]
-        ends = [shown_time(int(edge)) for edge in (finite[0], finite[-1])]
-        return {"periods": ends, "every": str(axis.clock.period), **zone, "groups": longer}
-    if axis.whole is not None:
-        stop = len(axis.edges) - 1
-        groups = {name: _group_facts(axis, level, stop) for level, name in enumerate(axis.levels[1:], 1)}
-        listed = {"edges": [_edge(edge) for edge in axis.edges], "whole": axis.whole}
-        return {**listed, **({"groups": groups} if groups else {})}
-    runs = {} if len(axis.levels) < 2 else {"fanout": int(axis.levels[1].rpartition("/")[2])}
-    return {"bins": [_edge(finite[0]), _edge(finite[-1])], "width": _edge(finite[1] - finite[0]), **runs}
-
-
-def _group_facts(axis: Axis, level: int, stop: int) -> Any:
-    """The edges of a level's groups; what they hold of the level below where their labels are not those of edges."""
-    assert axis.edges is not None, "only bins have edges"
-    starts = [start for start in axis.starts[level].tolist() if start < stop]
-    pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label
-    shown = axis.labels[level][: len(starts)]
-    is_plain = (
-        label == label_of(axis.edges[low], axis.edges[high]) or (high - low == 1 and label == axis.labels[0][low])
-        for label, (low, high) in zip(shown, pairs, strict=True)
-    )
-    if all(is_plain):
-        return [_edge(axis.edges[start]) for start in (*starts, stop)]
-    below, of_below = axis.labels[level - 1], axis.starts[level - 1].tolist()
-    return {
-        str(label): [name for name, start in zip(below, of_below, strict=True) if low <= start < high]
-        for label, (low, high) in zip(shown, pairs, strict=True)
-    }
-
-
-def _end_facts(axis: Axis) -> dict[str, Label]:
-    """The labels of open ends, where they are not those that listed edges have by themselves."""
-    assert axis.edges is not None, "only bins have edges"
-    label_of = whole_label if axis.whole else open_label
-    last = len(axis.edges) - 2
-    ends = {"below": (0, axis.edges[0] == -inf), "above": (last, axis.edges[-1] == inf)}
-    return {
-        name: label
-        for name, (place, is_open) in ends.items()
-        if is_open
-        and ((label := axis.labels[0][place]) != label_of(*axis.edges[place : place + 2]) or axis.whole is None)
-    }
-
-
-def _branches(axis: Axis, level: int, low: int, high: int) -> Any:
-    ends = np.append(axis.starts[level][1:], axis.size)
-    runs = [
-        (label, int(start), int(end))
-        for label, start, end in zip(axis.labels[level], axis.starts[level], ends, strict=True)
-        if low <= start < high and start < axis.declared
-    ]
-    if level == 0:
-        return [label for label, _, _ in runs]
-    return {str(label): _branches(axis, level - 1, start, end) for label, start, end in runs}
-
-
-def _edge(edge: Edge) -> int | str | None:
-    return _plain(edge) if isinstance(edge, Fraction) else None
-
-
-def _plain(number: Fraction) -> int | str:
-    return int(number) if number.denominator == 1 else str(number)
-
-
-def _axis_of_facts(name: str, facts: Any) -> Any:
-    if not isinstance(facts, Mapping):
-        return facts
-    kind = next((kind for kind in _WORDS if kind in facts), None)
-    if kind is None or set(facts) - _WORDS[kind] - {kind, "other", "missing"}:
-        raise OutOfRange(
-            'an axis must be a list, or have "values", "tree" or "listed" with "names", "bins", "edges" or "periods"',
-            came=", ".join(map(repr, facts)) or "nothing",
-            where=f"axis {name!r}",
-        )
-    rest = {key: value for key, value in facts.items() if key != kind}
-    if kind == "tree":
-        return hierarchy(facts["tree"], **{"names": (), **rest})
-    if kind == "edges":
-        return bins(facts["edges"], **rest)
-    if kind == "listed":
-        return listed(facts["listed"], **rest)
-    if kind == "values":
-        return plain(facts["values"], **rest)
-    ends = facts[kind] if isinstance(facts[kind], Sequence) and not isinstance(facts[kind], str) else ()
-    if len(ends) != 2:
-        raise OutOfRange(f'"{kind}" must hold the first and the last edge', came=len(ends), where=f"axis {name!r}")
-    return bins(*ends, **rest) if kind == "bins" else periods(*ends, **{"every": "", **rest})
-
-
-_WORDS: dict[str, set[str]] = {
-    "values": set(),
-    "tree": {"names"},
-    "listed": {"names"},
-    "bins": {"width", "fanout", "groups", "below", "above"},
-    "edges": {"whole", "groups", "below", "above"},
-    "periods": {"every", "zone", "groups", "below", "above"},
-}

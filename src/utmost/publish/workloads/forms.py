@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
         domain: the domain.
         where: as for `Domain.selection`.
         along: by the name of a level, a number for each of its groups, in order or by label; of bins, also the text
-            "midpoints".
+            "midpoints", where every group that the selection takes has one.
 
     Raises:
         OutOfRange, NotANumber: for a label or an edge that is not declared, and for other than one number a group.
@@ -88,7 +89,7 @@ def selected(domain: Domain, where: Where, along: Mapping[str, Any] | None = Non
     for name, numbers in ({} if along is None else along).items():
         place, level = domain.level_named(name)
         axis = domain.axes[place]
-        read = numbers_of(axis, level, numbers, name)
+        read = numbers_of(axis, level, numbers, name, factors[place])
         common = math.lcm(*(number.denominator for number in read))
         whole = np.array([int(number * common) for number in read], dtype=object)
         factors[place] = factors[place] * whole[axis.group_of(level)]
@@ -105,15 +106,20 @@ def group_of(domain: Domain, family: Family, place: tuple[int, ...] | None = Non
     return ProductForm(domain, tuple(factors))
 
 
-def numbers_of(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction]:
+def numbers_of(axis: Axis, level: int, numbers: Any, name: str, taken: NDArray[Any]) -> list[Fraction]:
     """The number that each group of a level stands for, as `selected` takes them along it.
+
+    Args:
+        axis, level, name: the level, and what it is called.
+        numbers: as ``along`` of `selected` has them.
+        taken: of each value of the axis whether it is selected; a group that is not needs no midpoint, and has 0.
 
     Raises:
         OutOfRange, NotANumber: for other than one number a group.
     """
     labels = axis.labels[level]
     if isinstance(numbers, str) and numbers == "midpoints":
-        return _midpoints(axis, level, name)
+        return _midpoints(axis, level, name, taken)
     if isinstance(numbers, Mapping):
         missing = [label for label in labels if label not in numbers]
         numbers = [] if missing else [numbers[label] for label in labels]
@@ -125,23 +131,23 @@ def numbers_of(axis: Axis, level: int, numbers: Any, name: str) -> list[Fraction
     return [exact(number, name) for number in listed]
 
 
-def _midpoints(axis: Axis, level: int, name: str) -> list[Fraction]:
-    if axis.edges is None or axis.clock is not None or axis.extras:
-        remedy = "Give a number for each label."
+def _midpoints(axis: Axis, level: int, name: str, taken: NDArray[Any]) -> list[Fraction]:
+    edges, starts = axis.edges, axis.group_starts(level).tolist()
+    if edges is None or axis.clock is not None or any(taken[axis.declared :]):
+        remedy = "Give a number for each label, or leave the others out by where=."
         required = "only bins of numbers have midpoints, where no label takes in missing cells or what lies outside"
         raise OutOfRange(required, where=repr(name), remedy=remedy)
-    starts = axis.group_starts(level).tolist()
-    ends = [*starts[1:], axis.size]
-    pairs = [(axis.edges[low], axis.edges[high]) for low, high in zip(starts, ends, strict=True)]
-    midpoints = [
-        (low + high - bool(axis.whole)) / 2
-        for low, high in pairs
-        if isinstance(low, Fraction) and isinstance(high, Fraction)
-    ]
-    if len(midpoints) < len(pairs):
-        remedy = "Give a number for each label, such as the mean age of those above."
+
+    def midpoint(start: int, end: int) -> Fraction:
+        if not any(taken[start:end]):
+            return Fraction(0)
+        low, high = edges[start], edges[end]
+        if isinstance(low, Fraction) and isinstance(high, Fraction):
+            return (low + high - bool(axis.whole)) / 2
+        remedy = "Give a number for each label, such as the mean age of those above, or leave it out by where=."
         raise OutOfRange("a bin without an end has no midpoint", where=repr(name), remedy=remedy)
-    return midpoints
+
+    return [midpoint(start, end) for start, end in pairwise([*starts, axis.size])]
 
 
 def _level(axis: Axis, factor: NDArray[Any]) -> int:

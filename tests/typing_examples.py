@@ -1,0 +1,92 @@
+"""What type checkers know of the public calls: each type is stated, and mypy and pyright agree (see `test_typing`).
+
+Nothing here is run by the suite; it must type as users' code does, with the checkers' strict settings.
+"""
+# pyright: strict, reportUnnecessaryTypeIgnoreComment=true
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, assert_type
+
+import utmost as ut
+from utmost.design.optima import Optimum
+from utmost.doors.interop import FrameVerbs, register_frames
+from utmost.errors import BudgetExceeded, UtmostError
+from utmost.laws.exact import Level
+from utmost.publish.counting import CountedTable
+from utmost.publish.ledger import Budget, Promise, Release
+from utmost.publish.releases import TableRelease
+
+TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}
+EVENTS: dict[str, list[Any]] = {"user": ["ann", "bob"], "page": ["A", "B"], "amount": [3, 4]}
+
+
+def a_release() -> None:
+    """One table, once and at several levels."""
+    unit = ut.Unit(1, cells=1)
+    once = ut.release_table(TABLE, columns="admitted", public=["department"], epsilon="1/2", unit=unit)
+    assert_type(once, TableRelease)
+    promise = ut.Promise("admitted", public="department", unit=unit)
+    assert_type(promise, Promise)
+    release = ut.release(TABLE, promise, epsilon=Fraction(1, 2))
+    assert_type(release, Release)
+    assert_type(release.spent, Level)
+    assert_type(release.levels, tuple[Level, ...])
+    assert_type(release.margin("0.99", epsilon=1), int | float)
+    assert_type(release.statement, dict[str, Any])
+    by_words = ut.release(TABLE, columns="admitted", public="department", sensitivity=1, cells=1, alpha="1/2")
+    assert_type(by_words, Release)
+    release.save(Path("admissions.csv"), overwrite=True)
+
+
+def a_count() -> None:
+    """One table, or one for each measure, or for each part: three types."""
+    domain = ut.Domain(page=["A", "B"])
+    table = ut.count_table(EVENTS, person="user", domain=domain, at_most=1)
+    assert_type(table, CountedTable)
+    both = ut.count_table(
+        EVENTS,
+        person="user",
+        domain=domain,
+        at_most=1,
+        measures={"visits": ut.count(), "money": ut.sum("amount", per_cell=10)},
+    )
+    assert_type(both, dict[str, CountedTable])
+
+
+def a_ledger(path: Path) -> Budget:
+    """Opened, published to, relaxed; its release is the same noun as one that this process remembers."""
+    with ut.Ledger.open(path, create=True) as ledger:
+        try:
+            ledger.publish(
+                "admissions", TABLE, columns="admitted", public="department", sensitivity=1, cells=1, epsilon=1
+            )
+        except BudgetExceeded as error:
+            assert_type(error.remedy, str | None)
+        except UtmostError:
+            raise
+        assert_type(ledger["admissions"], Release)
+        assert_type(ledger.levels("admissions"), tuple[Level, ...])
+        return ledger.budget("admissions", 2)
+
+
+def a_design() -> None:
+    """The best mechanism for a consumer, with its proof."""
+    ptype = ut.PrivacyType(ut.spaces.counts(4), alpha="1/2")
+    optimum = ut.optimal_mechanism(ptype, ut.Consumer(ut.priors.uniform(5), ut.losses.absolute))
+    assert_type(optimum, Optimum)
+    assert_type(optimum.certificate.verify(), bool)
+
+
+def frames() -> None:
+    """The verbs of frames are typed, though no checker knows that a frame has them."""
+    assert_type(register_frames("polars"), tuple[str, ...])
+    verbs = FrameVerbs(TABLE)
+    assert_type(verbs.release("admitted", public="department", unit=ut.Unit(1, 1), epsilon=1), Release)
+
+
+def mistakes() -> None:
+    """What is wrong is told by the checker and not by a run."""
+    ut.release(TABLE, columns="admitted", sensitivty=1, cells=1, epsilon=1)  # type: ignore[call-arg]
+    ut.Unit(1)  # type: ignore[call-arg]
+    ut.Ledger.open(3.5)  # type: ignore[arg-type]
