@@ -6,6 +6,7 @@ from pathlib import Path
 import utmost as ut
 
 events, folder = Path(__file__).with_name("departures.csv.gz"), Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
 age = ut.workloads.bins([0, 5, 10, 15, 20, None], missing="not stated")
 delay = ut.workloads.bins([None, 0, 15, 60, None], missing="cancelled")
 domain = ut.Domain(date=ut.workloads.periods("2013", "2014", every="quarter"), age=age, delay=delay)

@@ -2,7 +2,7 @@
 # Departures from New York, from events to tables and back a year later: sh publish_departures.sh FOLDER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-cd "$1"
+mkdir -p "$1" && cd "$1"
 events="$here/departures.csv.gz" domain="$here/departures_domain.json"
 head -c 32 /dev/zero > count.key # the same key counts the same flights again; it need not be secret
 kept="--ledger departures.db --dataset aircraft"

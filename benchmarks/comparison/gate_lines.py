@@ -179,12 +179,12 @@ def answers(_folder: Path) -> Iterator[Ratio]:
     yield Ratio("mean over 100 cells", lambda: release.mean("age"), LOOP, loop, 180)
     yield Ratio("quantile over 100 cells", lambda: release.quantile("age", "2/3"), LOOP, loop, 60)
 
-    def margins(side: int) -> Any:
+    def marginals(side: int) -> Any:
         domain = ut.Domain(row=list(range(side)), column=list(range(side)))
         plan = Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
         return ut.release_workload(draw.poisson(np.exp(draw.normal(0.3, 1.5, domain.shape))), plan, epsilon=1)
 
-    small, large = margins(25), margins(50)
+    small, large = marginals(25), marginals(50)
     yield Ratio("clean() of 2 500 cells", large.clean, "clean() of 625", small.clean, 12)
 
 

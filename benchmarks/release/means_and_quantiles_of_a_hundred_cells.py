@@ -29,7 +29,7 @@ def main():
     for name, domain, families in (
         ("100 cells alone", ages, [ages.finest]),
         ("100 cells, and runs of them", ages, list(ages.families())),
-        ("the same by sex, all margins", both, list(both.families())),
+        ("the same by sex, all marginals", both, list(both.families())),
     ):
         strategy = Strategy(domain, Unit(1, 1), {family: Fraction(1, len(families)) for family in families})
         released = release_workload(draw.poisson(50, domain.shape), strategy, epsilon=1)

@@ -3,7 +3,8 @@
 For each store and number of workers: the bare endpoint (FastAPI, the same bytes, the same number of workers) and the
 service in turns, then kills. The processor is that of the server's processes alone, a request; p99 is the clients' own,
 who are threads of this process on the same machine. Writers repeat what a kill cut off under the same key, and at the
-end every level that was acknowledged must be there, with the values that were answered, and the ledger must verify.
+end every level that was acknowledged must be there, with the values that were answered, and the whole ledger must
+verify, as `utmost ledger verify` does it: every event, every response, the witness.
 
 Run:  PYTHONPATH=src:tests python benchmarks/service/sixteen_readers_and_a_writer_through_kills.py
       [--seconds 300]        for all, divided among the three
@@ -26,6 +27,7 @@ import httpx
 
 from postgres import fresh_database
 from service.test_serve import free_port, served
+from utmost import Ledger
 
 READERS, ROWS = 16, 100
 TERMS = {"columns": ["n"], "sensitivity": 1, "cells": 1, "independent": True}
@@ -146,6 +148,9 @@ def watched(store, workers, seconds, kills):
             for level, values in writer.acknowledged.items():
                 answer = client.get("/v1/releases/r/view", params={"epsilon": level}, headers=writer.headers)
                 assert answer.json()["columns"]["n"] == values, level
+        key, witness = bytes.fromhex(OPEN["UTMOST_LEDGER_KEY"]), None if place is None else folder / "witness"
+        with Ledger.open(place or folder / "releases.db", key=key, witness=witness) as ledger:
+            assert ledger.verify().responses >= len(writer.acknowledged)
         return figures, len(writer.acknowledged)
 
 

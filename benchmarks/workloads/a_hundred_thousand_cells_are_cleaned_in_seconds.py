@@ -1,4 +1,4 @@
-"""A table of 300 x 333 with both margins and its total: released, estimated exactly, made clean. Seconds of processor.
+"""A table of 300 x 333 with both marginals and its total: released, estimated exactly, made clean. Processor seconds.
 
 Run with PYTHONPATH=src, and OMP_NUM_THREADS=1. With `--million` also a table of 1000 x 1000.
 

@@ -52,7 +52,7 @@ def figures(name, domain, columns, levels=(0.1, 1, 3)):
     roots = _cube_roots(errors)
     gaussian = sum((float(mu) * dimension(domain, T)) ** 0.5 for T, mu in wanted_spaces(wanted).items())
     print(
-        f"{name}: {len(families)} tables, {wanted.answers} cells of {float(domain.size):.3g} cells; "
+        f"{name}: {len(families)} tables, {wanted.answers} sums over {float(domain.size):.3g} cells; "
         f"Gaussian noise at cost 1, root mean square {gaussian / answers**0.5:.4g}",
         flush=True,
     )

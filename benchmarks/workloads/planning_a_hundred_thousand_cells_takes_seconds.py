@@ -10,7 +10,7 @@ from utmost import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, hierarchy, strategy
 
 
-def margins(domain, most=3):
+def marginals(domain, most=3):
     names = domain.columns
     return {" ".join(chosen): 1 for size in range(most + 1) for chosen in combinations(names, size)}
 
@@ -21,9 +21,9 @@ def workloads():
     places = {f"region {i}": [f"place {i}.{j}" for j in range(1000)] for i in range(100)}
     tree = Domain(place=hierarchy(places, names=["region", "place"]))
     line = Domain(age=bins(2**17))
-    yield "250 x 400, all margins", Workload(two, margins(two))
-    yield "40 x 50 x 50, all margins", Workload(three, margins(three))
-    yield "7^6, all pairs, singles, total", Workload(six, margins(six, 2))
+    yield "250 x 400, all marginals", Workload(two, marginals(two))
+    yield "40 x 50 x 50, all marginals", Workload(three, marginals(three))
+    yield "7^6, all pairs, singles, total", Workload(six, marginals(six, 2))
     yield "100 regions of 1000 places", Workload(tree, {"place": 1, "region": 1, "": 1})
     yield "all 8.6e9 ranges of 2^17 bins", Workload.ranges(line, "age")
 

@@ -4,12 +4,15 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import utmost as ut
 from documents.test_every_statement import is_on_trust, leaves, others, put, refused
 from utmost.publish.ledger import Ledger, ResponseFolder
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.older_words import margin_word
+from utmost.publish.releases.older_words import columns_of_today, margin_word
+from utmost.publish.releases.statement_kinds import WORKLOAD_KIND
 from utmost.publish.statements import bound_costs, read_release, read_workload
 from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.workloads import Domain
@@ -92,3 +95,16 @@ def test_responses_that_were_kept_with_radii_are_of_their_ledger(older):
         folder = ResponseFolder(ledger, "responses")
         assert [Path(file).name for file in folder.files("visits", epsilon=1)] == ["part-00000.parquet"]
         assert list(ledger.view("towns", epsilon=1)["n_margin"]) == [3, 3]
+
+
+def test_a_level_called_margin_which_older_releases_may_have(tmp_path):
+    """Beside it the margin of error has the older word: such a table was refused, and its release never shown."""
+    domain = ut.Domain(margin=["low", "high"])
+    unit = ut.Unit(1, 1)
+    chosen = ut.strategy(ut.Workload(domain, {"margin": 1}), unit, epsilon=1)
+    release = ut.release_workload(np.array([3, 4]), chosen, epsilon=1)
+    assert list(release["margin"]) == ["margin", "estimate", "radius"]
+    release.save(tmp_path / "t.csv", family="margin")
+    assert read_release(tmp_path / "t.csv").strategy.shares == chosen.shares
+    older = {"margin": ["low"], "estimate": [5], "radius": [3]}
+    assert columns_of_today({"kind": WORKLOAD_KIND, "format": 1}, older) == older

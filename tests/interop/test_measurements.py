@@ -8,6 +8,7 @@ import pytest
 import utmost as ut
 from utmost.doors.interop.measurements import level_within
 from utmost.errors import UtmostError
+from utmost.laws.gradual.process import correlation
 
 LAWS = [
     ut.Geometric("1/2", 3),
@@ -94,7 +95,7 @@ def test_answers_of_a_queryable_are_those_of_one_process(dp):
         pairs.append((asked("1/2"), asked(2)))
     mean = sum(a * b for a, b in pairs) / len(pairs)
     assert mean == pytest.approx(float(ut.Geometric(2).variance()), abs=1.5)
-    assert ut.gradual.correlation(*levels) > 0
+    assert correlation(*levels) > 0
 
 
 def test_only_geometric_noise_is_gradual():

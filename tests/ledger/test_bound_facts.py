@@ -7,7 +7,9 @@ import sqlite3
 import numpy as np
 import pytest
 
+import utmost as ut
 from utmost.errors import KeyRefused, UtmostError, WrongKind
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed, responses
 
 KEY = bytes(range(32))
@@ -254,3 +256,21 @@ def test_ledgers_under_one_key_do_not_share_the_keys_of_levels(tmp_path):
         (tmp_path / folder).mkdir()
         keys.append(made(tmp_path / folder)[1][1, "1/2"][0])
     assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize("word", ["nonnegative", "exactly"])
+def test_what_is_taken_for_granted_of_individuals_is_bound(tmp_path, word):
+    """A forger would narrow a promise to those who lower no cell, or to whole populations, of the same sums."""
+    domain = ut.Domain(cell=["a", "b", "c"])
+    unit = ut.Unit(1, 1, "change-one", nonnegative=word == "exactly")
+    counted = CountedTable(domain, np.array([3, 4, 5]), unit)
+    promise = ut.Promise(strategy=ut.strategy(ut.Workload(domain, {"cell": 1}), unit, epsilon=1))
+    with Ledger.open(tmp_path / "l.db", create=True, key=KEY, witness=False) as ledger:
+        ledger.publish("r", counted, promise, epsilon=1, dataset="d")
+        key = ledger.level_key("r", epsilon=1)
+    ((number, event),) = [pair for pair in bodies_of(tmp_path / "l.db").items() if "promise" in pair[1]["facts"]]
+    assert read_sealed(tmp_path / "l.db", "r", key).strategy.unit == unit
+    event["facts"]["promise"][word] = True
+    forged = with_bodies(tmp_path / "l.db", tmp_path / "f.db", {number: json.dumps(event).encode()})
+    with pytest.raises(UtmostError):
+        read_sealed(forged, "r", key)

@@ -29,6 +29,11 @@ def test_a_new_ledger_makes_a_key_file_that_is_its_owners_alone(tmp_path):
         assert ledger.publish("r", TABLE, epsilon=1, **PROMISE) == first
 
 
+def test_a_new_ledger_in_no_folder_says_what_to_do(tmp_path):
+    with pytest.raises(KeyRefused, match=r"No such file or directory\. Make the folder first\."):
+        Ledger.open(tmp_path / "none" / "l.db", create=True)
+
+
 def test_without_its_key_a_ledger_is_not_opened(tmp_path):
     """Nor is a key made for it: a new key would be another ledger's."""
     Ledger.open(tmp_path / "l.db", create=True).close()

@@ -222,3 +222,11 @@ def test_an_earlier_version_refuses_the_event_by_its_format(tmp_path):
         ledger.publish("c", {"n": [1, 2]}, columns="n", sensitivity=1, cells=1, epsilon=1)
         forms = [json.loads(event_bytes(event))["format"] for event in ledger.history()]
     assert forms == [FORMAT - 1, FORMAT, FORMAT - 1]
+
+
+@pytest.mark.parametrize("keys", [["a", "a\0"], [-1, 2**63 + 1], [-(2**70), 2**64]])
+def test_keys_are_named_to_the_last_digit_and_nul(tmp_path, keys):
+    """NumPy drops the last NULs of texts, and makes floats of integers that no type of it holds."""
+    with opened(tmp_path) as ledger:
+        named = ledger.publish("w", {"word": keys, "n": [4000, 5000]}, Promise(noise=NOISE), epsilon=1)
+    assert list(named["word"]) == keys

@@ -95,3 +95,20 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(BadTable):
         ut.release({"a": [1], "b": [1.5]}, noise=together_noise(["a", "b"], sensitivity=1), epsilon=1)
     assert replace(together_noise(["a", "b"], sensitivity=1), largest=Fraction(9)).stored_bound(1) == 18
+
+
+def test_a_promise_of_many_or_wide_groups_is_refused_before_it_is_worked_out():
+    """Groups that no search makes: each has laws of its own to work out, and a service reads such a promise."""
+    facts = together_noise(NAMES[:3], unit=RAISED, noise="signed").facts()
+    groups = [[f"c{k}"] for k in range(300)]
+    many = [{"rows": [[1]], "shares": [f"1/{k + 1}"], "spent": []} for k in range(300)]
+    wide = [[f"c{k}" for k in range(6)]]
+    rows = [[int(k == place) for k in range(6)] for place in range(6)]
+    for cells, about in (
+        (300, {"groups": groups, "shares": ["1/300"] * 300, "signed_sums": many}),
+        (6, {"groups": wide, "shares": ["1"], "signed_sums": [{"rows": rows, "shares": ["1/6"] * 6, "spent": []}]}),
+    ):
+        columns = [name for group in about["groups"] for name in group]
+        noise = facts["noise"] | about | {"columns": columns}
+        with pytest.raises(BadTable, match="groups of at most 5 columns"):
+            TogetherNoise.of_facts(facts | {"cells": cells, "noise": noise})

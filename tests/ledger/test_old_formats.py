@@ -8,6 +8,8 @@ import pytest
 
 from utmost.errors import KeyRefused
 from utmost.publish.ledger import Ledger, read_sealed
+from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.statements import check_statement
 
 FORMATS = Path(__file__).parent / "formats"
 VISITS = {"person": ["p", "q", "r"], "visits": [10, 200, 3000]}
@@ -94,3 +96,15 @@ def test_noise_by_item_of_an_old_ledger_goes_on(kept):
         ledger.view("items", epsilon="3/8")
         assert str(ledger.spent("items").epsilon) == "1"
         assert ledger.verify()
+
+
+def test_a_column_that_has_the_name_of_a_margin_by_now_has_none_and_is_verified(tmp_path, monkeypatch):
+    """As a ledger held it whose margins were called otherwise: its views are what their statements say."""
+    monkeypatch.setattr(Noise, "check_names", lambda *_: None)
+    table = {"n_margin": ["a", "b"], "n": [3, 4], "m": [5, 6]}
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        ledger.publish("r", table, columns=["n", "m"], public="n_margin", sensitivity=1, cells=1, epsilon=1)
+        release = ledger["r"]
+        assert list(release.table) == ["n_margin", "n", "m", "m_margin"]
+        assert list(release.table["n_margin"]) == ["a", "b"]
+        check_statement(release.statement, release.table)

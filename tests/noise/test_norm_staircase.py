@@ -24,7 +24,7 @@ ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)
 @pytest.mark.parametrize("norm", ["max", "range"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_balls_are_counted_out(norm, k):
-    """Points, sums of |x_1| and x_1^2, points with x_1 = a and beyond t, for margins 0 to 4."""
+    """Points, sums of |x_1| and x_1^2, points with x_1 = a and beyond t, for radii 0 to 4."""
     for n in range(5):
         ball = [x for x in product(range(-n, n + 1), repeat=k) if norm_of(norm, x) <= n]
         assert int(points_of(norm, k)(n)) == len(ball)
@@ -43,8 +43,8 @@ def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
     """P(x) = c q^j in rationals; marginal and tail add up; moments and normaliser against a long sum in floats."""
     law = NormStaircase(alpha=q, cells=k, sensitivity=s, norm=norm, step=data.draw(st.integers(1, s)))
     for x in ([0] * k, [law.step - 1] + [0] * (k - 1), [law.step] + [0] * (k - 1), [-law.step - s] + [0] * (k - 1)):
-        margin = norm_of(norm, x)
-        steps = 0 if margin < law.step else -(-(margin - law.step + 1) // s)
+        size = norm_of(norm, x)
+        steps = 0 if size < law.step else -(-(size - law.step + 1) // s)
         assert law.pmf(x) == law.pmf([0] * k) * q**steps
     assert law.marginal_pmf(0) + law.tail(0) == 1
     for t in range(4):
@@ -52,11 +52,11 @@ def test_the_law_is_what_its_definition_adds_up_to(norm, k, s, q, data):
         assert law.marginal_pmf(t) == law.marginal_pmf(-t)
     far = min(400, int(60 / -math.log(q)) + 5)
     n = [law.step - 1 + j * s for j in range(far)]
-    weights = np.array([int(points_of(norm, k)(margin)) * float(q) ** j for j, margin in enumerate(n)])
+    weights = np.array([int(points_of(norm, k)(radius)) * float(q) ** j for j, radius in enumerate(n)])
     assert 1 / float(law.pmf([0] * k)) == pytest.approx(weights.sum() * (1 - float(q)), rel=1e-9)
     for order, value in ((1, law.mean_size), (2, law.variance)):
         sums, below = moment_of(norm, k, order)
-        total = sum(int(sums(margin)) * float(q) ** j for j, margin in enumerate(n)) / below
+        total = sum(int(sums(radius)) * float(q) ** j for j, radius in enumerate(n)) / below
         assert float(value) == pytest.approx(total / weights.sum(), rel=1e-6)
 
 
@@ -149,7 +149,7 @@ def test_one_cell_is_the_staircase_of_one_number(s, epsilon):
         assert float(law.mean_size) == pytest.approx(float(least), rel=1e-12)
 
 
-def test_cubes_of_every_margin_are_the_joint_law():
+def test_cubes_of_every_radius_are_the_joint_law():
     """Sensitivity 1, the largest entry: the law that falls with every unit."""
     for epsilon in ("1/10", 2):
         stairs, joint = NormStaircase(epsilon, 3), JointCells(epsilon, 3)

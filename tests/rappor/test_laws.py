@@ -85,7 +85,7 @@ def test_equation_46_as_it_should_be_printed(gamma, beta):
 
 @given(st.tuples(shares, shares).filter(lambda pair: pair[0] != pair[1]))
 def test_the_coupling_of_two_permanent_responses(pair):
-    """z1 = z2 with probability (1-a1)/(1-a2), else a fair coin; both margins are f; the pair loses what z2 loses."""
+    """z1 = z2 with probability (1-a1)/(1-a2), else a fair coin; both marginals are f; the pair loses what z2 loses."""
     a1, a2 = max(pair), min(pair)
     f = BitResponse.permanent
     coupling = Coupling(strict=f(a1), loose=f(a2))

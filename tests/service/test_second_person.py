@@ -466,6 +466,13 @@ def test_terms_that_cannot_be_read_cannot_be_proposed_and_break_no_page(service,
     assert seen.text.count("could not be carried out") == len(texts)
 
 
+def test_a_record_that_does_not_say_for_whom_is_for_its_proposer():
+    """Kept by an earlier version, say."""
+    record = Proposal("1", "publish", "a", 1, ONE, {}, "", "Ada", 1, anyone=True).kept()
+    assert Proposal.of_kept("1", record).anyone
+    assert not Proposal.of_kept("1", {name: fact for name, fact in record.items() if name != "anyone"}).anyone
+
+
 def test_an_approver_for_some_releases_is_told_of_no_others(service, who, published, bearer):
     """Neither the budget of a dataset that others spend, nor the names of datasets and releases that are there."""
     service.ledger.budget("admissions", 3)

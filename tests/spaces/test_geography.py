@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import utmost as ut
 from utmost.design.spaces import places
+from utmost.design.spaces.distance_units import distance_in
 from utmost.design.spaces.space import TableMetric
 from utmost.design.spaces.surveyed_distances import SMALLEST_RADIUS, closure, geodesic_steps, great_circle_steps
 from utmost.doors.documents.consumer_files import consumer_of
@@ -64,7 +65,7 @@ def test_distances_in_the_plane_are_a_metric_and_not_above_the_roots(points, rou
     table = {"name": [str(k) for k in range(len(points))], "y": [p[0] for p in points], "x": [p[1] for p in points]}
     space = places(table, latitude="y", longitude="x", metric="metres", rounded=rounded)
     TableMetric(space.distances)
-    step = ut.spaces.distance_in(rounded, "m")
+    step = distance_in(rounded, "m")
     for x, (a, b) in enumerate(points):
         for y, (c, d) in enumerate(points):
             length, square = space.length(x, y), (a - c) ** 2 + (b - d) ** 2

@@ -319,3 +319,10 @@ def test_amounts_beyond_int64_are_bounded_in_every_door():
     pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     for frame in (pandas.DataFrame(events), duckdb.from_df(pandas.DataFrame(events))):
         assert counted(frame, values="paid", in_all=90).cells.tolist() == [30, -60, 5]
+
+
+def test_amounts_beyond_int64_of_which_nothing_is_left():
+    """All are moved to 0, and there is no pair to be bounded: it was an error of NumPy's."""
+    events = {"user": ["ann"], "shop": ["A"], "paid": [-(2**62)]}
+    bounds = {"values": "paid", "step": "1/2", "each": (0, 5), "in_all": 1}
+    assert ut.count_table(events, person="user", domain=DOMAIN, **bounds).cells.tolist() == [0, 0, 0]

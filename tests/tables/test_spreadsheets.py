@@ -147,3 +147,11 @@ def test_what_is_no_workbook_is_refused(tmp_path):
         packed.writestr("a", "b")
     with pytest.raises(BadTable, match="workbook of Excel"):
         files.read(tmp_path / "u.xlsx")
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x00", "a\r\nb", "\uffff", "_x005F_", "_x000D_"])
+def test_text_that_a_workbook_escapes_is_refused(text):
+    """A surrogate was an error of Python's; a return came back as the seven letters that stand for it."""
+    for columns in ({"a": ["x", text]}, {text: [1, 2]}):
+        with pytest.raises(BadTable, match="control characters"):
+            written(columns)

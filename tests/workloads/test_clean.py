@@ -73,7 +73,7 @@ def objective(domain, weights, measured, x):
 
 
 def test_a_thousand_cells_have_the_objective_of_an_outside_solver():
-    """20 x 50 with all its margins: the objective of HiGHS' quadratic program to 10^-6, certified to far less."""
+    """20 x 50 with all its marginals: the objective of HiGHS' quadratic program to 10^-6, certified to far less."""
     domain, _, measured = table((20, 50))
     weights = dict.fromkeys(measured, 1)
     found = nonnegative_least_squares(Reconstruction(domain, weights), measured)
@@ -115,7 +115,7 @@ def test_small_tables_are_solved_to_the_conditions_of_the_least(kind, seed, weig
 
 
 def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
-    """Two chains of families: every cell, both margins and the total go to floor or ceiling, with the least change."""
+    """Two chains of families: cells, both marginals and the total go to floor or ceiling, with the least change."""
     domain, _, measured = table((30, 40), noise=6, seed=3)
     found = nonnegative_least_squares(Reconstruction(domain, dict.fromkeys(measured, 2)), measured)
     rounded = controlled_rounding(domain, list(measured), found)
@@ -129,7 +129,9 @@ def test_a_two_way_table_is_rounded_without_moving_a_sum_by_one():
 
 
 @settings(max_examples=30)
-@given(st.sampled_from(["table", "trees", "tree", "margins"]), st.integers(0, 10**6), st.sampled_from([2, 3, 7, 10**6]))
+@given(
+    st.sampled_from(["table", "trees", "tree", "marginals"]), st.integers(0, 10**6), st.sampled_from([2, 3, 7, 10**6])
+)
 def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
     """Two chains, ties or none: feasible, whole, and of the least cost; fractions of few kinds tie almost all of it."""
     tree = hierarchy({"N": ["a", "b"], "S": ["c", "d", "e"]}, names=["region", "district"])
@@ -137,7 +139,7 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
         "table": (Domain(a=list(range(6)), b=list(range(5))), [(0, 0), (0, 1), (1, 0), (1, 1)]),
         "trees": (Domain(a=tree, b=bins(4)), [(0, 3), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3)]),
         "tree": (Domain(age=bins(16)), [(1,), (2,), (3,), (4,)]),
-        "margins": (Domain(a=list(range(6)), b=list(range(5))), [(1, 0)]),
+        "marginals": (Domain(a=list(range(6)), b=list(range(5))), [(1, 0)]),
     }[kind]
     part = np.random.default_rng(seed).integers(0, divisor, domain.shape) / divisor
     programs, flow = [], clean.least_whole_flow
@@ -223,7 +225,7 @@ def test_margins_alone_have_no_clean_cells():
 
 
 def test_chains_of_families():
-    """Any number of nested families, twice; three margins of a three-way table are not that."""
+    """Any number of nested families, twice; three marginals of a three-way table are not that."""
     assert is_two_chains([(0,), (1,), (2,), (3,)])
     assert is_two_chains([(0, 0), (0, 1), (0, 2), (1, 2), (2, 0), (2, 2)])
     assert not is_two_chains([(0, 2), (1, 1), (2, 0)])
@@ -231,7 +233,7 @@ def test_chains_of_families():
 
 @pytest.mark.slow
 def test_a_hundred_thousand_cells_are_cleaned_as_an_outside_method_would():
-    """300 x 333 with both margins and total: within 20 s of processor, and L-BFGS-B finds nothing below.
+    """300 x 333 with both marginals and total: within 20 s of processor, and L-BFGS-B finds nothing below.
 
     Neither from the noisy cells, nor from the least that was found, which it moves by less than 10^-9 of it.
     """

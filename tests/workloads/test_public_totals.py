@@ -10,6 +10,7 @@ import pytest
 import utmost as ut
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.privacy import Unit
+from utmost.publish.counting import CountedTable
 from utmost.publish.workloads import (
     Domain,
     Strategy,
@@ -117,3 +118,15 @@ def test_bounds_are_those_of_answers_alone():
     assert set(bounds.each()) == {"per answer"}
     assert bounds.parts[1] == 0
     assert 0 < bounds.per_answer.value <= strategy(wanted, EVERYBODY, epsilon=1).value
+
+
+def test_a_unit_of_more_cells_than_were_counted_is_refused():
+    """Of three of four cells one alone is left to be entered: the level would be spent twice by whoever is in two."""
+    domain = Domain(cell=list("abcd"))
+    counted = CountedTable(domain, np.array([1, 1, 1, 1]), Unit(1, 2, "change-one", nonnegative=True, exactly=True))
+    wanted = Workload(domain, {"cell": 1})
+    wider = strategy(wanted, Unit(1, 3, "change-one", nonnegative=True, exactly=True), epsilon=1)
+    assert charge_of(domain, counted.unit, wider.shares) * counted.unit.charged / wider.unit.charged == 2
+    with pytest.raises(OutOfRange, match="exactly what was proved"):
+        ut.release_workload(counted, wider, epsilon=1)
+    ut.release_workload(counted, strategy(wanted, counted.unit, epsilon=1), epsilon=1)

@@ -182,7 +182,7 @@ def test_only_measured_levels_must_be_even():
 
 
 def test_what_is_not_determined_names_what_to_measure():
-    """Margins alone determine margins and the total; the cells need a share."""
+    """Marginals alone determine marginals and the total; the cells need a share."""
     domain = Domain(a=["x", "y"], b=["u", "v", "w"])
     reconstruction = Reconstruction(domain, {domain.family("a"): 1, domain.family("b"): 2})
     measured = {(0, 1): np.array([5, 7]), (1, 0): np.array([4, 4, 4])}
@@ -196,7 +196,7 @@ def test_what_is_not_determined_names_what_to_measure():
 
 
 def test_a_hundred_thousand_cells_take_a_second_and_one_answer_takes_its_axes():
-    """300 x 333 with both margins: exact estimates of all cells, and the terms of an answer."""
+    """300 x 333 with both marginals: exact estimates of all cells, and the terms of an answer."""
     domain = Domain(a=list(range(300)), b=list(range(333)))
     families = {family: 10**7 + i for i, family in enumerate(domain.families())}
     reconstruction = Reconstruction(domain, families)

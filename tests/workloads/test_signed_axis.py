@@ -240,3 +240,9 @@ def test_signed_axes_are_refused_where_they_do_not_fit():
     with pytest.raises(Unsupported):
         Strategy(domain, COUNTS, rows.shares, rows=rows)
     assert max(Fraction(share) for share in rows.shares.values()) == Fraction(8, 5)
+
+
+def test_shares_beyond_floats_are_refused_by_type():
+    """A forged statement with a share of five thousand digits was an error of Python's."""
+    with pytest.raises(OutOfRange, match="spend the level"):
+        SignedAxis([[1, 0], [0, 1]], ["9" * 5000, "1/2"])

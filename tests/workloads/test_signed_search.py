@@ -11,7 +11,7 @@ from utmost.laws.exact import level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.signed_cells import charge_of_rows
 from utmost.laws.privacy import Unit
-from utmost.publish.workloads import ways_together
+from utmost.publish.workloads import Domain, Workload, strategy, ways_together
 from utmost.publish.workloads.signed_search import grouped_rows, signed_rows
 
 
@@ -112,3 +112,12 @@ def test_levels_at_both_ends_have_a_least_noise(epsilon, s):
 def test_groups_are_chosen_at_the_levels_that_they_have():
     """At epsilon 3 four cells are one group: a single cell beside three would have a quarter of the level."""
     assert grouped_rows(4, 3.0)[0] == (4,)
+
+
+@pytest.mark.parametrize("epsilon", [1, 200])
+def test_a_total_alone_of_columns_that_change_together(epsilon):
+    """All of the level goes to one row: the precisions of the others are lost in floats, and no error comes of it."""
+    domain = Domain(shop=[1, 2], quarter=["q1", "q2", "q3", "q4"])
+    unit = Unit(1, 4, nonnegative=True)
+    chosen = strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon, together="quarter")
+    assert 0 < chosen.value <= strategy(Workload(domain, {"": 1}), unit, epsilon=epsilon).value

@@ -67,7 +67,7 @@ def constants(bounds):
     ],
 )
 def test_the_constants_of_known_workloads(wanted, gamma, chord):
-    """Gamma and K of Berkeley's margins, of a tree of 8 x 25, of a table of 20 x 50."""
+    """Gamma and K of Berkeley's marginals, of a tree of 8 x 25, of a table of 20 x 50."""
     bounds = bounds_of(wanted, ONE, 1)
     check_lower_bounds(bounds)
     found = constants(bounds)
@@ -137,7 +137,7 @@ def test_an_axis_that_is_summed_over_does_not_raise_a_bound():
 
 
 def random_workload(random):
-    """A workload of margins over a small domain, and its families."""
+    """A workload of marginals over a small domain, and its families."""
     sizes = random.integers(1, 5, size=random.integers(1, 4))
     domain = Domain({f"x{i}": range(size) for i, size in enumerate(sizes)})
     families = list(domain.families())
@@ -159,7 +159,7 @@ def test_no_strategy_of_a_thousand_is_below_its_bounds():
 
 
 def test_no_integer_rows_are_below_their_bound():
-    """Random integer rows with loads at most E, dense least squares: never below v(E) Gamma; ranges and margins."""
+    """Random integer rows with loads at most E, dense least squares: never below v(E) Gamma; ranges and marginals."""
     random = np.random.default_rng(4)
     for wanted in (Workload.ranges(Domain(age=bins(5)), "age"), Workload(Domain(a=range(5)), {"a": 1, "": 3})):
         least = bounds_of(wanted, ONE, 2).any_integer_strategy.value
@@ -310,7 +310,9 @@ def test_values_survive_pickling_and_copying():
         assert twin.within(100.0) == PROVED.within(100.0)
 
 
-@pytest.mark.parametrize("kind", ["per_answer", "any_unbiased", "any_integer_strategy", "these_families"])
+@pytest.mark.parametrize(
+    "kind", ["per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families"]
+)
 def test_a_larger_value_is_refused(kind):
     bound = getattr(PROVED, kind)
     with pytest.raises(PromiseBroken, match="must prove the bound"):
@@ -336,9 +338,10 @@ def tampered_roots():
 
 @pytest.mark.parametrize("certificate", tampered_roots())
 def test_tampered_roots_prove_nothing(certificate):
-    bad = replace(PROVED, any_unbiased=replace(PROVED.any_unbiased, certificate=certificate))
-    with pytest.raises(PromiseBroken):
-        check_lower_bounds(bad)
+    for kind in ("any_mechanism", "any_unbiased"):
+        bad = replace(PROVED, **{kind: replace(getattr(PROVED, kind), certificate=certificate)})
+        with pytest.raises(PromiseBroken):
+            check_lower_bounds(bad)
 
 
 def test_tampered_shares_and_directions_prove_nothing():
@@ -352,21 +355,21 @@ def test_tampered_shares_and_directions_prove_nothing():
         bad = replace(PROVED, these_families=replace(PROVED.these_families, certificate=ChordShares(other)))
         with pytest.raises(PromiseBroken):
             check_lower_bounds(bad)
-    margins = bounds_of(Workload(TABLE, {"a b": 1}), Unit(1, 2), 1)
+    marginals = bounds_of(Workload(TABLE, {"a b": 1}), Unit(1, 2), 1)
     for other in (Directions(3), Directions(2, 1), Directions(0), Directions(10**6), Directions(-1, 2)):
-        bad = replace(margins, any_unbiased=replace(margins.any_unbiased, certificate=other))
+        bad = replace(marginals, any_unbiased=replace(marginals.any_unbiased, certificate=other))
         with pytest.raises(PromiseBroken):
             check_lower_bounds(bad)
     for other in (Directions(3), MixedDirections((Directions(1), Directions(1, 1)), (Fraction(1, 2),) * 2)):
-        more = replace(margins.any_integer_strategy, certificate=other)
+        more = replace(marginals.any_integer_strategy, certificate=other)
         with pytest.raises(PromiseBroken, match="able to change"):
-            check_lower_bounds(replace(margins, any_integer_strategy=more))
+            check_lower_bounds(replace(marginals, any_integer_strategy=more))
     for weights in ((Fraction(1),), (Fraction(2), Fraction(-1)), (Fraction(1, 2),) * 3):
         mixed = MixedDirections((Directions(1), Directions(2)), weights)
         with pytest.raises(PromiseBroken, match="weights of changes"):
-            check_lower_bounds(replace(margins, any_unbiased=replace(margins.any_unbiased, certificate=mixed)))
+            check_lower_bounds(replace(marginals, any_unbiased=replace(marginals.any_unbiased, certificate=mixed)))
     with pytest.raises(PromiseBroken, match="per answer"):
-        check_lower_bounds(replace(margins, parts=(1e9,)))
+        check_lower_bounds(replace(marginals, parts=(1e9,)))
 
 
 def test_the_matrix_inequality_holds_for_any_certificate():
@@ -388,7 +391,7 @@ def test_a_bound_that_is_no_number_or_too_large_is_refused(value):
     check_lower_bounds(bounds)
     forged = [
         replace(bounds, **{name: replace(getattr(bounds, name), value=value)})
-        for name in ("per_answer", "any_unbiased", "any_integer_strategy", "these_families")
+        for name in ("per_answer", "any_mechanism", "any_unbiased", "any_integer_strategy", "these_families")
     ]
     for one in [*forged, replace(bounds, parts=(value, *bounds.parts[1:]))]:
         with pytest.raises(PromiseBroken):
@@ -444,7 +447,7 @@ def test_no_strategy_that_keeps_the_level_is_below_a_bound_for_strategies(unit):
     for epsilon in (Fraction(1, 4), 3):
         bounds = bounds_of(wanted, unit, epsilon)
         check_lower_bounds(bounds)
-        least = max(bounds.any_integer_strategy.value, bounds.these_families.value)
+        least = max(bound.value for bound in bounds.each().values())
         for _ in range(100):
             levels = [Fraction(int(one), 100) for one in random.integers(1, 60, 4)]
             parts = dict(zip(TABLE.families(), levels, strict=True))

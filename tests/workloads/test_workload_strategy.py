@@ -191,8 +191,8 @@ def test_extreme_levels_have_strategies():
     """epsilon 10^-6 and 50: at 50 nothing is spread that need not be."""
     assert strategy(geography(), ONE, epsilon="1e-6").value == pytest.approx(24.23517 * 2e12, rel=1e-3)
     assert strategy(geography(), ONE, epsilon=50).shares == {(0,): 1}
-    margins = strategy(two_way("a", "b"), ONE, epsilon=50)
-    assert margins.shares == {(0, 0): 1}
+    marginals = strategy(two_way("a", "b"), ONE, epsilon=50)
+    assert marginals.shares == {(0, 0): 1}
     only = strategy(two_way("a", "b"), ONE, epsilon=50, candidates=["a", "b"])
     assert only.shares == {(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)}
 

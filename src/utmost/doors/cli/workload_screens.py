@@ -52,7 +52,7 @@ def promised_bars(strategy: Strategy, confidence: Fraction, at: Level | None = N
 
 def _blank(strategy: Strategy, at: Level, confidence: Fraction) -> WorkloadRelease:
     """What a release would promise, with zeros in place of sums."""
-    nothing = np.zeros(1, dtype=np.int64)
+    nothing = np.zeros((), dtype=np.int64)
     zeros = {family: np.broadcast_to(nothing, strategy.measured_shape(family)) for family in strategy.shares}
     return WorkloadRelease(strategy, at, confidence, zeros)
 

@@ -176,9 +176,9 @@ def sums_shown(
 
 def _family(release: WorkloadRelease, name: str, rule: WithholdingRule | None) -> dict[str, Any]:
     table = release[name]
-    axes = [column for column in table if column not in ("estimate", "margin")]
-    labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table["estimate"]))]
-    values, margins = table["estimate"].tolist(), table["margin"].tolist()
+    *axes, estimate, bar_of = table
+    labels = [" ".join(str(table[axis][row]) for axis in axes) or "total" for row in range(len(table[estimate]))]
+    values, margins = table[estimate].tolist(), table[bar_of].tolist()
     margin = max(map(float, margins))
     is_shown = [rule is None or rule.passes(value, bar) for value, bar in zip(values, margins, strict=True)]
     drawn = [(label, float(value)) for label, value, show in zip(labels, values, is_shown, strict=True) if show]

@@ -75,7 +75,7 @@ class JointCells(BallMixture):
 
     @property
     def stride(self) -> int:
-        """Cubes of every margin."""
+        """Cubes of every radius."""
         return 1
 
     @property

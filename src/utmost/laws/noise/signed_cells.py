@@ -29,8 +29,8 @@ from utmost.laws.noise.law import law_level, law_text, positive_integer
 Rows = tuple[tuple[int, ...], ...]
 """Integer rows over the cells."""
 
-MOST_CELLS, MOST_ROWS, MOST_ENTRY = 12, 64, 1 << 20
-"""Cells whose changes are listed, rows, and the size of an entry."""
+MOST_CELLS, MOST_ROWS, MOST_ENTRY, FINEST = 12, 64, 1 << 20, 1 << 64
+"""Cells whose changes are listed, rows, the size of an entry, and the common denominator of the shares."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -46,7 +46,7 @@ class SignedCells(Shown):
 
     Raises:
         OutOfRange: for rows that do not determine the cells, more than 12 cells or 64 rows, and shares that spend more
-            than the level on some change.
+            than the level on some change, or whose common denominator is above 2^64.
 
     Promise: epsilon-DP for k integers of which one individual changes each by 0 to the sensitivity, attained where
         ``charge`` is 1; lossless to relax.
@@ -78,10 +78,15 @@ class SignedCells(Shown):
         parts = tuple(exact(share, "share") for share in shares)
         if len(parts) != len(listed) or min(parts) <= 0:
             raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
+        if any(part.denominator > FINEST for part in parts) or lcm(*(part.denominator for part in parts)) > FINEST:
+            remedy = "Round them to multiples of 1/1000, say."
+            raise OutOfRange("the shares must have a common denominator of at most 2^64", came="more", remedy=remedy)
         spent = charge_of_rows(listed, parts, nonnegative=nonnegative)
         if spent > 1:
             remedy = "Lower the shares; or promise nonnegative=True, if no individual lowers a cell."
-            raise OutOfRange("the shares must keep the level", came=f"{float(spent):.6g} of it", remedy=remedy)
+            raise OutOfRange(
+                "the shares must keep the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it", remedy=remedy
+            )
         object.__setattr__(self, "level", law_level(epsilon, alpha, "SignedCells"))
         object.__setattr__(self, "rows", listed)
         object.__setattr__(self, "shares", parts)

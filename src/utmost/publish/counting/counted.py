@@ -141,6 +141,14 @@ class CountedTable(Shown):
         if unit.exactly and not proved.exactly:
             remedy = "Pass the table's own unit; or a table with dataclasses.replace(table, unit=) at your word."
             raise OutOfRange("a count does not prove that nobody is left out", came="exactly=True", remedy=remedy)
+        if unit.exactly and (unit.sensitivity, unit.cells, unit.reach) != (
+            proved.sensitivity,
+            proved.cells,
+            proved.reach,
+        ):
+            # In more of the cells fewer are left to be entered: a larger unit may protect less.
+            required = f"everybody is counted with exactly what was proved, {_in_words(proved)}"
+            raise OutOfRange(required, came=_in_words(unit), remedy="Plan for the table's own unit.")
         replaced = proved.neighbours == "change-one" and unit.neighbours != "change-one"
         promised = unit.neighbours == "change-one" and unit.nonnegative and not proved.nonnegative
         is_smaller = unit.sensitivity < proved.sensitivity or unit.cells < proved.cells or unit.reach < proved.reach

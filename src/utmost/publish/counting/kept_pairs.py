@@ -51,9 +51,9 @@ def least_in_all(pairs: Pairs, most: int, persons: Sequence[str], *, key: bytes)
     """
     left = pairs.sums
     starts = np.flatnonzero(np.r_[True, pairs.persons[1:] != pairs.persons[:-1]][: len(left)])
-    if not len(starts):
-        return left
     kind = np.dtype(np.int64) if most < 1 << 62 else left.dtype
+    if not len(starts):
+        return left.astype(kind)
     counts = np.diff(starts, append=len(left))
     wide = int(left.max()) * len(left)  # no sum over pairs is larger, and no product over most of them
     sizes = left.astype(object) if wide * max(most, 1) >= 1 << 62 else left.astype(np.int64)

@@ -150,7 +150,8 @@ def make_key_file(path: Path) -> None:
             os.fsync(file.fileno())
         _link(draft, path)
     except OSError as error:
-        raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path)) from None
+        remedy = "Make the folder first." if isinstance(error, FileNotFoundError) else None
+        raise KeyRefused("the key file must be writable", came=error.strerror, where=str(path), remedy=remedy) from None
     finally:
         draft.unlink(missing_ok=True)
 

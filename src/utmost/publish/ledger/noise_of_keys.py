@@ -324,4 +324,6 @@ def _list_of(number: int) -> list[Any]:
 
 
 def _column_of(column: list[Any]) -> NDArray[Any]:
-    return np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
+    cells = np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
+    # NumPy drops the last NULs of a text, and makes floats of integers that no type of it holds.
+    return cells if cells.tolist() == column else objects(column)

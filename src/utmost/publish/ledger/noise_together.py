@@ -5,6 +5,7 @@ nobody lowers as many signed sums as there are columns, each on a lattice of its
 what is handed out is read off them: fractions are kept.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -240,8 +241,8 @@ def together_noise(
     """
     names = listed_names(columns, "columns")
     whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(names).items():
+        if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
     plan = plan_together(names, tuned_at, unit=whom, noise=noise, relaxable=True, cost=cost)
     cells = cell_noise(unit=replace(plan.unit, nonnegative=False), largest=largest)

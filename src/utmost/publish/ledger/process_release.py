@@ -12,7 +12,7 @@ from utmost.publish.ledger.ledger import Ledger
 from utmost.publish.ledger.promise import Promise, Words, promise_of
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.remembered_release import Release
-from utmost.publish.ledger.requests import check_bars_free, read_request
+from utmost.publish.ledger.requests import read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
 from utmost.publish.releases.plan import warn_of_rows
 from utmost.publish.tables.engines import is_engine_frame
@@ -91,7 +91,7 @@ def rehearse(
     request, source = read_request(request, native, lambda _: stated)
     promised = request.promise
     source.check_sizes(promised.noise)
-    check_bars_free(promised.noise, promised.columns, promised.public)
+    promised.noise.check_names(promised.columns, promised.public)
     promised.noise.check_level(at)
     promised.noise.warn(at)
     rows = 0 if promised.noise.names_rows else source.rows

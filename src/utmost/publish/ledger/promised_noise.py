@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
@@ -257,6 +257,17 @@ class Noise(ABC):
     def bars(self, columns: Sequence[str]) -> dict[str, str]:
         """The names of the columns of margins, and behind which column each stands."""
         return {f"{name}_margin": name for name in columns}
+
+    def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
+        """Check that the columns of margins have names of their own.
+
+        Raises:
+            BadTable, OutOfRange: where a column, or a level of a domain, has such a name.
+        """
+        for name in self.bars(columns):
+            if name in columns or name in public:
+                required, came = f"the error bars need the name {name!r}", "a column of that name"
+                raise BadTable(required, came=came, remedy="Rename it.")
 
     def column_bars(
         self, level: Level, columns: Sequence[str], confidence: Number

@@ -14,7 +14,6 @@ from utmost.publish.ledger.likeness import Likeness, value_digests
 from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.relaxing import check_values
-from utmost.publish.ledger.requests import check_bars_free
 from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
@@ -76,7 +75,7 @@ def publish_new(
     state = page.state
     version = len(state.versions(request.name)) + 1
     source.check_sizes(request.promise.noise)
-    check_bars_free(request.promise.noise, request.promise.columns, request.promise.public)
+    request.promise.noise.check_names(request.promise.columns, request.promise.public)
     check_dataset(state, request, version)
     if not request.independent:
         check_named(state, request.dataset)

@@ -1,10 +1,10 @@
 """Requests to a ledger, read and found sound by themselves; and what an answer is written as."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, level
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.promise import Promise
@@ -95,14 +95,3 @@ def answer_alone(noise: Noise, level: Level, kind: str, response: Response, part
         return adapter_of(shown).with_columns(shown, margins, after)
 
     return noise.handed(level, response, kind, part, table)
-
-
-def check_bars_free(noise: Noise, columns: tuple[str, ...], public: Sequence[str]) -> None:
-    """Check that the columns of margins have names of their own.
-
-    Raises:
-        BadTable: where a column has such a name.
-    """
-    for name in noise.bars(columns):
-        if name in columns or name in public:
-            raise BadTable(f"the error bars need the name {name!r}", came="a column of that name", remedy="Rename it.")

@@ -351,6 +351,7 @@ def _check_types(kind: str, facts: Mapping[str, Any]) -> None:
 # Listed by name, so that a fact which a later format adds does not break the seals of this one; whoever adds a fact
 # that a recipient goes by makes a new form of seal. A fact that an event does not have is bound as None.
 _BOUND = ["name", "version", "dataset", "columns", "public", "rows", "rows_from", "id_column", "commitment", "kind"]
+_BOUND_LATER = ["strategy", "points", "amount", "noise", "in_all", "nonnegative", "exactly"]
 _BOUND_PROMISE = ["sensitivity", "cells", "neighbours", "half_step", "grid", "snapping", "largest"]
 
 
@@ -363,7 +364,7 @@ def bound_facts(facts: Mapping[str, Any]) -> bytes:
     about = {name: facts.get(name) for name in _BOUND}
     about["promise"] = {name: facts["promise"].get(name) for name in _BOUND_PROMISE}
     # Facts of formats 3 to 7, bound where a release has them, so that the seals of older releases hold.
-    later = {name: facts["promise"].get(name) for name in ("strategy", "points", "amount", "noise", "in_all")}
+    later = {name: facts["promise"].get(name) for name in _BOUND_LATER}
     later |= {name: facts.get(name) for name in ("part", "items", "labels")}
     about |= {name: fact for name, fact in later.items() if fact is not None}
     return sha256(json.dumps(about, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()

@@ -21,6 +21,7 @@ from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
 from utmost.publish.ledger.promised_noise import CONFIDENCE, Answering, Drawing, Noise, Response
 from utmost.publish.ledger.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.ledger.vault import BLOCK
+from utmost.publish.releases.family_tables import check_level_names
 from utmost.publish.releases.lattice import Lattice
 from utmost.publish.releases.table_statements import assumed_line
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -96,6 +97,10 @@ class SumNoise(CellNoise):
 
     def check_size(self, rows: int, columns: int) -> None:
         """Nothing: there is a sum for each group of the domain."""
+
+    def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
+        """Check that the levels of the domain have names beside which the tables' columns can stand."""
+        check_level_names(self.strategy)
 
     def by_item(self) -> Lattice:
         """Refused: one individual changes many sums."""

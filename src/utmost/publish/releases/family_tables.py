@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.privacy import Amount
+from utmost.publish.releases.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.tables.adapters import table_of
@@ -86,12 +87,33 @@ def family_table(
     return labelled_table(kind, {name: column[inside] for name, column in labels.items()}, numbers)
 
 
+def check_level_names(strategy: Strategy) -> None:
+    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
+
+    Raises:
+        OutOfRange: for a level that has such a name.
+    """
+    added, amount = {"estimate", "margin"}, strategy.unit.amount
+    if amount is not None and strategy.unit.is_shared:
+        added |= {"count", "count_margin", f"{amount.name}_margin"}
+    for axis in strategy.domain.axes:
+        for name in axis.levels:
+            if name in added:
+                required = "no level may have the name of a column that a release adds"
+                raise OutOfRange(required, came=repr(name), remedy="Rename it.")
+
+
 def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:
     """Labels and numbers beside them as a table of a kind.
+
+    A margin beside a level of that name, which older releases may have, has the older word.
 
     Raises:
         OutOfRange: for a level that has the name of a column.
     """
+    today, older = MARGIN_WORDS
+    if today in labels:
+        columns = {older if name == today else name: column for name, column in columns.items()}
     for name in columns:
         if name in labels:
             raise OutOfRange("no level may have the name of a column that a release adds", came=repr(name))

@@ -12,6 +12,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import CountedTable
+from utmost.publish.releases.family_tables import check_level_names
 from utmost.publish.releases.plan import warn_of_level
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
@@ -50,8 +51,8 @@ def release_workload(
         randomness: the operating system's when None; a seeded source is refused.
 
     Raises:
-        OutOfRange: for a table over another domain, a strategy whose unit is smaller than what the counting proved, and
-            a sensitivity that is no integer.
+        OutOfRange: for a table over another domain, a strategy whose unit is smaller than what the counting proved,
+            a sensitivity that is no integer, and a level that has the name of a column of the released tables.
         Unsupported: for a measured level whose groups differ in size.
         PromiseBroken: for a source of randomness that is not secure.
         BadTable: for cells that are no integers, or of another shape.
@@ -99,6 +100,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     taken = strategy.unit, "columns:", None, strategy.together
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
     counted.check_fits(strategy)
+    check_level_names(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)

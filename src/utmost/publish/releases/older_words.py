@@ -69,7 +69,7 @@ def columns_of_today(statement: Mapping[str, Any], columns: Mapping[str, Any]) -
     {'sex': ['men'], 'estimate': [5], 'margin': [3]}
     """
     word = margin_word(statement)
-    renamed = {word: _MARGIN}
+    renamed = {} if _MARGIN in columns else {word: _MARGIN}  # a level may be called so
     if statement.get("kind") != WORKLOAD_KIND:
         renamed = {f"{name}_{word}": f"{name}_{_MARGIN}" for name in statement["released"]}
     return {renamed.get(name, name): column for name, column in columns.items()}

@@ -34,7 +34,10 @@ from utmost.publish.releases.table_statements import promise_text, taken_for_gra
 from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import CellsTogether, ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
+from utmost.publish.workloads.signed_search import MOST_CELLS
 from utmost.version import __version__
+
+_MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -268,7 +271,8 @@ def plan_of_way(
         NotANumber, OutOfRange: for a confidence outside (0, 1).
     """
     sure = read_confidence(confidence)
-    margins = [margin for law, n in zip(way.laws, way.groups, strict=True) for margin in _margins(law, n, sure, halves)]
+    of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
+    margins = [margin for law in way.laws for margin in of_laws[law]]
     plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
     return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
 
@@ -331,7 +335,8 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
     """The noise by what a statement says of it: whether it keeps the level is computed, that no other has less is not.
 
     Raises:
-        BadTable: for sums that are not of all columns, and shares that do not add up.
+        BadTable: for sums that are not of all columns, or of more or larger groups than are planned, and shares that do
+            not add up.
     """
     kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
     if kind in RAISED and not unit.nonnegative:
@@ -347,10 +352,17 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
         raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
     if min(shares) <= 0 or sum(shares) != 1:
         raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
-    laws = tuple(
-        SignedCells(spent.scaled(share), listed["rows"], listed["shares"], unit.sensitivity)
-        for share, listed in zip(shares, rows, strict=True)
-    )
+    # A search makes a few kinds of small groups: each kind is read once, and no document is slow to read.
+    texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
+    kinds = dict(zip(texts, rows, strict=True))
+    if max(sizes) > MOST_CELLS or len(kinds) > _MOST_KINDS:
+        required = f"signed sums are of groups of at most {MOST_CELLS} columns, of at most {_MOST_KINDS} kinds"
+        raise BadTable(required, came="more", where="groups")
+    of_kinds = {
+        text: SignedCells(spent.scaled(text[0]), listed["rows"], listed["shares"], unit.sensitivity)
+        for text, listed in kinds.items()
+    }
+    laws = tuple(of_kinds[text] for text in texts)
     if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
         raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
     return CellsTogether("signed", sizes, laws, shares)

@@ -38,7 +38,7 @@ def _facts(counted: CountedTable) -> dict[str, Any]:
 def _number_facts(cells: Any) -> dict[str, Any]:
     """The number of each cell in order; of a domain that is not laid out the places of the cells and their numbers."""
     if not isinstance(cells, FewCells):
-        return {"atoms": cells.ravel().tolist()}
+        return {"atoms": cells.ravel().tolist()}  # the key that files on disk have, from when a cell was an atom
     return {"places": cells.places.tolist(), "numbers": cells.numbers.tolist()}
 
 

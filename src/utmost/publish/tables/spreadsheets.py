@@ -4,6 +4,7 @@ The file is a function of what is published: it has no author, its times are tho
 same bytes. Excel counts in floats and shows fifteen digits, so a column with a longer integer is written as text.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ VALUES, STATEMENT = "Values", "Statement"
 
 _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
 _INFLATION, _INFLATED = 200, 1 << 30
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
@@ -44,7 +46,7 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
         statement: what is said of them, without the digest of this file; empty for nothing.
 
     Raises:
-        BadTable: for more columns, or longer text, than a sheet has.
+        BadTable: for more columns, or longer text, than a sheet has, and text that no sheet holds.
         Unsupported: where xlsxwriter is not installed.
     """
     cells = {str(name): _plain(column) for name, column in columns.items()}
@@ -103,6 +105,9 @@ def _text(cell: Any) -> str:
     if len(text) > _LONGEST:
         required = f"a cell of Excel holds at most {_LONGEST} characters"
         raise BadTable(required, came=f"one of {len(text)}", remedy="Write .csv or .parquet.")
+    if _ESCAPED.search(text):  # a workbook has them as _x000D_, which readers take for text or leave out
+        required = "a cell of Excel holds no control characters, halves of characters or text like _x000D_"
+        raise BadTable(required, came="one of them", remedy="Write .csv or .parquet.")
     return text
 
 

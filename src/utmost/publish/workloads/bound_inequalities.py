@@ -31,11 +31,13 @@ _MOST_BITS = 1 << 17
 class Directions:
     """Certificate: one individual adds to any ``up`` cells and takes from any ``down`` others.
 
-    G is the mean of d d' over all such d, with entries 1, -1 and 0.
+    G is the mean of d d' over all such d, with entries 1, -1 and 0; of cells of one row, whichever, where ``along`` is
+    the place of an axis.
     """
 
     up: int
     down: int = 0
+    along: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +134,36 @@ def directions_below(
     """A rational just below (sum_T sqrt(m_T dim_T g_T))^2, where all cells are alike.
 
     g_T is the eigenvalue of G on T: (up - down)^2/n on the total, ((up + down) - (up - down)^2/n)/(n - 1) elsewhere,
-    in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma.
+    in the mean over mixed directions. For up = 1, down = 0 all are 1/n, and this is the constant Gamma. Along an axis n
+    is its size, the total is that along it, and all is divided by the number of rows.
 
     Raises:
         PromiseBroken: for directions of more cells than there are, and weights that are none.
     """
-    n, on_total, elsewhere = blocks.cells, Fraction(0), Fraction(0)
-    for direction, weight in mixed(certificate):
+    changes = mixed(certificate)
+    along = changes[0][0].along
+    n, totals = row_totals(blocks, along)
+    on_total, elsewhere = Fraction(0), Fraction(0)
+    for direction, weight in changes:
         up, down = direction.up, direction.down
-        if up < 0 or down < 0 or not 1 <= up + down <= n:
+        if up < 0 or down < 0 or not 1 <= up + down <= n or direction.along != along:
             raise PromiseBroken("a direction must change cells, and no more than there are", came=f"{up} and {down}")
         square = Fraction((up - down) ** 2, n)
         on_total += weight * square
         elsewhere += weight * (up + down - square) / (n - 1) if n > 1 else 0
-    total = tuple(len(chain) - 1 for chain in blocks.chains)
     roots = Fraction(0)
-    for T, square in zip(blocks.eigenspaces, spectrum, strict=True):
+    for T, square, is_total in zip(blocks.eigenspaces, spectrum, totals, strict=True):
         dimensions = prod(dimension(chain, t) for chain, t in zip(blocks.chains, T, strict=True))
-        roots += _root_below(square * dimensions * (on_total if total == T else elsewhere))
-    return roots**2
+        roots += _root_below(square * dimensions * (on_total if is_total else elsewhere))
+    return roots**2 * n / blocks.cells
+
+
+def row_totals(blocks: Blocks, along: int | None) -> tuple[int, list[bool]]:
+    """How many cells a row along an axis has, or all have, and which eigenspaces do not change within a row."""
+    lasts = [len(chain) - 1 for chain in blocks.chains]
+    if along is None:
+        return blocks.cells, [list(T) == lasts for T in blocks.eigenspaces]
+    return blocks.chains[along][-1], [T[along] == lasts[along] for T in blocks.eigenspaces]
 
 
 def matrix_below(parts: Sequence[MatrixPart], certificate: MatrixRoots) -> Fraction:

@@ -1,5 +1,6 @@
 """Which noise is the least for k cells that one individual changes together, and no other cell."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
@@ -82,21 +83,23 @@ class CellsTogether(Shown):
         if not self.is_relaxable:
             raise OutOfRange("the same sums are noised at another level", came=self.kind)
         spent = presence(level, unit)
-        laws = [replaced_level(law, spent.scaled(share)) for law, share in zip(self.laws, self.shares, strict=True)]
-        return replace(self, laws=tuple(laws))
+        parts = list(zip(self.laws, self.shares, strict=True))
+        laws = {(law, share): replaced_level(law, spent.scaled(share)) for law, share in dict.fromkeys(parts)}
+        return replace(self, laws=tuple(laws[part] for part in parts))
 
     @property
     def mean_size(self) -> float:
         """The mean over the cells of E|noise|."""
-        return self._mean([_mean_size(law) for law in self.laws])
+        return self._mean(_mean_size)
 
     @property
     def variance(self) -> float:
         """The mean over the cells of E noise^2."""
-        return self._mean([float(law.variance() if isinstance(law, IntegerLaw) else law.variance) for law in self.laws])
+        return self._mean(_variance)
 
-    def _mean(self, values: list[float]) -> float:
-        return sum(n * value for n, value in zip(self.groups, values, strict=True)) / self.cells
+    def _mean(self, of: Callable[[CellsLaw], float]) -> float:
+        values = {law: of(law) for law in dict.fromkeys(self.laws)}
+        return sum(n * values[law] for n, law in zip(self.groups, self.laws, strict=True)) / self.cells
 
 
 @checked
@@ -218,3 +221,7 @@ def replaced_level(law: CellsLaw, level: Level) -> CellsLaw:
 
 def _mean_size(law: CellsLaw) -> float:
     return float(law.moment(1) if isinstance(law, IntegerLaw) else law.mean_size)
+
+
+def _variance(law: CellsLaw) -> float:
+    return float(law.variance() if isinstance(law, IntegerLaw) else law.variance)

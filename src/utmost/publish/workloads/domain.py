@@ -1,4 +1,4 @@
-"""The domain of a table: a few axes, and the cells that are the cells of their product.
+"""The domain of a table: a few axes, and the cells of their product.
 
 A **family** is one level of each axis; its groups partition the cells, and the sums over them are one table: counts by
 department, by department and sex, in total. Every sum that a table can answer is a sum of cells.

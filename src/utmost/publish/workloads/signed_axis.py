@@ -54,7 +54,9 @@ class SignedAxis:
             raise OutOfRange("each row must have a positive share of the level", came=f"{len(parts)} shares")
         spent = charge_of_rows(rows, parts, nonnegative=True)
         if spent != 1:
-            raise OutOfRange("the shares of signed rows must spend the level", came=f"{float(spent):.6g} of it")
+            raise OutOfRange(
+                "the shares of signed rows must spend the level", came=f"{float(min(spent, Fraction(1000))):.6g} of it"
+            )
         if len(independent(objects((Fraction(x) for row in rows for x in row), (len(rows), len(rows[0]))))[0]) < len(
             rows[0]
         ):
@@ -109,7 +111,12 @@ class SignedAxis:
         for places, weight in zip(self.places, weights, strict=True):
             of_rows[places] = weight / max(weights)
         weighed = self.matrix.T * of_rows
-        return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
+        try:
+            return np.asarray(np.linalg.solve(weighed @ self.matrix, weighed))
+        except np.linalg.LinAlgError:  # weights that floats cannot hold beside each other
+            least = Fraction(min(weights)) / 1000
+            gain, denominator = self.exact_estimates([round(Fraction(weight) / least) for weight in weights])
+            return np.asarray(gain / denominator, dtype=float)
 
     def exact_estimates(self, classes: Sequence[int]) -> tuple[Array, int]:
         """B as integers over a denominator, near least squares for the weights of the classes, and unbiased exactly:

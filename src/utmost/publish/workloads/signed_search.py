@@ -33,6 +33,7 @@ _EQUAL, _PLAIN = 1e-9, 1e-4  # fewer rows, and plainer shares, are taken where t
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the polish, in the logarithms of shares
 _SILENT = 40.0  # rows are sought as of such a level for all above it, where precisions are beyond floats
+_LOST = 1e-12  # so much of the largest precision floats cannot tell from none
 _TRACE = 1 / 400  # a row with less of the level is tried without
 
 
@@ -221,7 +222,11 @@ def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: flo
     levels = shares * (epsilon / (shares @ loads.T).max(axis=1, keepdims=True))
     precisions = 2 * np.sinh(np.minimum(levels, 700.0) / 2) ** 2 * (2 / epsilon**2)
     A = rows.astype(float)
-    inverses = np.linalg.inv(np.einsum("bi,ij,ik->bjk", precisions, A, A))
+    X = np.einsum("bi,ij,ik->bjk", precisions, A, A)
+    try:
+        inverses = np.linalg.inv(X)
+    except np.linalg.LinAlgError:  # where a total alone is wanted, the other rows have hardly any of the level
+        inverses = np.linalg.inv(X + _LOST * X.trace(axis1=1, axis2=2)[:, None, None] * np.eye(A.shape[1]))
     return np.asarray((inverses * gram).sum(axis=(1, 2)))
 
 

@@ -1,6 +1,7 @@
-"""How small the error of a workload can be: the lower bounds of four classes, and the search for their certificates.
+"""How small the error of a workload can be: the lower bounds of five classes, and the search for their certificates.
 
     per answer             any mechanism and any estimate, each answer by itself; its own worst data set
+    any mechanism          any mechanism and any estimate, all answers together; the worst data set
     any unbiased           any mechanism with unbiased answers; every data set
     any integer strategy   independent geometric noise on any integer combinations of cells, linear unbiased estimates,
                            charged by all that one individual may change
@@ -11,6 +12,7 @@ Source: docs/theory/workload-bounds.md; [li2013] and [nikolov2024] for the const
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import ldexp, sqrt
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.errors import Unsupported
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, Level, Number, checked, level, round_down
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Unit
@@ -30,6 +32,7 @@ from utmost.publish.workloads.bound_inequalities import (
     MatrixRoots,
     MixedDirections,
     mixed,
+    row_totals,
 )
 from utmost.publish.workloads.domain import Domain, Family
 from utmost.publish.workloads.even_levels import EvenLevels
@@ -42,11 +45,13 @@ from utmost.publish.workloads.workload_evidence import (
     LowerBound,
     WorkloadBounds,
     answers_below,
+    cells_changed,
     changed_by_one,
     chord_of,
     exact_spectrum,
     family_blocks,
     is_alike,
+    is_whole,
     level_of_cells,
     matrix_parts,
     proven_bound,
@@ -62,6 +67,7 @@ _LINEAR = "answers by linear unbiased estimates, of which least squares are the 
 _CHARGED = "|change of a combination| times level, added up, is at most epsilon for all that one individual may change"
 
 
+_TOGETHER = "any mechanism and any estimate, all answers together"
 _PUBLIC_TOTAL = "everybody is counted in as many cells, and bounds for that are not known here"
 
 
@@ -72,6 +78,8 @@ def bounds_of(
     unit: Unit,
     epsilon: Number | Level,
     families: Iterable[Any] | None = None,
+    *,
+    together: str | None = None,
 ) -> WorkloadBounds:
     """The lower bounds on the weighted error of a workload, each with its class and its certificate.
 
@@ -81,9 +89,12 @@ def bounds_of(
         epsilon: the level of the whole release.
         families: those that a strategy may measure; where None all of the domain, or, where these are more than 256,
             the cells and the families that are wanted; beside other axes, of these the ones whose groups have one size.
+        together: an axis along which one individual changes all cells of one row or of several, as for `strategy`;
+            bounds are those of one row.
 
     Raises:
-        NotALevel, OutOfRange: for a level or families that are none.
+        NotALevel, OutOfRange: for a level or families that are none; for an axis that the domain has not, or of more
+            cells than one individual changes.
 
     Cost: families times eigenspaces, a few thousand times; where values of an axis are not alike (ranges, labels,
     groups of several sizes), a dozen eigendecompositions of a matrix over the values of such axes, 2000 at most:
@@ -92,32 +103,43 @@ def bounds_of(
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})
     >>> bounds = bounds_of(wanted, Unit(1, 1), 1)
-    >>> [f"{kind}: {bound.value:.3f}" for kind, bound in bounds.each().items()]
-    ['per answer: 7.365', 'any unbiased: 13.745', 'any integer strategy: 27.490', 'these families: 27.490']
+    >>> for kind, bound in bounds.each().items():
+    ...     print(f"{kind}: {bound.value:.3f}")
+    per answer: 7.365
+    any mechanism: 27.490
+    any unbiased: 13.745
+    any integer strategy: 27.490
+    these families: 27.490
     """
     at = level(epsilon)
+    along = None if together is None else _row(workload, unit, together)
+    unit = unit if along is None else replace(unit, cells=1)
     chosen = _families(workload, families)
     missing: dict[str, str] = {}
     known: dict[int, Fraction] = {}
 
     def bound(kind: str, holds_for: str, hypotheses: str, certificate: Any = None) -> LowerBound:
-        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known))
+        value = round_down(proven_bound(kind, workload, unit, at, chosen, certificate, known, together))
         return LowerBound(value, holds_for, hypotheses, certificate)
 
     first = bound("per answer", "any mechanism and any estimate, each answer by itself", _per_answer_words(unit))
-    unbiased = integer = over_families = None
+    jointly = unbiased = integer = over_families = None
     if unit.exactly:
-        missing = dict.fromkeys(("any unbiased", "any integer strategy", "these families"), _PUBLIC_TOTAL)
+        kinds = "any mechanism", "any unbiased", "any integer strategy", "these families"
+        missing = dict.fromkeys(kinds, _PUBLIC_TOTAL)
         means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
-        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, missing, means)
+        return WorkloadBounds(workload, unit, at, chosen, first, None, None, None, None, missing, means, together)
     try:
         directions = _matrix_roots(matrix_parts(workload)) if not is_alike(workload) else None
-        best = directions or _directions(workload, unit)
-        unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best), best)
-        single = directions or _directions(workload, changed_by_one(unit, at)[0])
+        best = directions or _directions(workload, unit, along)
+        jointly = bound("any mechanism", _TOGETHER, _together_words(unit, best, together), best)
+        unbiased = bound("any unbiased", "any mechanism with unbiased answers", _unbiased_words(best, together), best)
+        single = directions or _directions(workload, changed_by_one(unit, at)[0], along)
         integer = bound("any integer strategy", _integer_words(), f"{_CHARGED}; {_LINEAR}", single)
     except Unsupported as error:
         missing |= dict.fromkeys(("any unbiased", "any integer strategy"), str(error))
+    if jointly is None or jointly.value < first.value:
+        jointly = bound("any mechanism", _TOGETHER, _together_words(unit, None, None))
     try:
         certificate = _over_families(workload, unit, at, chosen)
         if certificate is None:
@@ -128,7 +150,9 @@ def bounds_of(
     except Unsupported as error:
         missing["these families"] = str(error)
     means = tuple(round_down(mean) for mean in answers_below(workload, unit, at))
-    return WorkloadBounds(workload, unit, at, chosen, first, unbiased, integer, over_families, missing, means)
+    return WorkloadBounds(
+        workload, unit, at, chosen, first, jointly, unbiased, integer, over_families, missing, means, together
+    )
 
 
 def _over_families(
@@ -164,23 +188,36 @@ def _is_even(domain: Domain, family: Family) -> bool:
 
 
 def _per_answer_words(unit: Unit) -> str:
-    is_whole = unit.sensitivity.denominator == unit.reach.denominator == 1
-    whole = "" if is_whole else "; of what is added only 0 and the sensitivity are used"
+    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {_adds(unit)}"
+
+
+def _together_words(
+    unit: Unit, certificate: Directions | MixedDirections | MatrixRoots | None, together: str | None
+) -> str:
+    worst = "mean squared errors added up, at the data set worst for their sum; counts without an upper limit"
+    alike = isinstance(certificate, Directions | MixedDirections) and mixed(certificate)
+    replaced = alike and any(change.down for change, _ in alike)
+    row = f", or to all cells of one row along {together!r}" if alike and together else ""
+    return f"{worst}; {_adds(unit)}{row}{'; a record may be replaced by any other' if replaced else ''}"
+
+
+def _adds(unit: Unit) -> str:
+    whole = "" if is_whole(unit) else "; of what is added only 0 and the sensitivity are used"
     in_all = "" if unit.in_all is None else f", {unit.in_all} at most in all"
-    adds = f"{_ADDS}{in_all}{whole}"
-    return f"mean squared error, each answer at its own worst data set; counts without an upper limit; {adds}"
+    return f"{_ADDS}{in_all}{whole}"
 
 
-def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots) -> str:
+def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, together: str | None) -> str:
     if isinstance(certificate, MatrixRoots):
         return "at every data set; one individual may add the sensitivity to any one cell (and an empty record counts)"
     directions = [direction for direction, _ in mixed(certificate)]
     up, down = max(change.up for change in directions), max(change.down for change in directions)
+    cells = f"{up} cells" if together is None else f"{up} cells of one row along {together!r}"
     if not down:
-        return f"at every data set; one individual may add the sensitivity to up to {up} cells (an empty record counts)"
+        return f"at every data set; one individual may add the sensitivity to up to {cells} (an empty record counts)"
     return (
         f"at every data set whose cells are at least the sensitivity; one individual's record may be replaced so that "
-        f"up to {up} cells grow and up to {down} others fall by the sensitivity"
+        f"up to {cells} grow and up to {down} others fall by the sensitivity"
     )
 
 
@@ -202,7 +239,19 @@ def _family_words(
     return "the families given, with one level for each family"
 
 
-def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
+def _row(workload: Workload, unit: Unit, together: str) -> int:
+    """The place of an axis along which one individual changes whole rows."""
+    columns = workload.domain.columns
+    if together not in columns:
+        raise OutOfRange("cells that change together must lie along an axis", came=repr(together), where="together")
+    place = columns.index(together)
+    if unit.cells % workload.domain.axes[place].size or unit.in_all is not None:
+        remedy = "Leave together= out, or say a unit with a bound of cells alone."
+        raise OutOfRange("an individual must change all cells of whole rows", came=repr(unit), remedy=remedy)
+    return place
+
+
+def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
     """The mixture of two changes with the largest bound, of a few; any are a certificate.
 
     For a given ``down`` the root of the bound is concave in ``up``, and between two changes it is in their weights.
@@ -211,22 +260,22 @@ def _directions(workload: Workload, unit: Unit) -> Directions | MixedDirections:
     spectrum = exact_spectrum(workload, blocks)
     whole = sum(spectrum)
     roots = np.sqrt(np.array([float(square / whole) for square in spectrum]) * blocks.dimensions)
-    total = np.array([all(t == len(c) - 1 for t, c in zip(T, blocks.chains, strict=True)) for T in blocks.eigenspaces])
-    on_total, elsewhere, n = float(roots[total].sum()), float(roots[~total].sum()), blocks.cells
+    n, totals = row_totals(blocks, along)
+    total = np.array(totals)
+    on_total, elsewhere = float(roots[total].sum()), float(roots[~total].sum())
 
     def root(*changes: tuple[float, Directions]) -> float:
         moved = sum(weight * (change.up - change.down) ** 2 / n for weight, change in changes)
         touched = sum(weight * (change.up + change.down) for weight, change in changes)
         return on_total * sqrt(moved) + elsewhere * sqrt(max(0.0, (touched - moved) / max(1, n - 1)))
 
-    most = min(unit.whole_cells, n)
+    most = min(cells_changed(workload, unit, along)[0], n)
     downs = {0} if unit.neighbours == "add-remove" else {0, min(most, n // 2), min(most, n // 2) // 2}
-    tried = {Directions(1), Directions(most)} | {
-        Directions(
-            _peak(lambda up, down=down: root((1, Directions(up, down))), max(1, down), min(most, n - down)), down
-        )
+    ups = {
+        down: _peak(lambda up, down=down: root((1, Directions(up, down))), max(1, down), min(most, n - down))
         for down in downs
     }
+    tried = {Directions(up, down, along) for up, down in [(1, 0), (most, 0), *((up, down) for down, up in ups.items())]}
     ranked = sorted(tried, key=lambda change: (-root((1, change)), change.up, change.down))
     pairs = [
         (_peak(lambda step, pair=pair: root(*_weighted(pair, step)), 0, _MIXED), pair)

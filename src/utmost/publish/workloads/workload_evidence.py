@@ -40,7 +40,7 @@ MOST_ROWS = 2000
 _MOST_WORK = 2 * MOST_ROWS**3
 _CHORD_BITS = 64
 
-Kind = Literal["per answer", "any unbiased", "any integer strategy", "these families"]
+Kind = Literal["per answer", "any mechanism", "any unbiased", "any integer strategy", "these families"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,11 +74,13 @@ class WorkloadBounds(Shown):
         workload, unit, level: what they are of.
         families: those that ``these_families`` is about.
         per_answer: against any mechanism, each answer by itself.
+        any_mechanism: against any mechanism, all answers together.
         any_unbiased: against any mechanism whose answers are unbiased.
         any_integer_strategy: against independent geometric noise on any integer combinations of cells.
         these_families: against the families given.
         not_bounded: of each kind that is None, why.
         parts: of each part of the workload, in order, the mean over its answers of the bound per answer.
+        together: the axis along which one individual changes the cells of a row; None where ``unit`` says all.
     """
 
     workload: Workload = field(repr=False)
@@ -86,16 +88,19 @@ class WorkloadBounds(Shown):
     level: Level
     families: tuple[Family, ...] = field(repr=False)
     per_answer: LowerBound
+    any_mechanism: LowerBound | None
     any_unbiased: LowerBound | None
     any_integer_strategy: LowerBound | None
     these_families: LowerBound | None
     not_bounded: Mapping[str, str]
     parts: tuple[float, ...] = field(repr=False)
+    together: str | None = None
 
     def each(self) -> dict[str, LowerBound]:
         """The bounds there are, by kind."""
         bounds = {
             "per answer": self.per_answer,
+            "any mechanism": self.any_mechanism,
             "any unbiased": self.any_unbiased,
             "any integer strategy": self.any_integer_strategy,
             "these families": self.these_families,
@@ -118,7 +123,7 @@ def check_lower_bounds(bounds: WorkloadBounds) -> None:
     known: dict[int, Fraction] = {}
     for kind, bound in bounds.each().items():
         problem = (bounds.workload, bounds.unit, bounds.level, bounds.families)
-        proven = proven_bound(kind, *problem, bound.certificate, known)
+        proven = proven_bound(kind, *problem, bound.certificate, known, bounds.together)
         if not bound.value <= round_down(proven):
             raise PromiseBroken("the certificate must prove the bound", came=bound.value, where=kind)
     means = answers_below(bounds.workload, bounds.unit, bounds.level)
@@ -136,16 +141,18 @@ def proven_bound(
     families: Sequence[Family],
     certificate: object,
     known: dict[int, Fraction],
+    together: str | None = None,
 ) -> Fraction:
     """The bound that a certificate proves, as a rational rounded down.
 
     Args:
         known: what matrix certificates of this workload were found to prove, by their identity; is added to.
+        together: the axis along which one individual changes the cells of a row.
 
     Raises:
         PromiseBroken: for a certificate of another kind, or one that proves nothing.
     """
-    if kind == "per answer":
+    if kind == "per answer" or (kind == "any mechanism" and certificate is None):
         means = answers_below(workload, unit, level)
         return sum((part.weight * mean for part, mean in zip(workload.parts, means, strict=True)), Fraction(0))
     if kind == "these families" and isinstance(certificate, ChordShares):
@@ -156,10 +163,12 @@ def proven_bound(
         levels, room = EvenLevels.of(workload), room_around(workload.domain, unit, families)
         reduced = [levels.reduced(family) for family in families]
         return tangents_below(levels.workload, reduced, level_of_cells(unit, level), room, certificate)
+    if unit.exactly:
+        raise PromiseBroken("one individual must be able to add to a cell", came="a public total", where=kind)
     if kind == "any integer strategy":
         unit, level = changed_by_one(unit, level)
     if isinstance(certificate, Directions | MixedDirections):
-        _check_directions(kind, unit, certificate)
+        _check_directions(kind, workload, unit, certificate, together)
         blocks = Blocks.of(workload.domain, (), workload.eigenspaces)
         if not is_alike(workload):
             raise PromiseBroken("directions prove a bound only where all cells are alike", came="others", where=kind)
@@ -172,6 +181,8 @@ def proven_bound(
         raise PromiseBroken("a bound must have a certificate of its kind", came=type(certificate).__name__, where=kind)
     if kind == "any unbiased":
         return unit.sensitivity**2 * constant * variance_below(level) / 2
+    if kind == "any mechanism":
+        return constant * answer_below(level, unit.sensitivity, is_whole(unit))
     return variance_below(level.scaled(1 / unit.sensitivity)) * constant
 
 
@@ -214,16 +225,33 @@ def level_of_cells(unit: Unit, level: Level) -> Level:
     return unit.per_cell(level).scaled(1 / unit.sensitivity)
 
 
-def _check_directions(kind: str, unit: Unit, certificate: Directions | MixedDirections) -> None:
+def cells_changed(workload: Workload, unit: Unit, along: int | None) -> tuple[int, int]:
+    """How many cells one individual may raise, and lower by a replacement; along an axis, of one row."""
+    up = unit.whole_cells if along is None else workload.domain.axes[along].size
+    return up, up if unit.neighbours == "change-one" else 0
+
+
+def _check_directions(
+    kind: str, workload: Workload, unit: Unit, certificate: Directions | MixedDirections, together: str | None
+) -> None:
     """An individual must be able to go there."""
-    down = unit.whole_cells if unit.neighbours == "change-one" else 0
-    if any(change.up > unit.whole_cells or change.down > down for change, _ in mixed(certificate)):
+    columns = workload.domain.columns
+    if together is not None and together not in columns:
+        raise PromiseBroken("cells that change together must lie along an axis", came=repr(together), where=kind)
+    along = None if together is None else columns.index(together)
+    up, down = cells_changed(workload, unit, along)
+    if any(change.along != along or change.up > up or change.down > down for change, _ in mixed(certificate)):
         raise PromiseBroken("an individual must be able to change so many cells", came=f"{certificate}", where=kind)
+
+
+def is_whole(unit: Unit) -> bool:
+    """Whether one individual may add every integer up to the most; not where what one cell gets another is short of."""
+    return unit.sensitivity.denominator == unit.reach.denominator == 1 and not unit.is_shared
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level) -> list[Fraction]:
     """Of each part the mean over its answers of what no mechanism is below."""
-    whole = unit.sensitivity.denominator == unit.reach.denominator == 1
+    whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []
     for part in workload.parts:

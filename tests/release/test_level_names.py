@@ -1,0 +1,49 @@
+"""A level that has the name of a column that released tables add is refused before anything is drawn or spent."""
+
+import numpy as np
+import pytest
+
+from utmost import Domain, Ledger, Unit, count_table, release, release_workload, strategy
+from utmost.errors import OutOfRange
+from utmost.publish.workloads import Strategy, Workload
+
+REFUSED = "no level may have the name of a column that a release adds; got '{}'. Rename it."
+
+
+def events(name):
+    return {"person": list("abcd"), name: list("xyxy"), "paid": [1, 2, 3, 4]}
+
+
+@pytest.mark.parametrize("name", ["margin", "estimate"])
+def test_nothing_is_drawn_for_it(name, monkeypatch):
+    monkeypatch.setattr("utmost.publish.releases.noised_workloads.noised_workload", None)
+    shares = Strategy(Domain({name: ["x", "y"]}), Unit(1, 1), {name: 1})
+    with pytest.raises(OutOfRange) as refused:
+        release_workload(np.array([2, 3]), shares, epsilon=1)
+    assert str(refused.value) == REFUSED.format(name)
+
+
+@pytest.mark.parametrize("name", ["margin", "estimate"])
+def test_no_ledger_spends_for_it(name, tmp_path):
+    domain = Domain({name: ["x", "y"]})
+    counted = count_table(events(name), person="person", domain=domain, at_most=1)
+    plan = strategy(Workload(domain, {name: 1}), counted.unit, epsilon=1)
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        with pytest.raises(OutOfRange, match="Rename it"):
+            ledger.publish("r", counted, strategy=plan, epsilon=1)
+        assert (ledger.status().releases, ledger.status().events) == (0, 1)
+    with pytest.raises(OutOfRange, match="Rename it"):
+        release(counted, strategy=plan, epsilon=1)
+
+
+@pytest.mark.parametrize("name", ["count", "count_margin", "paid_margin"])
+def test_sums_and_counts_add_more_columns(name):
+    domain = Domain({name: ["x", "y"]})
+    words = {"values": "paid", "each": (0, 9), "most_events": 2}
+    counted = count_table(events(name), person="person", domain=domain, at_most=1, **words)
+    plan = strategy(Workload(counted.domain, {f"{name} paid": 1}), counted.unit, epsilon=1)
+    with pytest.raises(OutOfRange, match="Rename it"):
+        release_workload(counted, plan, epsilon=1)
+    alone = count_table(events(name), person="person", domain=domain, at_most=1)
+    plan = strategy(Workload(domain, {name: 1}), alone.unit, epsilon=1)
+    assert release_workload(alone, plan, epsilon=1)[name][name].tolist() == ["x", "y"]
