@@ -202,9 +202,9 @@ class Release(Shown):
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, given: Any = None) -> "CleanRelease":
+    def clean(self, facts: Any = None) -> "CleanRelease":
         """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`."""
-        return self._sums("a clean table").clean(given)
+        return self._sums("a clean table").clean(facts)
 
     def plot(self, **options: Any) -> Any:
         """A figure of the loosest answer, see `plot` of what `read` gives."""
