@@ -28,6 +28,7 @@ register(
         "publication": "utmost.publish.statements.saved_tables",
         "save_promise": "utmost.publish.statements.promise_files:save_promise",
         "saved_design": "utmost.doors.documents.saved_designs:save_design",
+        "release_answers": "utmost.publish.statements.release_answers",
         "sample": "utmost.laws.sampling.draw:sample",
         "spark_rows": "utmost.publish.tables.spark_engine:SparkRows",
         "table_adapters": "utmost.publish.tables.adapters",

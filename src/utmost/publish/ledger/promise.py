@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Amount, Unit
 from utmost.provided import provided
@@ -90,11 +91,10 @@ class Promise(Shown):
     Raises:
         OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
 
-    >>> from utmost.laws.exact import level
     >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
-    >>> promise.margin(level(1), "0.95"), promise == Promise.of_facts(promise.facts())
+    >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
     (3, True)
-    >>> promise.guarantee(level(1))
+    >>> promise.guarantee(epsilon=1)
     'Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 2.72 times
     larger or smaller if any one individual had been left out of the data or added to it (epsilon = 1). This assumes
     that one individual changes at most 1 released cell, and that by at most 1.'
@@ -186,15 +186,15 @@ class Promise(Shown):
         """The columns of identifiers as ``id_column`` names them: none, one, or several."""
         return self.identifiers if len(self.identifiers) > 1 else self.id_column
 
-    @checked
-    def margin(self, level: Level, confidence: Number) -> int | float:
+    def margin(
+        self, epsilon: Number | Level | None = None, confidence: Number = "0.95", *, alpha: Number | None = None
+    ) -> int | float:
         """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
-        return self.noise.margin(level, confidence)
+        return self.noise.margin(level_of(epsilon, alpha), confidence)
 
-    @checked
-    def guarantee(self, level: Level) -> str:
+    def guarantee(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> str:
         """The promise at a level, in plain words."""
-        return self.noise.guarantee(level, self.columns)
+        return self.noise.guarantee(level_of(epsilon, alpha), self.columns)
 
     def facts(self) -> dict[str, Any]:
         """The promise as JSON: its words, numbers as text, so that none changes; `of_facts` reads them.

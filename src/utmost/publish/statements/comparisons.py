@@ -118,6 +118,20 @@ def trend(
     )
 
 
+def total(
+    release: Release,
+    where: Mapping[str, Any] | None = None,
+    column: str | None = None,
+    confidence: Number | None = None,
+) -> Answer:
+    """A sum in one release, with its margin: as `change` takes each, whichever kind of release it is.
+
+    Raises:
+        OutOfRange, NotDetermined: as `change`.
+    """
+    return _Sum.of(release, where, column).answer(_confidence(confidence, release))
+
+
 def _confidence(confidence: Number | None, release: Release) -> Fraction:
     if confidence is not None:
         return read_confidence(confidence)
@@ -162,10 +176,7 @@ class _Sum:
                 raise OutOfRange("a change is of counts, or of sums", came="both, noised together", remedy=remedy)
             form = selected(release.domain, chosen)
             return cls(release.total(chosen).exact, release.noise(form))
-        rows = frozenset(range(release.rows))
-        for name, wanted in chosen.items():
-            labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
-            rows &= frozenset().union(*(release.chosen([f"{name}={label}"]) for label in labels))
+        rows = release.rows_where(chosen)
         total, plan = release.total(rows, column, confidence="0.5"), release.plan
         is_geometric = isinstance(plan.drawn, Geometric) and plan.grid is None
         law = Combination([plan.width or 1], plan.drawn.ratio, counts=[len(rows)]) if is_geometric else None  # type: ignore[attr-defined]

@@ -101,17 +101,24 @@ class ReleasedTable(Shown):
                 "a released table is read by its statement", came="none", where=beside.name[-80:], remedy=remedy
             )
         stated = statement_files.read(beside)
-        if stated["kind"] != TABLE_KIND:
-            remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
-            came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(
-                stated["kind"], stated["kind"]
-            )
-            raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
+        _check_independent(stated)
         spelled = path if separator is None and encoding is None else TextFile.of(path, separator, encoding)
-        plan, table = stated_plan(stated), files.read(spelled)
+        table = files.read(spelled)
+        if stated["format"] > 1 and statement is None:
+            statement_files.check_unchanged(path, stated)
+        return cls.of(table, stated)
+
+    @classmethod
+    def of(cls, table: Any, stated: dict[str, Any]) -> "ReleasedTable":
+        """A released table at hand, checked against its statement but for the digest of its file.
+
+        Raises:
+            BadTable: where the statement does not follow from itself, or is about another table.
+            Unsupported: as `read`.
+        """
+        _check_independent(stated)
+        plan = stated_plan(stated)
         if stated["format"] > 1:
-            if statement is None:
-                statement_files.check_unchanged(path, stated)
             check_statement(stated, table, digested=False)
         return cls(table, stated, plan, _numbers(table, stated["released"], plan), _texts(table, stated))
 
@@ -168,6 +175,14 @@ class ReleasedTable(Shown):
                 raise OutOfRange(f"a label must be one of the column {name!r}", came=", ".join(sorted(unknown)))
             rows &= {row for row, label in enumerate(self.labels[name]) if label in wanted}
         return frozenset(rows)
+
+    def rows_where(self, where: Mapping[str, Any] | None = None) -> frozenset[int]:
+        """The same by the name of a public column a label or a list of labels; every row where nothing is named."""
+        rows = frozenset(range(self.rows))
+        for name, wanted in ({} if where is None else where).items():
+            labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
+            rows &= frozenset().union(*(self.chosen([f"{name}={label}"]) for label in labels))
+        return rows
 
     def total(
         self,
@@ -272,6 +287,14 @@ class ReleasedTable(Shown):
                 remedy = "Rename that column."
                 raise BadTable(f"the table must leave the name {name!r} free", came="a column of it", remedy=remedy)
         return adapter.with_columns(self.table, laid, after)
+
+
+def _check_independent(stated: Mapping[str, Any]) -> None:
+    kind = stated["kind"]
+    if kind != TABLE_KIND:
+        remedy = "Its cells stand in the table, with margins where it has any; utmost verify says what is promised."
+        came = {PLACES_KIND: "points", TOGETHER_KIND: "columns changed together"}.get(kind, kind)
+        raise Unsupported("the cells that are read must have independent noise", came=came, remedy=remedy)
 
 
 def _path(place: Any, name: str) -> Path:
