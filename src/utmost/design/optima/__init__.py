@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.design.optima.attacks import Attack, Odds, attack
-    from utmost.design.optima.beyond_oblivious import CountQuery, averaged
-    from utmost.design.optima.checker import Bounds, Multipliers
+    from utmost.design.optima.attacks import Attack, Odds, attack, usual_mechanisms
+    from utmost.design.optima.beyond_oblivious import (
+        CountQuery,
+        averaged,
+        best_worst_case,
+        conflicting_users,
+        expanded,
+        worst_case_loss,
+    )
+    from utmost.design.optima.checker import Bounds, Multipliers, check_private
     from utmost.design.optima.column_generation import certificate_of_rays
     from utmost.design.optima.constrained import ConstrainedCertificate, Constraint
+    from utmost.design.optima.consumer_program import user_program
     from utmost.design.optima.evidence import Certificate
+    from utmost.design.optima.loss_curves import LossCurve, designs_in_turn, even_levels_between, loss_curve
     from utmost.design.optima.minimax import MinimaxOptimum, minimax_mechanism
     from utmost.design.optima.nearly_private import Repair, repair
     from utmost.design.optima.optimum import Optimum, optimal_mechanism
@@ -22,9 +31,11 @@ if TYPE_CHECKING:
         face_value_loss,
         face_value_of_noise,
         folded_channel,
+        folded_responses,
         posterior,
         read,
     )
+    from utmost.design.optima.sharing import SharedOptimum, shared_mechanism, sharing_program, sharing_refutation
     from utmost.design.optima.structure import (
         Derivation,
         LemmaCheck,
@@ -49,6 +60,7 @@ __all__ = [
     "CountQuery",
     "Derivation",
     "LemmaCheck",
+    "LossCurve",
     "MinimaxOptimum",
     "Multipliers",
     "Odds",
@@ -56,20 +68,29 @@ __all__ = [
     "PolicyOptimum",
     "Reading",
     "Repair",
+    "SharedOptimum",
     "Uniqueness",
     "attack",
     "averaged",
     "bayes_remap",
+    "best_worst_case",
     "between_levels",
     "certificate_of_rays",
     "check_lemmas",
+    "check_private",
+    "conflicting_users",
     "constraint_matrix",
     "derivation",
+    "designs_in_turn",
+    "even_levels_between",
+    "expanded",
     "expected_loss",
     "face_value_loss",
     "face_value_of_noise",
     "folded_channel",
+    "folded_responses",
     "gradual_loss",
+    "loss_curve",
     "minimax_mechanism",
     "optimal_mechanism",
     "policy_mechanism",
@@ -77,5 +98,11 @@ __all__ = [
     "read",
     "remap_of_vertex",
     "repair",
+    "shared_mechanism",
+    "sharing_program",
+    "sharing_refutation",
     "uniqueness",
+    "user_program",
+    "usual_mechanisms",
+    "worst_case_loss",
 ]

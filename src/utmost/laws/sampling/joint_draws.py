@@ -37,6 +37,7 @@ def sample_joint_cells(
 
     Cost: k + 2 geometric draws and k uniform ones a row; for the range up to k + 1 times as many.
 
+    >>> from utmost.laws.noise.joint_cells import JointCells
     >>> sample_joint_cells(JointCells(1, 3), 5).shape
     (5, 3)
     """

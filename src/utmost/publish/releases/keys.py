@@ -421,7 +421,7 @@ def counted_keys(counts: Any, shares: int | None = None) -> list[tuple[Any, int]
     if isinstance(counts, KeyShares) and counts.shares > (shares or 0):
         required = "counts in shares need a promise for as many shares of one individual"
         came = "none" if shares is None else str(shares)
-        raise OutOfRange(required, came=came, where="shares", remedy=f"Pass shares={counts.shares} to select_keys.")
+        raise OutOfRange(required, came=came, where="shares", remedy=f"Call select_keys(shares={counts.shares}).")
     names, column = _columns(counts)
     try:
         cells = integer_cells(column)

@@ -109,6 +109,7 @@ class ReleasedTable(Shown):
         return cls.of(table, stated)
 
     @classmethod
+    @checked
     def of(cls, table: Any, stated: dict[str, Any]) -> "ReleasedTable":
         """A released table at hand, checked against its statement but for the digest of its file.
 
