@@ -41,6 +41,7 @@ def test_sums_of_a_plan_answer_themselves():
     assert str(release.mean("age", where={"age": slice(0, 65)})) == str(answer.mean("age", where={"age": slice(0, 65)}))
     assert str(release.ratio({"sex": "men"})) == str(answer.ratio({"sex": "men"}, {}))
     assert release.clean().total({"sex": "men"}) == answer.clean().total({"sex": "men"})
+    assert release.clean(given={"total": 9}).total() == answer.clean(given={"total": 9}).total() == 9
 
 
 def test_points_have_no_sums():

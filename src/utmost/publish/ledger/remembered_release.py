@@ -202,9 +202,13 @@ class Release(Shown):
         """`quantile` at 1/2."""
         return self.quantile(name, "1/2", where=where, confidence=confidence)
 
-    def clean(self, facts: Any = None) -> "CleanRelease":
-        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`."""
-        return self._sums("a clean table").clean(facts)
+    def clean(self, **public: Any) -> "CleanRelease":
+        """Whole numbers, none negative, whose sums all agree: `WorkloadRelease.clean`, with its arguments.
+
+        Args:
+            public: facts that hold, and a table that is held, as that call names them.
+        """
+        return self._sums("a clean table").clean(**public)
 
     def plot(self, **options: Any) -> Any:
         """A figure of the loosest answer, see `plot` of what `read` gives."""
