@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from utmost.doors.service.approvals import VERBS, Proposal, check_approved
@@ -52,6 +52,25 @@ def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Ma
 def _said_now(proposal: Proposal) -> Proposal:
     """A proposal with its facts as they are said today, where an older version of the service wrote it."""
     return replace(proposal, facts=Terms.read(proposal.facts).facts()) if proposal.facts else proposal
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Saying:
+    """What is about to be said by the ledger.
+
+    Attributes:
+        release, version, level: of what.
+        facts: of a publication, those that are approved; empty for a relaxation.
+        proposal: the name of the one that allows it, if any.
+        is_new: False for what has been said: it needs no approval.
+    """
+
+    release: str
+    version: int
+    level: Level
+    facts: Mapping[str, Any]
+    proposal: str | None
+    is_new: bool = True
 
 
 class Proposals:
@@ -154,61 +173,51 @@ class Proposals:
 
         return self._desk.records.write(work)
 
-    def begun(self, token: Token, key: str, verb: str) -> int | None:
-        """The version that a request with this key was about, where it came before."""
+    def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
+        """The version of a release that a request with this key was about, where it came before."""
         name = self._desk.name(verb, token, key)
         before = self._desk.records.read(lambda shelf: shelf.get("begun", name)) or {}
-        return before.get("version")
+        version: int | None = before.get("versions", {}).get(release, before.get("version"))
+        return version
 
-    def begin(
-        self,
-        token: Token,
-        key: str,
-        verb: str,
-        release: str,
-        version: int,
-        at: Level,
-        facts: Mapping[str, Any],
-        proposal: str | None,
-        *,
-        is_new: bool = True,
-    ) -> None:
-        """Check that what is about to be said is approved, and write down who says it.
-
-        Args:
-            is_new: False for what has been said: it needs no approval.
+    def begin(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
+        """Check that all that is about to be said is approved, and write down who says it, in one write.
 
         Raises:
-            NeedsApproval: where it is not.
+            NeedsApproval: where any of it is not.
         """
         name = self._desk.name(verb, token, key)
+        wanted = [[verb, said.release, said.version, level_text(said.level), dict(said.facts)] for said in sayings]
 
         def work(shelf: Shelf) -> None:
-            again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
-            if self.required and is_new:
-                check_approved(
-                    _proposal_of(shelf, proposal), self._desk.person(shelf, token), verb, release, version, at, facts
-                )
+            again = self._desk.again(shelf, "begun", name, wanted[0] if len(wanted) == 1 else wanted)
+            unapproved = [said for said in sayings if self.required and said.is_new]
+            person = self._desk.person(shelf, token) if unapproved else token
+            for said in unapproved:
+                about = said.release, said.version, said.level, said.facts
+                check_approved(_proposal_of(shelf, said.proposal), person, verb, *about)
             if again is None:
-                shelf.put("begun", name, {"version": version})
-                if verb == "publish" and not token.may(verb):
-                    note_apart(shelf, token, release, version, facts)
-                about = {"release": release, "version": version, "level": level_text(at)}
-                self._desk.trail(shelf, token, verb, **about)
+                versions = {said.release: said.version for said in sayings}
+                first, *others = versions.values()
+                shelf.put("begun", name, {"versions": versions} if others else {"version": first})
+                for said in sayings:
+                    if verb == "publish" and not token.may(verb):
+                        note_apart(shelf, token, said.release, said.version, said.facts)
+                    about_it = {"release": said.release, "version": said.version, "level": level_text(said.level)}
+                    self._desk.trail(shelf, token, verb, **about_it)
 
         self._desk.records.write(work)
 
-    def done(
-        self, verb: str, release: str, version: int, at: Level, facts: Mapping[str, Any], proposal: str | None
-    ) -> None:
-        """Write down that the table of a proposal has been brought, so that it waits for nobody any more."""
+    def done(self, verb: str, *sayings: Saying) -> None:
+        """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
 
         def work(shelf: Shelf) -> None:
-            stored = _proposal_of(shelf, proposal)
-            if stored is not None and stored.allows(verb, release, version, at, facts):
-                note_done(shelf, stored.name)
+            for said in sayings:
+                stored = _proposal_of(shelf, said.proposal)
+                if stored is not None and stored.allows(verb, said.release, said.version, said.level, said.facts):
+                    note_done(shelf, stored.name)
 
-        if proposal is not None:
+        if any(said.proposal is not None for said in sayings):
             self._desk.records.write(work)
 
 

@@ -241,7 +241,6 @@ class _Noises:
         return Smoothed.of(groups, Chernoff.of(groups), _GUESSING).exceeded(margin / unit, miss)
 
 
-
 def _nearest(
     depth: Callable[[Fraction], float], estimate: Fraction, width: Fraction
 ) -> tuple[Fraction, Fraction | None]:

@@ -83,7 +83,7 @@ def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
 
 
 def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fraction) -> Fraction:
-    """The largest of a bound and all R - off in a set that lies above it; what any variance is where that has no end."""
+    """The largest of a bound and all R - off in a set that lies above it; what any variance is where it has no end."""
     assert squares.estimate is not None, "the count is that of the mean"
     if upper + off > squares.estimate and squares.is_beyond(upper + off):
         return upper
