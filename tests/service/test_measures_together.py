@@ -1,10 +1,13 @@
 """Several measures through a service in one transaction: approvals, levels, tables and answers of all, or of none."""
 
+import json
+
 import pytest
 
 import utmost as ut
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
+from service.visiting import Visitor
 from utmost.doors.service import Grant, Terms
 from utmost.doors.service.app import application
 from utmost.doors.service.client import connect
@@ -21,6 +24,8 @@ from utmost.errors import (
 )
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.shared_measures import Measure
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
 
 KEY = bytes(range(32))
 SALES = {"user": ["ann", "bob", "bob", "eve"], "shop": ["A", "A", "B", "A"], "paid": [3, 7, 9, 4]}
@@ -246,3 +251,79 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
         with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
             ledger.publish_measures({"visits": Measure(lazy, ut.level(1), promise)}, dataset="sales")
+
+
+def in_file(form, document):
+    return ("file.json", json.dumps(form.document(document)).encode(), "application/json")
+
+
+@pytest.fixture
+def visitor(opened):
+    def of(owner, role, *, approvals, made={}):  # noqa: B006  (one application for all who visit it)
+        if approvals not in made:
+            service = opened(approvals=approvals)
+            made[approvals] = service, application(service, Settings(rate=1e6, burst=10**6))
+        service, app = made[approvals]
+        return Visitor(app, service.bearers.make(None, f"{owner} {role}", owner, role, ALL)[1]), service
+
+    return of
+
+
+def test_by_page_files_of_plans_and_counted_tables_are_published_together(visitor, tables, shared):
+    ada, service = visitor("Ada", "curator", approvals=False)
+    rows, files = {"dataset": "sales"}, {}
+    for row, (name, table) in enumerate(tables.items(), 1):
+        rows |= {f"release-{row}": name, f"epsilon-{row}": "1/2"}
+        files |= {f"plan-{row}": in_file(PLAN_FORM, shared.strategies[name])}
+        files |= {f"table-{row}": in_file(COUNTED_FORM, table)}
+    page = ada.get("/publish")
+    broken = files | {"table-2": ("c.json", b"{}", "application/json")}
+    assert ada.fill(page, "/publish/measures", files=broken, **rows).status_code == 422
+    twice = rows | {"release-2": rows["release-1"]}
+    assert "differ" in ada.fill(page, "/publish/measures", files=files, **twice).text
+    assert ada.fill(page, "/publish/measures", dataset="sales").status_code == 422
+    assert service.ledger.releases == ()
+    done = ada.fill(page, "/publish/measures", files=files, **rows)
+    assert "Published." in done.text
+    assert service.ledger.spent(dataset="sales").epsilon == 1
+    assert {release.name for release in service.ledger.releases} == set(tables)
+
+
+def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):
+    (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
+    for name in tables:
+        plan = in_file(PLAN_FORM, shared.strategies[name])
+        words = {"release": name, "dataset": "sales", "epsilon": "1/2"}
+        ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
+    assert "Bring several tables together" not in ada.get("/proposals").text
+    for _ in tables:
+        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+    assert "Bring several tables together" not in grace.get("/proposals").text
+    page = ada.get("/proposals")
+    known = {
+        proposal.release: proposal.name
+        for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
+    }
+    files = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    wrong = files | {f"table-{'0' * 24}": next(iter(files.values()))}
+    assert ada.fill(page, "/proposals/tables", files=wrong).status_code == 422
+    assert service.ledger.releases == ()
+    assert "Published." in ada.fill(page, "/proposals/tables", files=files).text
+    assert service.ledger.spent(dataset="sales").epsilon == 1
+    for name in tables:
+        ada.fill(ada.get(f"/release?name={name}"), "/proposals", epsilon="1")
+    for _ in tables:
+        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+    known = {
+        proposal.release: proposal.name
+        for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
+        if proposal.verb == "relax"
+    }
+    relaxing = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    both = dict([next(iter(relaxing.items())), list(files.items())[1]])
+    assert (
+        "published together, or relaxed together"
+        in ada.fill(ada.get("/proposals"), "/proposals/tables", files=both).text
+    )
+    assert "Relaxed." in ada.fill(ada.get("/proposals"), "/proposals/tables", files=relaxing).text
+    assert service.ledger.spent(dataset="sales").epsilon == 2

@@ -70,15 +70,15 @@ def _whose(measures: Mapping[str, Brought]) -> tuple[str, bool]:
     Raises:
         OutOfRange: where they do not say the same.
     """
-    said = {
+    whose = {
         (name if terms.dataset is None else terms.dataset, terms.independent)
         for name, terms in ((name, brought.terms) for name, brought in measures.items())
         if terms is not None
     }
-    if len(said) != 1:
+    if len(whose) != 1:
         remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
         raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
-    return said.pop()
+    return whose.pop()
 
 
 @contextmanager
@@ -210,7 +210,7 @@ class Releases:
         Raises:
             OutOfRange: for tables of several datasets; and as `publish`.
         """
-        sayings, kept = list[Saying](), dict[str, Measure]()
+        sayings, tables = list[Saying](), dict[str, Measure]()
         for name, brought in measures.items():
             terms = brought.terms
             assert terms is not None, "of a publication"
@@ -222,11 +222,11 @@ class Releases:
             terms.promise.check(brought.table)
             sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
             request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
-            kept[name] = Measure(brought.table, brought.level, terms.promise, brought.version, request)
+            tables[name] = Measure(brought.table, brought.level, terms.promise, brought.version, request)
         dataset, independent = _whose(measures)
         self._proposals.begin(token, key, "publish", *sayings)
         with self._comparing(token, *measures), _unspelt(not token.may("publish")):
-            published = self._ledger.publish_measures(kept, dataset=dataset, independent=independent)
+            published = self._ledger.publish_measures(tables, dataset=dataset, independent=independent)
         self._proposals.done("publish", *sayings)
         return published
 
@@ -254,7 +254,7 @@ class Releases:
         Raises:
             NeedsApproval: as `relax`.
         """
-        sayings, kept = list[Saying](), dict[str, Measure]()
+        sayings, tables = list[Saying](), dict[str, Measure]()
         for name, brought in measures.items():
             token.check("relax", check_name(name, "name"), brought.level)
             version = brought.version
@@ -263,10 +263,10 @@ class Releases:
             release = self._ledger.release(name, version)
             is_new = brought.level not in release.levels
             sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
-            kept[name] = Measure(brought.table, brought.level, version=release.version)
+            tables[name] = Measure(brought.table, brought.level, version=release.version)
         self._proposals.begin(token, key, "relax", *sayings)
         with self._comparing(token, *measures):
-            relaxed = self._ledger.relax_measures(kept)
+            relaxed = self._ledger.relax_measures(tables)
         self._proposals.done("relax", *sayings)
         return relaxed
 

@@ -72,6 +72,11 @@ class Saying:
     proposal: str | None
     is_new: bool = True
 
+    @property
+    def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:
+        """What an approval is for."""
+        return self.release, self.version, self.level, self.facts
+
 
 class Proposals:
     """What a second person must confirm.
@@ -187,24 +192,23 @@ class Proposals:
             NeedsApproval: where any of it is not.
         """
         name = self._desk.name(verb, token, key)
-        wanted = [[verb, said.release, said.version, level_text(said.level), dict(said.facts)] for said in sayings]
+        wanted = [[verb, *saying.about[:2], level_text(saying.level), dict(saying.facts)] for saying in sayings]
 
         def work(shelf: Shelf) -> None:
             again = self._desk.again(shelf, "begun", name, wanted[0] if len(wanted) == 1 else wanted)
-            unapproved = [said for said in sayings if self.required and said.is_new]
+            unapproved = [saying for saying in sayings if self.required and saying.is_new]
             person = self._desk.person(shelf, token) if unapproved else token
-            for said in unapproved:
-                about = said.release, said.version, said.level, said.facts
-                check_approved(_proposal_of(shelf, said.proposal), person, verb, *about)
+            for saying in unapproved:
+                check_approved(_proposal_of(shelf, saying.proposal), person, verb, *saying.about)
             if again is None:
-                versions = {said.release: said.version for said in sayings}
+                versions = {saying.release: saying.version for saying in sayings}
                 first, *others = versions.values()
                 shelf.put("begun", name, {"versions": versions} if others else {"version": first})
-                for said in sayings:
+                for saying in sayings:
                     if verb == "publish" and not token.may(verb):
-                        note_apart(shelf, token, said.release, said.version, said.facts)
-                    about_it = {"release": said.release, "version": said.version, "level": level_text(said.level)}
-                    self._desk.trail(shelf, token, verb, **about_it)
+                        note_apart(shelf, token, saying.release, saying.version, saying.facts)
+                    facts = {"release": saying.release, "version": saying.version, "level": level_text(saying.level)}
+                    self._desk.trail(shelf, token, verb, **facts)
 
         self._desk.records.write(work)
 
@@ -212,12 +216,12 @@ class Proposals:
         """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
 
         def work(shelf: Shelf) -> None:
-            for said in sayings:
-                stored = _proposal_of(shelf, said.proposal)
-                if stored is not None and stored.allows(verb, said.release, said.version, said.level, said.facts):
+            for saying in sayings:
+                stored = _proposal_of(shelf, saying.proposal)
+                if stored is not None and stored.allows(verb, *saying.about):
                     note_done(shelf, stored.name)
 
-        if any(said.proposal is not None for said in sayings):
+        if any(saying.proposal is not None for saying in sayings):
             self._desk.records.write(work)
 
 
