@@ -21,6 +21,7 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from utmost.publish.workloads.blocks import precision
+from utmost.publish.workloads.measurements import TurnedSums
 from utmost.publish.workloads.planned_shares import cells_alone
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
@@ -184,7 +185,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             for family, share in shares.items():
                 measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
-            assert charge_of(domain, unit, shares, pair) == 1
+            assert TurnedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
             if not total or not unit.nonnegative:
                 assert cost.max() == pytest.approx(unit.charged)
