@@ -21,10 +21,10 @@ from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.statements.workload_files import check_workload
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, bounds_of, hierarchy, strategy
 from utmost.publish.workloads.blocks import precision
-from utmost.publish.workloads.measurements import TurnedSums
 from utmost.publish.workloads.planned_shares import cells_alone
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
+from utmost.publish.workloads.ways_to_measure import TurnedSums
 from workload_cases import workloads
 
 BASE = Fraction(1, 2)

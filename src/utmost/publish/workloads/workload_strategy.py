@@ -21,7 +21,6 @@ from utmost.publish.workloads.measured_families import (
     is_tents,
     measured_family,
 )
-from utmost.publish.workloads.measurements import Measurement, TurnedSums, measurement_of
 from utmost.publish.workloads.planned_shares import (
     cells_alone,
     is_unequal_tree,
@@ -31,6 +30,7 @@ from utmost.publish.workloads.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
 from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
+from utmost.publish.workloads.ways_to_measure import Measurement, TurnedSums, measurement_of
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
