@@ -157,9 +157,8 @@ def workload_in_words(said: Mapping[str, Any]) -> Facts:
 def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> Facts:
     """What the statement of a release by a plan says, which is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
-    from utmost.publish.workloads.unit_charge import added_to_one
 
-    plain = added_to_one(release.strategy.shares, release.strategy.pair)
+    plain = release.strategy.measurement.adds_to_one(release.strategy.shares)
     whole = "the whole" if plain else "the level that a cell alone would have"
     noises = tuple(
         StatedNoise(
