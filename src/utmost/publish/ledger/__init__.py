@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.publish.ledger.cell_noise import CellNoise
     from utmost.publish.ledger.events import Event
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism
     from utmost.publish.ledger.ledger import Ledger
-    from utmost.publish.ledger.noise_of_keys import KeyNoise, key_noise
-    from utmost.publish.ledger.noise_of_universe import NamedCellNoise, named_cell_noise
-    from utmost.publish.ledger.noise_together import TogetherNoise, together_noise
     from utmost.publish.ledger.opening import read_sealed
     from utmost.publish.ledger.process_release import rehearse, release
-    from utmost.publish.ledger.promise import Promise
-    from utmost.publish.ledger.promised_noise import Answering, Noise
     from utmost.publish.ledger.remembered_release import Release
     from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
     from utmost.publish.ledger.spending import Budget
     from utmost.publish.ledger.state import Published
     from utmost.publish.ledger.store import Store
     from utmost.publish.ledger.verification import Status, Verification
+    from utmost.publish.promises.cell_noise import CellNoise
+    from utmost.publish.promises.noise_of_keys import KeyNoise, key_noise
+    from utmost.publish.promises.noise_of_universe import NamedCellNoise, named_cell_noise
+    from utmost.publish.promises.noise_together import TogetherNoise, together_noise
+    from utmost.publish.promises.promise import Promise
+    from utmost.publish.promises.promised_noise import Answering, Noise
 else:
     __getattr__ = RoomNames(__name__, __file__)
 

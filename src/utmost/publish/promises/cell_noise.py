@@ -14,13 +14,11 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, reach, unsnapped
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
-from utmost.publish.ledger.response_noise import NoiseOnLattice
-from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.gradual_answers import plan_of_answer
-from utmost.publish.releases.lattice import Lattice, lattice_of
-from utmost.publish.releases.plan import Plan, statement, warn_of_level
-from utmost.publish.releases.table_statements import promise
+from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.plan import Plan, plan_of_answer, statement, warn_of_level
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response
+from utmost.publish.promises.response_noise import NoiseOnLattice, width_of
+from utmost.publish.promises.table_statements import promise
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.

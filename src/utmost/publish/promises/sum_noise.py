@@ -16,15 +16,14 @@ from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
+from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import CONFIDENCE, Answering, Drawing, Noise, Response
-from utmost.publish.ledger.response_noise import NoiseByRuns, NoiseOnLattice
-from utmost.publish.ledger.vault import BLOCK
-from utmost.publish.releases.family_tables import check_level_names
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.table_statements import assumed_line
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.declared_columns import check_level_names
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.promised_noise import CONFIDENCE, Answering, Drawing, Noise, Response
+from utmost.publish.promises.response_noise import BLOCK, NoiseByRuns, NoiseOnLattice
+from utmost.publish.promises.table_statements import assumed_line
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
@@ -135,7 +134,7 @@ class SumNoise(CellNoise):
 
     def handed(
         self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
-    ) -> WorkloadRelease:
+    ) -> Any:
         """What was measured, family by family, from which every other sum is made."""
         flat: Integers = response[MEASURED]
         measured, start = {}, 0
@@ -143,12 +142,12 @@ class SumNoise(CellNoise):
             shape = self.strategy.measured_shape(family)
             measured[family] = flat[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
-        return WorkloadRelease(self.strategy, level, CONFIDENCE, measured, kind, part)
+        return provided("measured_sums")(self.strategy, level, CONFIDENCE, measured, kind, part)
 
     def statement(self, at: Level, confidence: Fraction, *columns: Any, **about: Any) -> dict[str, Any]:
         """What is said of sums, whatever they are."""
         zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
-        statement: dict[str, Any] = WorkloadRelease(self.strategy, at, confidence, zeros).statement
+        statement: dict[str, Any] = provided("measured_sums")(self.strategy, at, confidence, zeros).statement
         return statement
 
     def facts(self) -> dict[str, Any]:

@@ -18,13 +18,15 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Amount, Unit
 from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.noise_kinds import noise_of_words, stated_noise
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.spending import Part
-from utmost.publish.ledger.sum_noise import read_strategy
-from utmost.publish.releases.table import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import read_strategy
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.unit_charge import check_apart
+
+Part = tuple[str, str]
+"""A partition of individuals into parts that share nobody, and one part of it."""
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.noise_of_keys import KeyNoise
-from utmost.publish.ledger.noise_of_universe import NamedCellNoise
-from utmost.publish.ledger.noise_together import TogetherNoise
-from utmost.publish.ledger.point_noise import PointNoise, point_noise
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.noise_of_keys import KeyNoise
+from utmost.publish.promises.noise_of_universe import NamedCellNoise
+from utmost.publish.promises.noise_together import TogetherNoise
+from utmost.publish.promises.point_noise import PointNoise, point_noise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 
 KINDS: dict[str, type[Noise]] = {
     "cells": CellNoise,

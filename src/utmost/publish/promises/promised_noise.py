@@ -20,13 +20,12 @@ from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.response_noise import Blocks, ResponseNoise
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
-from utmost.publish.releases.statement_kinds import PROMISED_KIND
-from utmost.publish.releases.table import check_size
-from utmost.publish.releases.table_statements import assumed_line, taken_for_granted
+from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.response_noise import Blocks, ResponseNoise
+from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
 from utmost.publish.tables.adapters import brought
 from utmost.version import __version__
 
@@ -60,9 +59,8 @@ class Drawing(Protocol):
         """From the levels that are stored to the new one."""
         ...
 
-    @property
-    def key(self) -> Key:
-        """Of the ledger."""
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for one purpose, from the key of whatever remembers the release."""
         ...
 
     @property
@@ -183,7 +181,7 @@ class Noise(ABC):
         """
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that there is something to release; see `utmost.publish.releases.table.check_size`."""
+        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
         check_size(self.unit, rows, columns)
 
     def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
@@ -336,7 +334,7 @@ class Noise(ABC):
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.releases.plan.statement`.
+            released, public, rows, rows_from, digest: as for `utmost.publish.promises.plan.statement`.
         """
         origin = "released" if self.names_rows else rows_from
         granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"

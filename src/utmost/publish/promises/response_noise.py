@@ -30,9 +30,23 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
-from utmost.publish.ledger.vault import BLOCK
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
+
+BLOCK = 1 << 16
+"""How many cells are stored together."""
+
+WORD_WIDTHS = (1, 2, 4, 8)
+
+
+def width_of(bits: int) -> int:
+    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
+
+    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
+    [1, 2, 8, 8, 16]
+    """
+    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
+
 
 _TOP, _HALVINGS = 10, 12
 

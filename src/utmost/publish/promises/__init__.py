@@ -1,0 +1,1 @@
+"""Promises: all that is decided before anybody looks at the data, and the kinds of noise that keep them."""
