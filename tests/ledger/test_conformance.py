@@ -21,7 +21,8 @@ from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger import Ledger, Promise, noise_kinds
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise, noise_kinds
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise

@@ -7,10 +7,11 @@ import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.ledger import Event, Ledger, cell_noise, noise_kinds
+from utmost.publish.ledger import Event, Ledger
 from utmost.publish.ledger.events import event_bytes, read_event
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps
+from utmost.publish.promises import cell_noise, noise_kinds
 from utmost.publish.promises.noise_kinds import noise_of_facts
 
 KEY = bytes(range(32))

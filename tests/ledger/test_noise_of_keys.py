@@ -13,9 +13,10 @@ from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
-from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.events import FORMAT, event_bytes
 from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.promises import Promise
 from utmost.publish.promises.naming import naming_law
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise

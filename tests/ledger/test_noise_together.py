@@ -9,7 +9,8 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
 from utmost.laws.exact import level
-from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise
 from utmost.publish.promises.noise_together import TogetherNoise, together_noise
 from utmost.publish.promises.together_plan import plan_together
 from utmost.publish.promises.turning import ratios_of, sums_of

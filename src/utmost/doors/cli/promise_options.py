@@ -10,7 +10,7 @@ from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
-    from utmost.publish.ledger import Promise
+    from utmost.publish.promises import Promise
     from utmost.publish.promises.promise import TableWords, Words
     from utmost.publish.workloads import Strategy
 

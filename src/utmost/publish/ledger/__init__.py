@@ -16,38 +16,22 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.state import Published
     from utmost.publish.ledger.store import Store
     from utmost.publish.ledger.verification import Status, Verification
-    from utmost.publish.promises.cell_noise import CellNoise
-    from utmost.publish.promises.noise_of_keys import KeyNoise, key_noise
-    from utmost.publish.promises.noise_of_universe import NamedCellNoise, named_cell_noise
-    from utmost.publish.promises.noise_together import TogetherNoise, together_noise
-    from utmost.publish.promises.promise import Promise
-    from utmost.publish.promises.promised_noise import Answering, Noise
 else:
     __getattr__ = RoomNames(__name__, __file__)
 
 __all__ = [
-    "Answering",
     "Budget",
-    "CellNoise",
     "Event",
     "KeptMechanism",
-    "KeyNoise",
     "Ledger",
-    "NamedCellNoise",
-    "Noise",
-    "Promise",
     "Published",
     "Release",
     "ResponseFolder",
     "Status",
     "Store",
-    "TogetherNoise",
     "Verification",
     "check_responses",
-    "key_noise",
-    "named_cell_noise",
     "read_sealed",
     "rehearse",
     "release",
-    "together_noise",
 ]

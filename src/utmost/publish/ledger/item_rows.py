@@ -17,8 +17,8 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.source import Source, noise_secret
 from utmost.publish.ledger.state import Published
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.response_noise import BLOCK, check_derived
+from utmost.publish.promises.promised_noise import BLOCK, Noise
+from utmost.publish.promises.response_noise import check_derived
 from utmost.publish.releases.item_release import ItemRelease
 
 Columns = Mapping[str, Integers]

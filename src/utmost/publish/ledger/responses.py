@@ -21,8 +21,8 @@ from utmost.publish.ledger.store import Rows
 from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.response_noise import BLOCK, Blocks, DerivedNoise, DrawnNoise, ResponseNoise, check_apart
+from utmost.publish.promises.promised_noise import BLOCK, Blocks, Noise, ResponseNoise
+from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 
 FORM = 2
 """How new responses are sealed."""

@@ -16,8 +16,7 @@ from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.spending import Spending, together
 from utmost.publish.promises.noise_kinds import noise_of_facts
 from utmost.publish.promises.promise import Part
-from utmost.publish.promises.promised_noise import Noise
-from utmost.publish.promises.response_noise import BLOCK
+from utmost.publish.promises.promised_noise import BLOCK, Noise
 
 Item = tuple[str, int]
 """A release: its name and version."""

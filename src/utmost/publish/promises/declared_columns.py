@@ -6,9 +6,7 @@ from typing import Any, Literal, get_args
 
 from utmost.errors import BadTable, NotDeclared, OutOfRange
 from utmost.laws.privacy.unit import Unit
-from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.tables.adapters import check_there, named
-from utmost.publish.workloads import Strategy
 
 
 def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
@@ -131,21 +129,3 @@ def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> No
         if margin in names:
             required = f"the margin of {name!r} needs the name {margin!r}"
             raise BadTable(required, came="a column of that name", remedy="Rename it.")
-
-
-def check_level_names(strategy: Strategy) -> None:
-    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
-
-    Raises:
-        OutOfRange: for a level that has such a name.
-    """
-    levels = [name for axis in strategy.domain.axes for name in axis.levels]
-    added, amount = {"estimate"}, strategy.unit.amount
-    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
-        added.add(MARGIN_WORDS[1])
-    if amount is not None and strategy.unit.is_shared:
-        added |= {"count", "count_margin", f"{amount.name}_margin"}
-    for name in levels:
-        if name in added:
-            required = "no level may have the name of a column that a release adds"
-            raise OutOfRange(required, came=repr(name), remedy="Rename it.")

@@ -23,8 +23,8 @@ from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
 from utmost.publish.promises.lattice import Lattice
-from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
-from utmost.publish.promises.response_noise import Blocks, NoiseOnLattice
+from utmost.publish.promises.promised_noise import Answering, Blocks, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.promises.together_plan import (
     TogetherPlan,
     grouped,

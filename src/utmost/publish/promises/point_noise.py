@@ -16,8 +16,7 @@ from utmost.publish.promises.cell_noise import read_largest
 from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
 from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.point_paths import PointPaths
-from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response
-from utmost.publish.promises.response_noise import width_of
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
 from utmost.publish.promises.tangent_plane import check_lengths
 from utmost.publish.tables.columns import exact_column, real_column
 
@@ -146,6 +145,15 @@ class PointNoise(Noise):
         """The noise as an event keeps it."""
         grid = None if self.declared is None else str(self.declared)
         return {**Noise.facts(self), "points": {"per": str(self.per), "grid": grid, "dimensions": self.dimensions}}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "PointNoise":
+        """The distance and the grid, as words say them."""
+        of_units = ("unit", "sensitivity", "cells", "neighbours", "amount")
+        if any(words[name] is not None for name in of_units) or words["numbers"] != "integers" or words["half_step"]:
+            remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
+            raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
+        return point_noise(words["per"], max(len(columns), 1), words["grid"], words["largest"])
 
     def words(self) -> dict[str, Any]:
         """The distance and the grid."""

@@ -26,7 +26,7 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers, narrowed
 from utmost.publish.promises.planar_law import PlanarLaw
-from utmost.publish.promises.response_noise import BLOCK
+from utmost.publish.promises.promised_noise import BLOCK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
