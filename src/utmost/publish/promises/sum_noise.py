@@ -27,7 +27,6 @@ from utmost.publish.promises.table_statements import assumed_line
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -89,7 +88,7 @@ class SumNoise(CellNoise):
     def check(self) -> None:
         """Check that what is measured gives back what is wanted."""
         weights = precision_weights(self.strategy.levels(level(1)))
-        reconstruction_of(self.strategy.domain, weights, self.strategy.pair, self.strategy.rows)
+        self.strategy.measurement.reconstruction(weights)
 
     def check_unit(self, counted: Any) -> None:
         """Nothing: the strategy has its unit, and a table is checked against it when it is measured."""

@@ -20,7 +20,6 @@ from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 from utmost.publish.workloads.unit_charge import is_total
 
 CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
@@ -103,7 +102,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     check_level_names(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
+    strategy.measurement.reconstruction(weights)
     public = strategy.unit.exactly  # then that of everybody's total says nothing
     noises = [law for family, law in laws.items() if not (public and is_total(strategy.domain, family))]
     warn_of_level(spent, max(noises or laws.values(), key=lambda law: law.level))

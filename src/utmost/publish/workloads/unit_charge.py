@@ -30,9 +30,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_difference, is_listed, is_tents
-from utmost.publish.workloads.product_rows import ProductRows
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.measured_families import is_difference, is_tents
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +71,7 @@ TOTAL_FREE = Room(Fraction(1), Fraction(1))
 """A replacement leaves the total as it is, so that it has a whole share beside what adds up to 1."""
 
 
-def charge_of(
-    domain: Domain,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    pair: PairAxis | None = None,
-    rows: ProductRows | None = None,
-) -> Fraction:
+def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
     """How much of its level a strategy of these shares spends on one individual: at most 1 if it keeps the level.
 
     Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
@@ -88,8 +80,6 @@ def charge_of(
         domain: the declared domain.
         unit: what one individual changes.
         shares: of each measured family, in parts of `Unit.per_cell`.
-        pair: the axis whose sums and differences are measured.
-        rows: rows that are listed along the axes: then not less than what is spent, and exact for one cell.
 
     Source: docs/theory/workloads.md, "What a strategy is charged".
 
@@ -98,54 +88,9 @@ def charge_of(
     >>> [str(charge_of(domain, Unit(1, 1, "change-one", nonnegative=known), halves)) for known in (False, True)]
     ['2', '1']
     """
-    if pair is not None:
-        sums, differences = (sum(side.values(), Fraction(0)) for side in pair.split(shares))
-        return _rows_reached(unit, pair.rows.size) * 2 * max(sums, differences) / unit.charged
-    if rows is not None:
-        present, _ = _reached(unit, domain.size)
-        return rows.charge(shares) * present / (unit.reach / unit.sensitivity)
     total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
     rest = sum(shares.values(), Fraction(0)) - total
     return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / Fraction(unit.charged)
-
-
-def check_charge(
-    domain: Domain,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    pair: PairAxis | None,
-    rows: ProductRows | None = None,
-) -> None:
-    """Check that shares spend the level: that they add up to 1, which is never too much, or that their charge is 1.
-
-    Raises:
-        OutOfRange: where they do neither.
-    """
-    if rows is not None:
-        if rows.charge(shares) != 1:
-            remedy = "Pass rows.shares, or let ut.strategy choose them."
-            raise OutOfRange("the shares of listed rows must spend the level", came=rows.charge(shares), remedy=remedy)
-        return
-    least = min(_added(shares, pair))
-    if added_to_one(shares, pair) or (least >= 1 and charge_of(domain, unit, shares, pair) == 1):
-        return
-    if pair is None:
-        remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
-        raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-    remedy = f"A family without {pair.name!r} measures sums, one with it differences."
-    required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
-    raise OutOfRange(required, came="others", remedy=remedy)
-
-
-def added_to_one(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> bool:
-    """Whether the shares, or those of sums and of differences, add up to 1, as they always may; those of listed rows
-    are such that each cell's do."""
-    return any(map(is_listed, shares)) or all(total == 1 for total in _added(shares, pair))
-
-
-def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fraction]:
-    sides = (shares,) if pair is None else tuple(filter(None, pair.split(shares)))
-    return [sum(side.values(), Fraction(0)) for side in sides]
 
 
 def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
