@@ -11,7 +11,7 @@ from utmost.publish.ledger import Event, Ledger
 from utmost.publish.ledger.events import event_bytes, read_event
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps
-from utmost.publish.promises import cell_noise, noise_kinds
+from utmost.publish.promises import cell_noise
 from utmost.publish.promises.noise_kinds import noise_of_facts
 
 KEY = bytes(range(32))
@@ -125,7 +125,8 @@ def before_there_was_a_choice(monkeypatch):
         with monkeypatch.context() as old:
             real = cell_noise.CellNoise.facts
             old.setattr(cell_noise.CellNoise, "facts", lambda self: real(self) | {"snapping": "floor"})
-            old.setattr(noise_kinds, "cell_noise", lambda **given: cell_noise.cell_noise(**given).snapped_by("floor"))
+            make = cell_noise.cell_noise
+            old.setattr(cell_noise, "cell_noise", lambda **words: make(**words).snapped_by("floor"))
             return ledger.publish(*args, **options)
 
     return published
