@@ -13,7 +13,7 @@ from utmost.doors.cli.options import told
 from utmost.doors.cli.promise_options import Promised
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.ledger import named_cell_noise
+from utmost.publish.promises import named_cell_noise
 from utmost.publish.releases import Texts
 from utmost.publish.statements.promise_files import PROMISE_FORM
 
