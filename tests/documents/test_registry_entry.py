@@ -21,11 +21,11 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
-from utmost.publish.ledger.noise_of_keys import key_noise
-from utmost.publish.ledger.noise_of_universe import named_cell_noise
+from utmost.publish.promises.noise_of_keys import key_noise
+from utmost.publish.promises.noise_of_universe import named_cell_noise
+from utmost.publish.promises.statement_kinds import ANSWERS_KIND
+from utmost.publish.promises.vast_domains import Texts
 from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
-from utmost.publish.releases.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases.vast_domains import Texts
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import (

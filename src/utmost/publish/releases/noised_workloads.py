@@ -12,8 +12,8 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.family_tables import check_level_names
-from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws

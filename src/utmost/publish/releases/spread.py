@@ -45,24 +45,24 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
     means = mean_of(points, each)
-    mean = means.bar()
-    if not mean.determined or means.estimate is None:
+    mean, middle = means.bar(), means.estimate
+    if not mean.determined or middle is None:
         return RatioBar(None, -math.inf, math.inf, confidence)
     if not step:
         return RatioBar(0.0, 0.0, 0.0, confidence)
     least, most = (min(max(Fraction(end), low), high) for end in (mean.lower, mean.upper))
     first, last = (math.floor((end - low) / step + Fraction(1, 2)) for end in (least, most))
-    near = sorted((low + at * step for at in range(first, last + 1)), key=lambda about: abs(about - means.estimate))
+    near = sorted((low + at * step for at in range(first, last + 1)), key=lambda about: abs(about - middle))
     squares = mean_of([(point - near[0]) ** 2 for point in points], each)
     assert squares.estimate is not None, "the count is that of the mean"
-    estimate = max(0.0, float(squares.estimate - (means.estimate - near[0]) ** 2))
+    estimate = max(0.0, float(squares.estimate - (middle - near[0]) ** 2))
     if last - first >= _MOST:
         return RatioBar(estimate, 0.0, round_up(largest), confidence)
-    grid = []
+    grid = list[tuple[FiellerSet, Fraction, Fraction]]()
     for about in near:
         squares = mean_of([(point - about) ** 2 for point in points], each)
-        within = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
-        grid.append((squares, *(distance**2 for distance in within)))
+        close, far = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
+        grid.append((squares, close**2, far**2))
     # Most of what a point of the grid reaches lies within what another does, which one proof shows.
     lower, upper = largest, Fraction(0)
     for squares, _, far in grid:

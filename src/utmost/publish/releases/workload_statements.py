@@ -23,9 +23,9 @@ from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
-from utmost.publish.releases.older_words import in_words_of, sentence_of
-from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
-from utmost.publish.releases.table_statements import promise
+from utmost.publish.promises.older_words import in_words_of, sentence_of
+from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.measured_families import load_of, measured_family

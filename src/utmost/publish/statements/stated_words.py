@@ -15,19 +15,19 @@ from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
-from utmost.publish.releases.places_statements import places_line
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.planar_law import PlanarLaw
-from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.releases.statement_kinds import (
+from utmost.publish.promises.places_statements import places_line
+from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.statement_kinds import (
     WORKLOAD_KIND,
 )
-from utmost.publish.releases.table_statements import promise_line
+from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
-    from utmost.publish.releases.together import TogetherPlan
+    from utmost.publish.promises.together_plan import TogetherPlan
     from utmost.publish.releases.workload_release import WorkloadRelease
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
@@ -114,7 +114,7 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
 
 
 def _together_margin(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
-    from utmost.publish.releases.together import plan_of_way
+    from utmost.publish.promises.together_plan import plan_of_way
 
     asked = plan_of_way(
         plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost

@@ -7,9 +7,9 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
+from utmost.publish.promises.older_words import columns_of_today
+from utmost.publish.promises.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.older_words import columns_of_today
-from utmost.publish.releases.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.statements import codec, statement_files
 from utmost.publish.statements.codec import check_header

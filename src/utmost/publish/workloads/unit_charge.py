@@ -107,7 +107,7 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
     ['6']
     """
     present, left = _reached(unit, cells)
-    if not _leaves_totals(unit):
+    if not unit.leaves_totals:
         return (Room(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
         if not left:
@@ -127,7 +127,7 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
     Elsewhere that of one individual more or less, which every share has to pay for.
     """
     present, left = _reached(unit, domain.size)
-    if _leaves_totals(unit) and left == present and is_exact(domain, unit, families):
+    if unit.leaves_totals and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
     return Room(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
 
@@ -135,23 +135,6 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
     return Room(Fraction(unit.charged) / (2 * _rows_reached(unit, rows)))
-
-
-def check_apart(unit: Unit, part: object) -> None:
-    """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
-
-    A replaced record may move from one part to another: it leaves one table and enters the other, and the two releases
-    pay for half a replacement each. So neither may spend its whole level on one record more or less.
-
-    Raises:
-        OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
-    """
-    if part is not None and _leaves_totals(unit):
-        raise OutOfRange(
-            "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
-            came="both",
-            remedy="Plan for a unit without that promise.",
-        )
 
 
 def is_total(domain: Domain, family: Family) -> bool:
@@ -171,7 +154,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     line through each axis that meet in no group but the total's.
     """
     present, left = _reached(unit, domain.size)
-    if not (_leaves_totals(unit) and left):
+    if not (unit.leaves_totals and left):
         return True
     if left < present != int(present):
         return False  # a cell with a part of a change has no room for the other record's
@@ -185,11 +168,6 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
         split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
         one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
     return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)
-
-
-def _leaves_totals(unit: Unit) -> bool:
-    """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
-    return unit.neighbours == "change-one" and unit.nonnegative
 
 
 def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
@@ -206,7 +184,7 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
     present, left = _reached(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
-    if _leaves_totals(unit):
+    if unit.leaves_totals:
         return (present, present), (present + left, present - left)
     times = present * unit.charged * unit.sensitivity / unit.reach
     return ((times, times),)
@@ -215,6 +193,6 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
 def _rows_reached(unit: Unit, rows: int) -> int:
     """In how many rows one individual may change both cells by the sensitivity; twice those where signs may differ."""
     whole = unit.cells // 2
-    if _leaves_totals(unit):
+    if unit.leaves_totals:
         return min(2 * whole, rows)
     return min(whole, rows) * (int(unit.charged) // unit.cells)
