@@ -55,6 +55,7 @@ from utmost.laws.noise import optimal_noise as optimal_noise
 from utmost.laws.privacy import Unit as Unit
 from utmost.laws.sampling import sample as sample
 from utmost.publish import ledger as ledger
+from utmost.publish import promises as promises
 from utmost.publish import releases as releases
 from utmost.publish import statements as statements
 from utmost.publish import workloads as workloads
@@ -66,9 +67,9 @@ from utmost.publish.counting.counted_measures import count as count
 from utmost.publish.counting.counted_measures import distinct as distinct
 from utmost.publish.counting.counted_measures import sum as sum
 from utmost.publish.ledger import Ledger as Ledger
-from utmost.publish.ledger import Promise as Promise
 from utmost.publish.ledger import Release as Release
 from utmost.publish.ledger import release as release
+from utmost.publish.promises import Promise as Promise
 from utmost.publish.releases import GradualRelease as GradualRelease
 from utmost.publish.releases import GradualTogether as GradualTogether
 from utmost.publish.releases import PlanarRelease as PlanarRelease
