@@ -164,7 +164,10 @@ def main():
     for at, (store, workers) in enumerate(SETUPS):
         kills = chosen.kills // len(SETUPS) + (at < chosen.kills % len(SETUPS))
         figures, kept = watched(store, workers, chosen.seconds / len(SETUPS), chosen.turns, kills)
-        middle = {name: [sorted(run[field] for run in runs)[len(runs) // 2] for field in range(5)] for name, runs in figures.items()}
+        middle = {
+            name: [sorted(run[field] for run in runs)[len(runs) // 2] for field in range(5)]
+            for name, runs in figures.items()
+        }
         own, other = middle["service"], middle["bare"]
         print(
             json.dumps(

@@ -1,7 +1,7 @@
-"""Tutorials and how-tos are read by busy people: all of them together, and each, stay short, and begin with what one gets.
+"""Tutorials and how-tos are for busy people: each is short, and begins with what one gets.
 
-The words are those of ``cat docs/tutorial/*.md docs/howto/*.md | wc -w``, code and tables included; there were 39 348 in
-November 2026, and at most half of these may be. What is looked up stands in the reference, without a limit.
+The words are those of ``cat docs/tutorial/*.md docs/howto/*.md | wc -w``, code and tables included; there were
+39 348 in November 2026, and at most half of these may be. What is looked up stands in the reference, without a limit.
 """
 
 from pathlib import Path

@@ -30,7 +30,6 @@ from utmost.publish.tables.adapters import adapter_of, no_column
 from utmost.publish.tables.columns import integer_column, real_column
 from utmost.publish.tables.text_files import TextFile
 
-
 Rows = frozenset[int] | Mapping[str, Any] | None
 """Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""
 
