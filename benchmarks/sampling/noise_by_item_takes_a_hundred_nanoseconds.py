@@ -13,7 +13,8 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
-from utmost.publish.releases import CommitmentKey, ItemRelease
+from utmost.publish.releases import ItemRelease
+from utmost.publish.releases.item_commitment import CommitmentKey
 from utmost.publish.releases.lattice import lattice_of
 
 SECRET = bytes(range(32))

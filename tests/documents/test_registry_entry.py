@@ -23,7 +23,8 @@ from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongK
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.ledger.noise_of_keys import key_noise
 from utmost.publish.ledger.noise_of_universe import named_cell_noise
-from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
+from utmost.publish.releases import ProcessedRelease, release_places, release_together
+from utmost.publish.releases.keys import KeySelection
 from utmost.publish.releases.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.vast_domains import Texts
 from utmost.publish.statements.printed_statement import statement_page
@@ -119,7 +120,9 @@ STATEMENTS = {
     ),
     "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
     "workload": _workload,
-    "keys": lambda: _saved(ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
+    "keys": lambda: _saved(
+        ut.publish.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()
+    ),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
     "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),

@@ -14,8 +14,6 @@ from utmost.publish.counting import (
 )
 from utmost.publish.releases import (
     GradualRelease,
-    GradualTogether,
-    KeySelection,
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
@@ -24,6 +22,8 @@ from utmost.publish.releases import (
     release_workload,
     select_keys,
 )
+from utmost.publish.releases.gradual_together import GradualTogether
+from utmost.publish.releases.keys import KeySelection
 from utmost.publish.releases.statement_kinds import TOGETHER_KIND
 from utmost.publish.statements import check_statement, stated_release, statement_files
 from utmost.publish.statements.together_check import check_together

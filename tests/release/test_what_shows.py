@@ -29,12 +29,12 @@ from utmost.publish.releases import (
     add_noise,
     bridge,
     level_steps,
-    rehearse_table,
     relax,
     release_table,
     tighten,
 )
 from utmost.publish.releases import values as values_file
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import csv_table, dataframes, files
 
 for adapter in (csv_table, dataframes):

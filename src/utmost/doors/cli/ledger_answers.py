@@ -22,7 +22,7 @@ from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.process_release import rehearse
-from utmost.publish.releases import rehearse_table
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer

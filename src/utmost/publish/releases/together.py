@@ -18,22 +18,23 @@ from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, RotatedPair, SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.noise.norm_staircase import BallMixture, CellCost
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.laws.sampling import Randomness, sample
+from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.releases.plan import plan_release
 from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.releases.table import CheckedTable, TableRelease
 from utmost.publish.releases.table_statements import promise_text, taken_for_granted
 from utmost.publish.releases.turning import Halves, columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
+from utmost.publish.workloads import ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import MOST_CELLS
 from utmost.version import __version__
 
