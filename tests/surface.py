@@ -117,7 +117,7 @@ def nouns() -> dict[str, Any]:
     """One small good value of every kind that an argument may want."""
     half = utmost.level(alpha="1/2")
     ptype = utmost.PrivacyType.central(2, half)
-    channel = utmost.design.channels.geometric_channel(3, half)
+    channel = utmost.channels.geometric_channel(3, half)
     prior = priors.uniform(3)
     loss = losses.loss_matrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     consumer = utmost.Consumer(prior, loss)
@@ -142,7 +142,7 @@ def nouns() -> dict[str, Any]:
         "staircase": utmost.noise.Staircase(1),
         "discrete staircase": utmost.noise.DiscreteStaircase(1, 3),
         "bits": bits,
-        "remap": utmost.design.channels.Remap([0, 1, 2], 3),
+        "remap": utmost.channels.Remap([0, 1, 2], 3),
         "vertices": vertices,
         "loose bits": loose,
         "loss rule": losses.absolute,
@@ -157,7 +157,7 @@ def nouns() -> dict[str, Any]:
         "query": utmost.design.optima.CountQuery(2, 2, [1]),
         "trust": utmost.publish.releases.TrustRelease([1, 2], 1, levels={"a": 1, "b": 2}),
         "earth": utmost.design.geometry.refining.earth_move(prior, better=channel, worse=channel),
-        "matrix": utmost.design.channels.GeometricMatrix(3, half),
+        "matrix": utmost.channels.GeometricMatrix(3, half),
         "utility": utmost.design.geometry.UtilitySet(ptype, channel),
         "utmost_loss": losses.absolute,
         "unit": utmost.Unit(1, 1),

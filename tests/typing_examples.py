@@ -15,7 +15,8 @@ from utmost.doors.interop.frame_verbs import FrameVerbs
 from utmost.errors import BudgetExceeded, UtmostError
 from utmost.laws.exact import Level
 from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Budget, Promise, Release
+from utmost.publish.ledger import Budget, Release
+from utmost.publish.promises import Promise
 from utmost.publish.releases import TableRelease
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}

@@ -32,13 +32,11 @@ def main():
         print(
             f"epsilon {epsilon}: optimal {found.upper:.3f}, relative gap {found.gap / found.upper:.0e}, {seconds:.1f} s"
         )
-        planar = ut.design.channels.planar_geometric_channel(SIDE, SIDE, epsilon=epsilon)
-        exponential = ut.design.channels.exponential_mechanism(
-            np.asarray(space.distances), epsilon=epsilon, space=space
-        )
+        planar = ut.channels.planar_geometric_channel(SIDE, SIDE, epsilon=epsilon)
+        exponential = ut.channels.exponential_mechanism(np.asarray(space.distances), epsilon=epsilon, space=space)
         for name, channel in (("planar noise", planar), ("exponential mechanism", exponential)):
             remapped, as_it_is = (
-                ut.design.optima.expected_loss(channel, consumer),
+                ut.expected_loss(channel, consumer),
                 ut.design.optima.face_value_loss(channel, consumer),
             )
             print(f"{name:>24}, remapped {remapped:.3f}, as it is {as_it_is:.3f}", flush=True)

@@ -119,10 +119,8 @@ def refinement_of_60_secrets():
     import utmost as ut
     from utmost.laws.exact import matrix_product
 
-    fine = ut.design.channels.geometric_channel(60, alpha="2/3")
-    coarse = ut.design.channels.Channel(
-        matrix_product(fine.matrix, ut.design.channels.geometric_channel(60, alpha="1/2").matrix)
-    )
+    fine = ut.channels.geometric_channel(60, alpha="2/3")
+    coarse = ut.channels.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(60, alpha="1/2").matrix))
     ut.refines(better=[[1, 0], [0, 1]], worse=[[1], [1]])
     yield
     assert ut.refines(better=fine, worse=coarse)
@@ -134,8 +132,8 @@ def exact_product_of_200_secrets():
     from utmost.laws.exact import matrix_product
 
     one, two = (
-        ut.design.channels.geometric_channel(200, alpha="2/3").matrix,
-        ut.design.channels.geometric_channel(200, alpha="1/2").matrix,
+        ut.channels.geometric_channel(200, alpha="2/3").matrix,
+        ut.channels.geometric_channel(200, alpha="1/2").matrix,
     )
     yield
     matrix_product(one, two)

@@ -5,10 +5,12 @@ from utmost import doors as doors
 from utmost import errors as errors
 from utmost import laws as laws
 from utmost import publish as publish
+from utmost.design import channels as channels
 from utmost.design import spaces as spaces
 from utmost.design.capacities import capacity as capacity
 from utmost.design.geometry import refines as refines
 from utmost.design.geometry import universal_mechanism as universal_mechanism
+from utmost.design.optima import expected_loss as expected_loss
 from utmost.design.optima import optimal_mechanism as optimal_mechanism
 from utmost.design.spaces import Consumer as Consumer
 from utmost.design.spaces import losses as losses
@@ -28,8 +30,8 @@ from utmost.publish.counting.counted_measures import count as count
 from utmost.publish.counting.counted_measures import distinct as distinct
 from utmost.publish.counting.counted_measures import sum as sum
 from utmost.publish.ledger import Ledger as Ledger
-from utmost.publish.ledger import Promise as Promise
 from utmost.publish.ledger import release as release
+from utmost.publish.promises import Promise as Promise
 from utmost.publish.releases import GradualRelease as GradualRelease
 from utmost.publish.releases import PlanarRelease as PlanarRelease
 from utmost.publish.releases import epsilon_for as epsilon_for

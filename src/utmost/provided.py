@@ -89,8 +89,9 @@ class RoomNames:
     @staticmethod
     def _places(name: str) -> set[str]:
         """The rooms and wings that list a name; if there are none, the files that define it."""
-        is_listed = re.compile(rf"import {re.escape(name)} as ").search
-        is_defined = re.compile(rf"^(?:(?:def|class) )?{re.escape(name)}\b[\s:=(]", re.MULTILINE).search
+        word = re.escape(name)
+        is_listed = re.compile(rf"import {word} as ").search
+        is_defined = re.compile(rf"^(?:(?:def|class) {word}\b|{word}(?:: .*)? = )", re.MULTILINE).search
         places: dict[bool, set[str]] = {True: set(), False: set()}
         root = Path(__file__).parent
         for path in root.rglob("*.py"):

@@ -53,7 +53,7 @@ def test_json_holds_the_hyper_and_the_strategy(run, geometric):
     assert report["posterior"] == {"value": 5 / 9, "exact": "5/9"}
 
 
-C = ut.design.channels.geometric_channel(3, alpha="1/2")
+C = ut.channels.geometric_channel(3, alpha="1/2")
 UNIFORM = ut.priors.uniform(3)
 MEASURED = {
     ("--measure", "bayes"): ut.design.leakage.bayes_vulnerability.posterior(C, UNIFORM),

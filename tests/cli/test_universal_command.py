@@ -153,9 +153,7 @@ def test_a_mechanism_and_a_loss_from_files(run, tmp_path):
     code, out, err = run("universal", *HALF, "--line", 3, "--loss", loss, "--mechanism", matrix)
     assert (code, err) == (0, "")
     assert "this mechanism is the best for every prior" in out
-    assert ut.PrivacyType(ut.spaces.counts(2), alpha="1/2").contains(
-        ut.design.channels.geometric_channel(3, alpha="1/2")
-    )
+    assert ut.PrivacyType(ut.spaces.counts(2), alpha="1/2").contains(ut.channels.geometric_channel(3, alpha="1/2"))
 
 
 @pytest.mark.parametrize(

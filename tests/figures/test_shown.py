@@ -27,7 +27,7 @@ TRUE = [918273645564738, 564738291827364, 827364519182736]
 def public():
     """A value of every kind that has a card or a picture, none of which holds a person's data."""
     ptype, consumer = ut.PrivacyType(counts(4), alpha="1/2"), ut.Consumer(priors.uniform(5), losses.absolute)
-    strict, loose = (ut.design.channels.geometric_channel(5, alpha=alpha) for alpha in ("3/4", "1/2"))
+    strict, loose = (ut.channels.geometric_channel(5, alpha=alpha) for alpha in ("3/4", "1/2"))
     optimum = ut.optimal_mechanism(ptype, consumer)
     cycle = ut.PrivacyType(ut.spaces.cycle(4), alpha="1/2")
     floats = loose.to_floats()
@@ -38,9 +38,9 @@ def public():
         ut.design.optima.minimax_mechanism(ptype, losses.absolute),
         loose,
         floats,
-        ut.design.channels.Channel([[1, 0], [0, 1]]),
-        ut.design.channels.Channel([[1]]),
-        ut.design.channels.geometric_channel(60, alpha="1/2"),
+        ut.channels.Channel([[1, 0], [0, 1]]),
+        ut.channels.Channel([[1]]),
+        ut.channels.geometric_channel(60, alpha="1/2"),
         ut.noise.Geometric(1),
         ut.noise.Geometric("1/1000000", 10**40),
         ut.noise.Geometric(50),
@@ -163,7 +163,7 @@ def test_cards_are_well_formed_and_need_no_matplotlib(monkeypatch):
 
 def test_names_in_cards_are_escaped():
     """A label is text, whatever it looks like."""
-    named = ut.design.channels.Channel([[1, 0], [0, 1]], secrets=["<script>", "b&c"], outcomes=["x", "y"])
+    named = ut.channels.Channel([[1, 0], [0, 1]], secrets=["<script>", "b&c"], outcomes=["x", "y"])
     assert "<script>" not in card(named)
     assert "&lt;script&gt;" in card(named)
 

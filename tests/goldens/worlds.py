@@ -24,6 +24,7 @@ from utmost.design.channels import geometric_channel
 from utmost.doors import testing
 from utmost.laws.sampling import random_bits
 from utmost.publish import releases
+from utmost.publish.promises import keys
 
 KEPT = Path(__file__).with_name("released.json")
 KEY = bytes(range(32))
@@ -151,7 +152,7 @@ def ledger_strategy(folder):
 
 def ledger_answers(folder):
     """One answer for each person."""
-    coin = ut.design.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+    coin = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
     with ut.Ledger.open(folder / "persons.db", create=True, key=KEY, witness=False) as ledger:
         persons = {f"p{k}": "yes" if k % 2 else "no" for k in range(20)}
         return plain(ledger.respond("smokes", coin, persons, space=ut.spaces.discrete(2)))
@@ -200,7 +201,7 @@ WORLDS = {
     ).said(),
     "keys at deltas": lambda folder: [
         selection.at(delta).keys
-        for selection in [releases.keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
+        for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
         for delta in ("1/100", "1/10", "1/2")
     ],
     "values": lambda folder: [plain(ut.publish.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],

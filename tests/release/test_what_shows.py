@@ -23,12 +23,12 @@ from utmost.laws.noise import Geometric, Laplace
 from utmost.laws.sampling.grid import snapped
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.ledger import Ledger
+from utmost.publish.promises import level_steps
 from utmost.publish.releases import (
     GradualRelease,
     TrustRelease,
     add_noise,
     bridge,
-    level_steps,
     relax,
     release_table,
     tighten,

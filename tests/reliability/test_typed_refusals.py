@@ -17,8 +17,8 @@ from utmost.laws import gradual
 from utmost.laws.exact import level
 from utmost.laws.exact.kinds import possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.publish import releases
 from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.promises.turning import turned
 from utmost.publish.releases import PlanarRelease
 
 
@@ -47,7 +47,7 @@ CALLS = {
     "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
     "PowerField": lambda: PowerField.of("x"),
     "exact_mechanism": lambda: exact_mechanism(LINE, []),
-    "turned": lambda: releases.turning.turned([[1, 2], [3]], [1]),
+    "turned": lambda: turned([[1, 2], [3]], [1]),
     "bits": lambda: local.bits.as_bits(Unconvertible(), "bits"),
     "points": lambda: PlanarRelease(Unconvertible()),
     "half_step": lambda: Staircase.half_step(HUGE, 10**9),

@@ -17,6 +17,7 @@ import utmost as ut
 from utmost.design.local import PermanentResponses
 from utmost.errors import Unsupported
 from utmost.laws.sampling.process_memory import ProcessMemory
+from utmost.publish.promises.keys import KeySelection
 from utmost.publish.releases import ProcessedRelease
 from utmost.publish.releases.gradual_together import GradualTogether
 
@@ -46,7 +47,7 @@ MAKERS = {
         lambda release, k: release.view(k).tolist(),
     ),
     "KeySelection": (
-        lambda: ut.publish.releases.keys.KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
+        lambda: KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
         lambda release, k: release.at(f"{k}/4").keys,
     ),
     "PermanentReports": (

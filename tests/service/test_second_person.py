@@ -30,7 +30,7 @@ from utmost.errors import (
 from utmost.laws.exact import level
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promise import Words
+from utmost.publish.promises.promise import Words
 from utmost.publish.workloads import Domain, Strategy
 
 PLAN = Strategy(Domain(sex=["men", "women"], outcome=["yes", "no"]), Unit(1, 1), {"sex": 1})

@@ -14,7 +14,8 @@ import utmost as ut
 from utmost.errors import BadTable, DataChanged, OutOfRange, Unsupported, WrongKind
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
-from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
 from utmost.publish.releases.withholding import WithholdingRule

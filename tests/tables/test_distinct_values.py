@@ -12,7 +12,8 @@ from utmost.errors import NotDetermined, NothingCounted, OutOfRange, WrongKind
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting import CountedTable
 from utmost.publish.counting.distinct_values import ValuesSeen
-from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables.bounding import Pairs, least_hashed
 from utmost.publish.tables.persons_in_buckets import PersonsInBuckets

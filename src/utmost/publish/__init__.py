@@ -7,6 +7,7 @@ from utmost.provided import RoomNames
 if TYPE_CHECKING:
     from utmost.publish import counting as counting
     from utmost.publish import ledger as ledger
+    from utmost.publish import promises as promises
     from utmost.publish import releases as releases
     from utmost.publish import statements as statements
     from utmost.publish import tables as tables

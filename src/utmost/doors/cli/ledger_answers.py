@@ -19,11 +19,12 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Promise, Published, Status, Verification
+from utmost.publish.ledger import Budget, Event, KeptMechanism, Ledger, Published, Status, Verification
 from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.process_release import rehearse
+from utmost.publish.promises import Promise
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.table import rehearse_table
-from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer
 from utmost.publish.statements.statement_readers import stated_release

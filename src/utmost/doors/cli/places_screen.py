@@ -6,7 +6,7 @@ from typing import Any
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
 from utmost.laws.exact.long_work import long_work
-from utmost.publish.ledger import Promise
+from utmost.publish.promises import Promise
 from utmost.publish.releases import release_places
 from utmost.publish.releases.places import rehearse_places
 from utmost.publish.tables import files

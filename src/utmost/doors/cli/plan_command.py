@@ -27,7 +27,6 @@ from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.measured_families import is_difference, is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
-from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.publish.workloads.workload_strategy import Alternatives
 
 Source = Annotated[
@@ -197,7 +196,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
-        "charged": 1 if added_to_one(chosen.shares, chosen.pair) else unit.charged_facts,
+        "charged": 1 if chosen.measurement.adds_to_one(chosen.shares) else unit.charged_facts,
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
         "joint_draw_times": None

@@ -14,8 +14,8 @@ from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupport
 from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
-from utmost.publish.ledger.promise import Promise, promise_of, stated_promise
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.saving import Publication, saved
 

@@ -16,7 +16,7 @@ from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise
 
 _DAY, _FAILED_A_DAY = 86_400, 5
 

@@ -30,9 +30,9 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Budget, Published
-from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.tables.adapters import adapter_of
 
 _SURE = "0.95"

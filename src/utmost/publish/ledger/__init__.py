@@ -8,13 +8,9 @@ if TYPE_CHECKING:
     from utmost.publish.ledger.events import Event as Event
     from utmost.publish.ledger.kept_mechanisms import KeptMechanism as KeptMechanism
     from utmost.publish.ledger.ledger import Ledger as Ledger
-    from utmost.publish.ledger.noise_of_keys import key_noise as key_noise
-    from utmost.publish.ledger.noise_of_universe import named_cell_noise as named_cell_noise
-    from utmost.publish.ledger.noise_together import together_noise as together_noise
     from utmost.publish.ledger.opening import read_sealed as read_sealed
     from utmost.publish.ledger.process_release import rehearse as rehearse
     from utmost.publish.ledger.process_release import release as release
-    from utmost.publish.ledger.promise import Promise as Promise
     from utmost.publish.ledger.remembered_release import Release as Release
     from utmost.publish.ledger.response_folder import ResponseFolder as ResponseFolder
     from utmost.publish.ledger.response_folder import check_responses as check_responses

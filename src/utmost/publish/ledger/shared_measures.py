@@ -9,14 +9,14 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, spending_with
-from utmost.publish.ledger.promise import promise_of
-from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import Relaxed
 from utmost.publish.ledger.requests import answer_beside, read_request, release_source
 from utmost.publish.ledger.source import Source, commitment
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.promise import promise_of
+from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.workloads import SharedLevel
 

@@ -39,8 +39,7 @@ from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
-from utmost.publish.workloads.unit_charge import check_apart
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
@@ -82,7 +81,7 @@ class WorkloadRelease(AlongAxis, Shown):
     def __post_init__(self) -> None:
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
-        check_apart(self.unit, self.part)
+        self.unit.check_part(self.part)
         shaped = {
             family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
             for family in self.strategy.shares
@@ -114,7 +113,7 @@ class WorkloadRelease(AlongAxis, Shown):
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return reconstruction_of(self.domain, self.weights, self.strategy.pair, self.strategy.rows)
+        return self.strategy.measurement.reconstruction(self.weights)
 
     @property
     def statement(self) -> dict[str, Any]:
