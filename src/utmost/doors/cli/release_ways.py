@@ -23,6 +23,12 @@ from utmost.publish.tables.file_pieces import FilePieces
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
 
+_NO_PLACE: dict[str, Any] = {
+    name: None if name not in ("create", "independent") else False
+    for name in ("ledger", "create", "dataset", "independent", "key_file", "witness")
+}
+"""What of a memory is of all that is kept there, and not of one release."""
+
 
 def publish_table(table: Path, told: ReleaseOptions) -> None:
     """Publish a file, in the way that its options name.
@@ -33,6 +39,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table)
     told.promised.check()
+    if told.measures.measure:
+        return several(source, told)
+    refuse("needs --measure", told.measures)
     if told.promised.is_remembered:
         remembered(source, told)
     elif told.promised.is_of_points:
@@ -45,6 +54,19 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         refuse("needs --plan", Once(tables=told.once.tables))
         refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
+
+
+def several(table: Path, told: ReleaseOptions) -> None:
+    """Several measures at one level that they share: in a ledger, or once, all or none."""
+    from utmost.doors.cli.measures_release import publish_several
+
+    memory = told.memory
+    refuse("does not go with --measure", told.promised, told.once, TableAnswer(form=told.answer.form))
+    _check_key(told)
+    refuse("does not go with --measure: each has its own name", replace(memory, **_NO_PLACE))
+    if memory.ledger is None:
+        refuse("needs --ledger", memory)
+    publish_several(table, told)
 
 
 def remembered(table: Path, told: ReleaseOptions) -> None:
