@@ -10,7 +10,7 @@ from utmost.doors.cli.people_options import People
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give
-from utmost.doors.cli.table_options import TableAnswer
+from utmost.doors.cli.table_options import TableAnswer, check_fits
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
@@ -153,6 +153,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     else:
         with long_work(f"Checking and noising {table.name}"):
             source = files.read(table) if counted is None else counted
+            check_fits(answer, source, words["columns"] or (), words["public"])
             release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
     give(release, answer, signer)
 
