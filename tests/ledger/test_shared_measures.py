@@ -35,7 +35,7 @@ def counted(events=SALES):
 def shared_of(tables, epsilon=1):
     wanted = {name: ut.Workload(table.domain, {"shop": 1, "": 1}) for name, table in tables.items()}
     plans = {name: ut.strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
-    return ut.share_level(plans, epsilon=epsilon, weights={"visits": 2})
+    return ut.workloads.share_level(plans, epsilon=epsilon, weights={"visits": 2})
 
 
 @pytest.fixture

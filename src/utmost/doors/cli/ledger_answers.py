@@ -24,7 +24,7 @@ from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.process_release import rehearse
 from utmost.publish.promises import Promise
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases import rehearse_table
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer
 from utmost.publish.statements.statement_readers import stated_release

@@ -15,8 +15,9 @@ from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.releases import rehearse_table, release_table
+from utmost.publish.releases import release_table
 from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
 

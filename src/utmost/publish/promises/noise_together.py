@@ -35,8 +35,7 @@ from utmost.publish.promises.together_plan import (
     way_of_facts,
 )
 from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw, TogetherKind
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""

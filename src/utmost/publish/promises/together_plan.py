@@ -18,16 +18,17 @@ from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import NormStaircase, RotatedPair, SignedCells
+from utmost.laws.noise import SignedCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.noise.norm_staircase import CellCost
+from utmost.laws.noise.norm_staircase import CellCost, NormStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import promise_text, taken_for_granted
 from utmost.publish.promises.turning import Halves, one_of
-from utmost.publish.workloads import CellsTogether, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
+from utmost.publish.workloads import ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import MOST_CELLS
 from utmost.version import __version__
 

@@ -15,8 +15,7 @@ from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.promises.declared_columns import (
     check_margins_free,

@@ -5,10 +5,10 @@ from typing import Any
 
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.noise.norm_staircase import BallMixture
-from utmost.laws.sampling import Randomness, sample
+from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.laid import Laid
 from utmost.publish.promises.together_plan import TogetherPlan, grouped, plan_together
 from utmost.publish.promises.turning import columns_of, ratios_of, sums_of
