@@ -93,9 +93,7 @@ def _check_width(columns: int) -> None:
 def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
     """The statement, a fact in each line; one that is too long for a cell goes on in those below it."""
     for name, fact in statement.items():
-        text = _ESCAPED.sub(
-            lambda found: found.group().encode("unicode_escape").decode().replace("_x", "_ x"), _said(fact)
-        )
+        text = _ESCAPED.sub(lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _said(fact))
         for begin in range(0, max(len(text), 1), _PIECE):
             yield [name if begin == 0 else "", text[begin : begin + _PIECE]]
 
