@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
-from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
@@ -52,7 +51,6 @@ class ProcessedRelease(Shown, ProcessMemory):
     __slots__ = ("_after", "_raw", "_read")
 
     @checked
-    @spelled
     def __init__(
         self,
         data: Any,

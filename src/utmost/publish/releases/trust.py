@@ -12,7 +12,6 @@ from typing import Any, Unpack
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact import round_up as up
-from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual import largest_ratio
 from utmost.laws.sampling.process_memory import ProcessMemory
@@ -109,7 +108,6 @@ class TrustRelease(Shown, ProcessMemory):
     __slots__ = ("_levels", "_release")
 
     @checked
-    @spelled
     def __init__(
         self,
         values: Any,
