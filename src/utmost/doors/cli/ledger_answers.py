@@ -258,6 +258,8 @@ def publish_in_ledger(
         source = files.brought(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
+    if not is_engine_frame(source) and not planned:
+        table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
         return _rehearse(source, promise, memory, question)
     with memory.place.opened(create=memory.create) as opened:
