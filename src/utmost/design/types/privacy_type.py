@@ -156,6 +156,8 @@ def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tup
 
 
 def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    if level.base is None and not any(isinstance(d, Surd) for d in lengths):  # one exponential, not an interval's two
+        return tuple(exp_interval(-level.power * d, bits) for d in lengths)
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
     epsilon = level.epsilon_interval(guard)
