@@ -62,7 +62,7 @@ def test_rows_added_as_they_are_broken_lead_to_the_same_optimum(seed):
     """Any rows to begin with, none of them too: value, duals and basis are those of the whole program."""
     draw = np.random.default_rng(seed)
     matrix = np.vstack([draw.integers(-3, 4, (30, 5)), np.ones((1, 5))])
-    some = matrix[:30] @ draw.dirichlet(np.ones(5)) - draw.integers(0, 2, 30)
+    some = np.floor(8 * matrix[:30] @ draw.dirichlet(np.ones(5))) / 8 - draw.integers(1, 9, 30) / 8
     lower, upper = np.append(some, 1.0), np.append(np.full(30, np.inf), 1.0)
     at, which = np.indices(matrix.shape)
     cost = draw.integers(-5, 6, 5)
