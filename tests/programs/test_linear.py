@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, exact_vertex, solve, solve_by_rows
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
+from utmost.laws.programs.exact_optima import exact_vertex
+from utmost.laws.programs.highs import solve_by_rows
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 

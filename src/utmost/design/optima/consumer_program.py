@@ -1,6 +1,7 @@
 """The program of one consumer: the private channel with the least expected loss, for any metric space and any loss."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,9 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
     than the line of counts, the edges of the metric in place of neighbouring counts.
     """
     n, k = consumer.secrets, consumer.actions
-    edges, kind, unit = ptype.space.edges, *((object, Fraction(1)) if exactly else (np.float64, 1.0))
+    edges = ptype.space.edges
+    unit: Any = Fraction(1) if exactly else 1.0
+    kind: Any = object if exactly else np.float64
     prior, loss, factors = (
         as_rationals(numbers) if exactly else numbers.astype(np.float64)
         for numbers in (consumer.prior, consumer.loss.ravel(), alphas_above(ptype, edges))
@@ -39,7 +42,8 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
     privacy = np.arange(2 * len(edges) * k)
     total = 2 * len(edges) * k + np.repeat(np.arange(n), k)
     zeros, free, rest = (
-        np.full(size, value, dtype=kind) for size, value in ((len(privacy), 0 * unit), (len(privacy), np.inf), (n, unit))
+        np.full(size, value, dtype=kind)
+        for size, value in ((len(privacy), 0 * unit), (len(privacy), np.inf), (n, unit))
     )
     return LinearProgram.of_triplets(
         prior[:, None].repeat(k, axis=1).ravel() * loss,
@@ -68,4 +72,3 @@ def split_duals(duals: Array, edges: int, actions: int) -> tuple[Array, Array]:
     """The duals of the program as mu (n,) and the multipliers of privacy, (edges, 2, actions)."""
     cut = 2 * edges * actions
     return duals[cut:], duals[:cut].reshape(edges, 2, actions)
-

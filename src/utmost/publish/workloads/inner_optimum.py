@@ -1,12 +1,14 @@
-"""An inner optimum of a program whose rows are sums of groups of cells: Mehrotra's interior point method [mehrotra1992].
+"""An inner optimum of a program whose rows are sums of groups: Mehrotra's interior point method [mehrotra1992].
 
 Minimise c x where 0 <= x <= 1 and the sum of every group lies between two bounds; the groups of a family are disjoint.
 So A D A' has a diagonal block for each family, and a step costs the cube of the number of groups outside of the largest
 family, beside some fifty passes over the cells. A general solver factors all groups at once, and fills up.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,41 +61,37 @@ class GroupSums:
         free, n = np.flatnonzero(high > low), cost.size
         room = np.concatenate([np.ones(n), (high - low)[free]])
         costs = np.concatenate([cost, np.zeros(free.size)])
-        z, left, prices = room / 2, room / 2, np.zeros(low.size)
-        down, up = np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1
+        at = _Point(room / 2, room / 2, np.zeros(low.size), np.maximum(costs, 0) + 1, np.maximum(-costs, 0) + 1)
         for _ in range(_STEPS):
-            short, off = low - self._forth(z, free), costs - self._back(prices, free) - down + up
-            mean = float(z @ down + left @ up) / (2 * z.size)
-            if max(mean, abs(off).max()) <= _NEAR and abs(short).max(initial=0) <= _SHORT:
-                return z[:n], self._in_order(prices)
-            weights = 1 / (down / z + up / left)
+            short, off = low - self._forth(at.z, free), costs - self._back(at.prices, free) - at.down + at.up
+            if max(at.mean, abs(off).max()) <= _NEAR and abs(short).max(initial=0) <= _SHORT:
+                return at.z[:n], self._in_order(at.prices)
             try:
-                solve = self._solver(weights, free)
+                at = self._stepped(at, short, off, free)
             except np.linalg.LinAlgError:
                 break
+        raise SolverFailed("an inner optimum must come near", came=at.mean, where="clean")
 
-            def step(low_room: Floats, high_room: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-                """Moves of cells and prices that leave so much in room times price of either bound."""
-                right = off - low_room / z + high_room / left
-                wanted = short + self._forth(weights * right, free)
-                turn = solve(wanted)
-                turn += solve(wanted - self._forth(weights * self._back(turn, free), free))  # what rounding took
-                move = weights * (self._back(turn, free) - right)
-                return move, turn, (low_room - down * move) / z, (high_room + up * move) / left
+    def _stepped(self, at: "_Point", short: Floats, off: Floats, free: NDArray[np.intp]) -> "_Point":
+        """A step that looks ahead, then one that corrects it to the second order."""
+        weights = 1 / (at.down / at.z + at.up / at.left)
+        solve = self._solver(weights, free)
 
-            move, turn, fall, rise = step(-z * down, -left * up)
-            far, dear = min(_longest(move, z), _longest(-move, left)), min(_longest(fall, down), _longest(rise, up))
-            then = (z + far * move) @ (down + dear * fall) + (left - far * move) @ (up + dear * rise)
-            target = mean * min(1.0, (float(then) / (2 * z.size) / mean)) ** 3
-            second = far * dear  # the second order counts as much as the first could go, or steps become short
-            low_room, high_room = target - z * down - second * move * fall, target - left * up + second * move * rise
-            move, turn, fall, rise = step(low_room, high_room)
-            far, dear = min(_longest(move, z), _longest(-move, left)), min(_longest(fall, down), _longest(rise, up))
-            z, left = z + _INSIDE * far * move, left - _INSIDE * far * move
-            prices, down, up = (
-                before + _INSIDE * dear * by for before, by in ((prices, turn), (down, fall), (up, rise))
-            )
-        raise SolverFailed("an inner optimum must come near", came=mean, where="clean")
+        def moves(low_room: Floats, high_room: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+            """Moves of cells and prices that leave so much in room times price of either bound."""
+            right = off - low_room / at.z + high_room / at.left
+            wanted = short + self._forth(weights * right, free)
+            turn = solve(wanted)
+            turn += solve(wanted - self._forth(weights * self._back(turn, free), free))  # what rounding took
+            move = weights * (self._back(turn, free) - right)
+            return move, turn, (low_room - at.down * move) / at.z, (high_room + at.up * move) / at.left
+
+        low_room, high_room = -at.z * at.down, -at.left * at.up
+        ahead = moves(low_room, high_room)
+        target = at.mean * min(1.0, at.moved(*ahead, share=1.0).mean / at.mean) ** 3
+        move, _, fall, rise = ahead
+        second = math.prod(at.lengths(*ahead))  # counts as much as the first order could go, or steps become short
+        return at.moved(*moves(low_room + target - second * move * fall, high_room + target + second * move * rise))
 
     def _forth(self, values: Floats, free: NDArray[np.intp]) -> Floats:
         """A x less what free sums lie above their lower bound."""
@@ -121,7 +119,7 @@ class GroupSums:
         slack = np.zeros(first + rest)
         slack[free] = weights[cells.size :]
         across, inner = np.empty((first, rest)), np.empty((rest, rest))
-        blocks = [slice(*ends) for ends in zip(starts[:-1], starts[1:], strict=True)]
+        blocks = [slice(*ends) for ends in pairwise(starts)]
         for f, (size, block) in enumerate(zip(self._sizes[1:], blocks, strict=True), 1):
             at = self.groups[self._order[f]]
             across[:, block] = np.bincount(largest * size + at, cells, first * size).reshape(first, size)
@@ -144,6 +142,34 @@ class GroupSums:
             return np.concatenate([(top - across @ low) / diagonal, low])
 
         return solve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """What lies above the lower bounds and below the upper ones, the prices of sums and those of either bound."""
+
+    z: Floats
+    left: Floats
+    prices: Floats
+    down: Floats
+    up: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean of room times price, which is 0 at the optimum."""
+        return float(self.z @ self.down + self.left @ self.up) / (2 * self.z.size)
+
+    def lengths(self, move: Floats, turn: Floats, fall: Floats, rise: Floats) -> tuple[float, float]:
+        """How far cells, and how far prices can go."""
+        far = min(_longest(move, self.z), _longest(-move, self.left))
+        return far, min(_longest(fall, self.down), _longest(rise, self.up))
+
+    def moved(self, *moves: Floats, share: float = _INSIDE) -> "_Point":
+        """The point a share of the way to the nearest bound."""
+        move, turn, fall, rise = moves
+        far, dear = (share * length for length in self.lengths(*moves))
+        prices, down, up = self.prices + dear * turn, self.down + dear * fall, self.up + dear * rise
+        return _Point(self.z + far * move, self.left - far * move, prices, down, up)
 
 
 def _longest(move: Floats, room: Floats) -> float:
