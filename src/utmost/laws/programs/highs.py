@@ -207,7 +207,7 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
 
 
 def _hear_signals(step: object) -> None:
-    """Called at every step of a long solution: Python hears Ctrl-C between its own steps alone, and ends the solver's."""
+    """Called at every step of a long solution, since Python hears Ctrl-C between steps of its own alone."""
 
 
 def _basis(start: Basis) -> Any:
