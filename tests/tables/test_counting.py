@@ -188,7 +188,7 @@ def test_the_same_key_keeps_the_same():
 
 
 def test_each_cell_of_a_person_is_kept_equally_often():
-    """Over keys, and over persons, the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
+    """Over keys and over persons the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
     for persons, times in ((1, 300), (100, 30)):
         pages = [f"p{i}" for i in range(6)] * persons
         events = {"user": [f"u{number // 6}" for number in range(6 * persons)], "page": pages}
