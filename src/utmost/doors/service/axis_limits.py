@@ -52,8 +52,8 @@ def check_axes(domain: Any) -> None:
 
 
 def check_listed(strategy: Any) -> None:
-    """Check that a strategy, as JSON, has no axis too long, names no more families than a server reads for whoever looks
-    at it, and lists no more rows than it solves for.
+    """Check that a strategy, as JSON, has no axis too long, names no more families than a server reads for whoever
+    looks at it, and lists no more rows than it solves for.
 
     Raises:
         OutOfRange: for more.
