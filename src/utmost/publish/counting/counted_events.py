@@ -174,7 +174,8 @@ def count_table(
     person, each_row, together = words.get("person"), words.get("each_row", False), words.get("together")
     domain, by, key = words.get("domain"), words.get("by"), words.get("key")
     neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
-    named = read_measures(measures, MeasureWords.among(words), each_row=each_row)
+    summed: dict[str, Any] = {name: word for name, word in words.items() if name in SummedWords.__annotations__}
+    named = read_measures(measures, MeasureWords(**summed), each_row=each_row)
     is_bounded = all(measure.in_all is not None for measure in named.values())
     most = most_cells(person, words.get("at_most"), together, each_row=each_row, is_bounded=is_bounded)
     if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
