@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual.steps import Bridge, Tightening
+from utmost.laws.gradual import Bridge, Tightening
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling import Thresholds
 
