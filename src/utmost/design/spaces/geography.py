@@ -318,7 +318,8 @@ def places(
 
 def _way(table: Any, metric: Any) -> Way | None:
     """How distances are measured, as far as the kind of table decides it."""
-    if metric is not None and not (isinstance(metric, str) and metric in get_args(Way)):
+    is_named = isinstance(metric, str) and metric in get_args(Way)
+    if metric is not None and not is_named:
         raise OutOfRange(f"metric must be one of {', '.join(get_args(Way))}", came=metric, where="places")
     network, cells = is_network(table), is_cells(table)
     if (metric == "roads") != network and (metric == "roads" or metric is not None):
