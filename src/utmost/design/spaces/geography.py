@@ -307,7 +307,7 @@ def places(
             else survey_of(table, name, latitude, longitude, in_metres=way == "metres")
         )
         surveyed = surveyed if among is None else _part(surveyed, among)
-        way = way or _way_of(surveyed)
+        way = way or ("metres" if surveyed.in_degrees is False else "great-circle")
         steps = _surveyed_steps(surveyed, way, step, counted)
     degrees = (
         way in ("great-circle", "geodesic") if surveyed.in_degrees is None and way != "roads" else surveyed.in_degrees
@@ -330,10 +330,6 @@ def _way(table: Any, metric: Any) -> Way | None:
         raise OutOfRange("cells lie on the earth", came=metric, where="places")
     stated: Way | None = metric
     return stated or ("roads" if network else "cells" if cells else None)
-
-
-def _way_of(surveyed: Survey) -> Way:
-    return "metres" if surveyed.in_degrees is False else "great-circle"
 
 
 def _step(rounded: Number | None, unit: str) -> Fraction:
