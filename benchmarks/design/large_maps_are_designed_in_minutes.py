@@ -2,8 +2,8 @@
 
 Run: PYTHONPATH=src python benchmarks/design/large_maps_are_designed_in_minutes.py [case ...]
 
-A case is spaces,places,prior[,gap]: grid, random (points of a square, one per unit of area) or road (shortest paths in a
-random geometric graph, which needs networkx); a number of places; uniform, dirichlet, heavy (Pareto of index 1.1),
+A case is spaces,places,prior[,gap]: grid, random (points of a square, one per unit of area) or road (shortest paths
+in a random geometric graph, which needs networkx); a number of places; uniform, dirichlet, heavy (Pareto of index 1.1),
 sparse (Dirichlet with three fifths of the places empty) or france (examples/france_10x10.csv and france_20x20.csv, with
 empty places). Loss: distance; epsilon 1 per unit. All places and all actions count. The gap that is asked
 for is relative to the loss, 1e-7 if left out.
