@@ -9,7 +9,8 @@ from itertools import accumulate
 from math import lcm
 from typing import Any
 
-from utmost.design.local import BlockFamily, BlockSelection
+from utmost.design.local import BlockSelection
+from utmost.design.local.block_families import BlockFamily
 from utmost.doors.documents.sampler_files import Language
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import level

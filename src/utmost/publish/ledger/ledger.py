@@ -20,7 +20,6 @@ from utmost.publish.ledger.events import check_name
 from utmost.publish.ledger.item_ledger import AnsweringItems
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import Place, backed_up, opened_book, restored
-from utmost.publish.ledger.promise import Promise, Words, promise_of
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import already_published, publish_new
 from utmost.publish.ledger.relaxing import (
@@ -47,9 +46,10 @@ from utmost.publish.ledger.source import commitment
 from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.store import Store
 from utmost.publish.ledger.verification import resumed
+from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_to_save
-from utmost.publish.releases.plan import warn_of_rows
-from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.tables.adapters import engine_door
 from utmost.publish.tables.saving import check_destination_free, saved
 

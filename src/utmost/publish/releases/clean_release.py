@@ -15,8 +15,8 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination
 from utmost.laws.privacy import Amount
 from utmost.laws.sampling.integers import narrowed
+from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
-from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.saving import Digest, Publication, saved

@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, Unsupported
-from utmost.laws.exact import Level, Number, level, round_up
+from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.written_levels import level_facts, level_text
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
-from utmost.laws.noise.costs import absolute
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.grid import reach
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.plan import Plan, statement
+from utmost.publish.promises.plan import Plan, statement
 from utmost.publish.tables.adapters import Column, check_column, named
 from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
 
@@ -84,25 +79,6 @@ def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
         remedy = "Pass epsilon=, or ask at() first."
         raise NotALevel("an answer must have been given to be saved without naming a level", came="none", remedy=remedy)
     return spent
-
-
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
-    """The plan by which an answer at this level was drawn, whatever other levels were answered.
-
-    >>> from utmost.publish.releases.lattice import lattice_of
-    >>> unit = Unit(1, 2)
-    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
-    >>> plan.law, plan.margin
-    (Geometric(epsilon='1/2', sensitivity=1), 6)
-    """
-    here, steps = unit.per_cell(at), lattice.sensitivity
-    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
-    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    margin: int | float = unit.margin(int(drawn.margin(confidence)))
-    if grid is not None:
-        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
-    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 def answered_facts(name: str, version: int, levels: Sequence[Level], together: Level | None) -> dict[str, Any]:

@@ -18,15 +18,9 @@ from utmost.laws.sampling.grid import unsnapped_one
 from utmost.laws.sampling.level_draws import sample_path
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.releases.gradual_answers import (
-    LaidOut,
-    Saving,
-    answered_facts,
-    column_publication,
-    level_to_save,
-    plan_of_answer,
-)
-from utmost.publish.releases.lattice import Lattice, lattice_of
+from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.plan import plan_of_answer
+from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, column_publication, level_to_save
 from utmost.publish.releases.noised_cells import Column
 
 

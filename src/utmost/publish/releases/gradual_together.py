@@ -11,16 +11,14 @@ from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together, together_statement
+from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.releases.together import grouped, plan_of_way, plan_together, together_statement
-from utmost.publish.releases.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.tables.saving import Digest, Publication
-from utmost.publish.workloads import CellsTogether
-from utmost.publish.workloads.cells_together import CellsLaw
+from utmost.publish.workloads.cells_together import CellsLaw, CellsTogether
 
 
 class GradualTogether(Shown, ProcessMemory):

@@ -10,10 +10,10 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.promises.statement_kinds import PROCESSED_KIND
+from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.releases.statement_kinds import PROCESSED_KIND
-from utmost.publish.releases.table_statements import promise, taken_for_granted
 from utmost.publish.tables.saving import Digest, Publication
 from utmost.version import __version__
 

@@ -19,10 +19,10 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import checked, exact, objects
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Combination, Geometric
+from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.statement_kinds import WITHHELD_KIND
 from utmost.publish.releases.complementary import complementary
 from utmost.publish.releases.family_tables import Narrow, family_table, groups_in
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.statement_kinds import WITHHELD_KIND
 from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.tables.adapters import adapter_of, engine_door

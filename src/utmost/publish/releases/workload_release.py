@@ -15,8 +15,9 @@ from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, RatioBar, fieller
+from utmost.laws.noise import Combination, RatioBar
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
@@ -39,8 +40,7 @@ from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
-from utmost.publish.workloads.unit_charge import check_apart
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
@@ -82,7 +82,7 @@ class WorkloadRelease(AlongAxis, Shown):
     def __post_init__(self) -> None:
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
-        check_apart(self.unit, self.part)
+        self.unit.check_part(self.part)
         shaped = {
             family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
             for family in self.strategy.shares
@@ -114,7 +114,7 @@ class WorkloadRelease(AlongAxis, Shown):
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return reconstruction_of(self.domain, self.weights, self.strategy.pair, self.strategy.rows)
+        return self.strategy.measurement.reconstruction(self.weights)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence)
+        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence).bar()
 
     @checked
     def mean(
@@ -279,9 +279,9 @@ class WorkloadRelease(AlongAxis, Shown):
         if sums is not None:
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
-            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
+            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence).bar()
         points = self.unit.points_along(str(name)) or values
-        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
+        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence).bar()
 
     @checked
     def bars(
@@ -342,7 +342,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
-            given: public facts that then hold, {"total": 9, "sex=men": ut.between(high=5)}: see `read_given`.
+            given: public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
@@ -386,9 +386,9 @@ class WorkloadRelease(AlongAxis, Shown):
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> RatioBar:
+    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> FiellerSet:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step
         moved = law | {"u": [steps * u for u in law["u"]]}
-        return fieller(steps * top, bottom, **moved, confidence=self._sure(confidence))
+        return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))

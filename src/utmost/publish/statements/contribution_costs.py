@@ -24,7 +24,7 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.contributions import AT_MOST, IN_ALL, MORE, PER_CELL
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.spending import Spending
-from utmost.publish.releases.plan import plan_release
+from utmost.publish.promises.plan import plan_release
 from utmost.publish.releases.table import TableRelease
 from utmost.publish.releases.workload_answers import Answer, answer_of
 from utmost.publish.releases.workload_release import WorkloadRelease

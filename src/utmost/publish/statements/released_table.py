@@ -17,10 +17,10 @@ from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kin
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
+from utmost.publish.promises.older_words import margin_word
+from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.cell_bars import CellBars
-from utmost.publish.releases.older_words import margin_word
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND
 from utmost.publish.releases.withheld import WithheldTable, withheld_table
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements import statement_files

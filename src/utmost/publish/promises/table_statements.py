@@ -111,7 +111,7 @@ def assumed_line(unit: Unit, cell: str) -> str:
 
 
 def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
-    """`utmost.publish.releases.plan.guarantee` for whatever is released, and whatever one individual changes."""
+    """`utmost.publish.promises.plan.guarantee` for whatever is released, and whatever one individual changes."""
     many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
     return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
 

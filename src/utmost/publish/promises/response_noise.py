@@ -20,7 +20,6 @@ off: the key must be kept as the data are.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 
@@ -30,34 +29,14 @@ from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
-from utmost.publish.ledger.vault import BLOCK
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.promised_noise import BLOCK, Blocks, ResponseNoise
 
 _TOP, _HALVINGS = 10, 12
 
 Derive = Callable[[str, int, str], bytes]
 """From a column, the number of a block, and the name of a node to a key."""
-
-
-Blocks = Callable[[str], Iterator[Integers]]
-"""From a column's name to the blocks of a stored response."""
-
-
-class ResponseNoise(Protocol):
-    """The noise of one step, block by block, in steps of the geometric part."""
-
-    def place(self, column: str, block: int, count: int) -> Integers | None:
-        """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
-        ...
-
-    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
-        """The noise at the new level, given that at the stricter neighbour, if there is one."""
-        ...
-
-    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
-        """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.integers import Integers
-from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
-from utmost.publish.ledger.response_noise import Blocks, NoiseOnLattice
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.table import listed_names
-from utmost.publish.releases.together import (
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.promised_noise import Answering, Blocks, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.response_noise import NoiseOnLattice
+from utmost.publish.promises.together_plan import (
     TogetherPlan,
     grouped,
     plan_of_way,
@@ -34,9 +34,8 @@ from utmost.publish.releases.together import (
     together_statement,
     way_of_facts,
 )
-from utmost.publish.releases.turning import columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw, TogetherKind
+from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""

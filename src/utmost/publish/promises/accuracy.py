@@ -21,7 +21,7 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.numbers import first_integer
 from utmost.laws.noise import DiscreteStaircase
 from utmost.laws.privacy.unit import Unit, read_unit
-from utmost.publish.releases.plan import Plan, plan_release
+from utmost.publish.promises.plan import Plan, plan_release
 
 # A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
 _FEW_STEPS = 1000

@@ -11,11 +11,11 @@ from utmost.laws.exact.written_levels import level_name
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.ledger.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
-from utmost.publish.ledger.promised_noise import Noise, said_of_noise
-from utmost.publish.releases.keys import keys_of_one
-from utmost.publish.releases.table_statements import promise_text
-from utmost.publish.releases.vast_domains import Texts, Tuples, check_places, false_wish, least_threshold, named_cells
+from utmost.publish.promises.keys import keys_of_one
+from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
+from utmost.publish.promises.promised_noise import Noise, said_of_noise
+from utmost.publish.promises.table_statements import promise_text
+from utmost.publish.promises.vast_domains import Texts, Tuples, check_places, false_wish, least_threshold, named_cells
 
 
 @dataclass(frozen=True, slots=True)

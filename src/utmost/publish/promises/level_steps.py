@@ -15,7 +15,7 @@ from utmost.laws.sampling.draw import Method, draws
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.releases.lattice import Lattice, lattice_of
+from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.tables.cell_values import Cells, where_is
 
 Law = Geometric | Relaxing | Tightening | Bridge

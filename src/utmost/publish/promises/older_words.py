@@ -7,7 +7,7 @@ and compared with it. Statements of today pass through here unchanged.
 from collections.abc import Mapping
 from typing import Any
 
-from utmost.publish.releases.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
+from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
 
 _NEWEST_OLDER = {TABLE_KIND: 2, TOGETHER_KIND: 1, PLACES_KIND: 2, WORKLOAD_KIND: 1}
 _OLDER = {"margin": "radius", "margins": "radii", "domain_cells": "atoms"}

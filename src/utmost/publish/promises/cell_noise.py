@@ -13,14 +13,10 @@ from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.grid import Snapping, reach, unsnapped
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
-from utmost.publish.ledger.response_noise import NoiseOnLattice
-from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.gradual_answers import plan_of_answer
-from utmost.publish.releases.lattice import Lattice, lattice_of
-from utmost.publish.releases.plan import Plan, statement, warn_of_level
-from utmost.publish.releases.table_statements import promise
+from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.plan import Plan, plan_of_answer, statement, warn_of_level
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
+from utmost.publish.promises.table_statements import promise
 from utmost.publish.tables.columns import integer_column, real_column
 
 # A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
@@ -82,7 +78,7 @@ class CellNoise(Noise):
         """The level of one unit of a count; None for staircases and on a grid."""
         return None if self.half_step or self.grid is not None else self.lattice.of(level)
 
-    def check_unit(self, counted: CountedTable | None) -> None:
+    def check_unit(self, counted: Any) -> None:
         """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
         if counted is None:
             self.unit.check_plain()
@@ -139,6 +135,8 @@ class CellNoise(Noise):
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
         """From the responses beside it, or from the values and their noise at the strict one."""
+        from utmost.publish.promises.response_noise import NoiseOnLattice
+
         return NoiseOnLattice(drawing.step, self.lattice, drawing.on(self.lattice))
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
@@ -183,6 +181,12 @@ class CellNoise(Noise):
         """The noise as an event keeps it."""
         grid = None if self.grid is None else str(self.grid)
         return {**Noise.facts(self), "half_step": self.half_step, "grid": grid, "snapping": self.snapping}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "CellNoise":
+        """The unit, the grid and the staircase, as words say them."""
+        names = ("unit", "sensitivity", "cells", "neighbours", "amount", "numbers", "grid", "half_step", "largest")
+        return cell_noise(**{name: words[name] for name in names})
 
     def words(self) -> dict[str, Any]:
         """The unit, the grid and the staircase."""

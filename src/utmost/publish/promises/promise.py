@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
@@ -17,14 +17,16 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Amount, Unit
 from utmost.provided import provided
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.noise_kinds import noise_of_words, stated_noise
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.spending import Part
-from utmost.publish.ledger.sum_noise import read_strategy
-from utmost.publish.releases.table import RowsFrom, listed_names, rows_origin
-from utmost.publish.workloads import Strategy
-from utmost.publish.workloads.unit_charge import check_apart
+from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.promises.promised_noise import Noise
+
+if TYPE_CHECKING:
+    from utmost.publish.workloads import Strategy
+
+Part = tuple[str, str]
+"""A partition of individuals into parts that share nobody, and one part of it."""
 
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
@@ -49,7 +51,7 @@ class Words(TableWords, total=False):
     """The words of a promise, as keyword arguments: see `Promise`."""
 
     amount: Amount | Mapping[str, Any] | None
-    strategy: Strategy | None
+    strategy: "Strategy | None"
     per: Number | None
     largest: Number | None
     half_step: bool
@@ -123,7 +125,7 @@ class Promise(Shown):
         cells: Number | None = None,
         neighbours: str | None = None,
         amount: Amount | Mapping[str, Any] | None = None,
-        strategy: Strategy | None = None,
+        strategy: "Strategy | None" = None,
         per: Number | None = None,
         numbers: str = "integers",
         grid: Number | None = None,
@@ -144,16 +146,17 @@ class Promise(Shown):
         }
         words |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "half_step": half_step}
         words |= {"strategy": strategy, "per": per, "numbers": numbers, "grid": grid, "largest": largest}
-        chosen, read = noise_of_words(chosen, {**words, "noise": noise})
+        read = noise_of_words(chosen, {**words, "noise": noise})
+        released = read.released(chosen)
         by_item = noise == "items"
         _check_addressed(noise, identifiers, per)
         published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
-        self._set(chosen, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
+        self._set(released, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 
     def _set(self, *values: Any) -> None:
         for name, value in zip(Promise.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
-        check_apart(self.unit, self.part)
+        self.unit.check_part(self.part)
 
     def _with(self, **changed: Any) -> "Promise":
         """The same with other fields."""
@@ -235,6 +238,8 @@ class Promise(Shown):
             known = ", ".join(sorted(Words.__annotations__))
             raise OutOfRange(f"the words of a promise are {known}", came=unknown[0], where="promise")
         if "strategy" in words:
+            from utmost.publish.promises.sum_noise import read_strategy
+
             words["strategy"] = read_strategy(words["strategy"])
             words = {name: fact for name, fact in words.items() if fact != []}
         if isinstance(words.get("noise"), Mapping):
@@ -263,7 +268,7 @@ class Promise(Shown):
         Raises:
             OutOfRange: for another part, a smaller unit than was proved, and labels neither public nor dropped.
         """
-        counted = table if isinstance(table, CountedTable) else None
+        counted: Any = table if isinstance(table, ProvedTable) else None
         if self.part != (None if counted is None else counted.part):
             came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
             raise OutOfRange(
@@ -313,7 +318,7 @@ def promise_of(table: Any, promise: Promise | None, words: Words) -> Promise:
         OutOfRange, NotANumber, WrongKind: for words that are no such thing, words beside a promise, and a table that
             needs another promise.
     """
-    completed = promise is None and isinstance(table, CountedTable)
+    completed = promise is None and isinstance(table, ProvedTable)
     stated = stated_promise(promise, _completed(table, words) if completed else words)
     stated.check(table)
     return stated
@@ -335,7 +340,7 @@ def stated_promise(promise: Promise | None, words: Words) -> Promise:
     return promise
 
 
-def _completed(table: CountedTable, words: Words) -> Words:
+def _completed(table: Any, words: Words) -> Words:
     """Words with what a counted table brings: its unit, its labels as public columns, and which part it is.
 
     Raises:

@@ -10,15 +10,15 @@ from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.laws.exact import Level, Number, checked, level, round_up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Law, Staircase, relaxable_noise
-from utmost.laws.noise.costs import Cost, Moment, cost_named
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
+from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
-from utmost.publish.releases.lattice import read_numbers
-from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
-from utmost.publish.releases.table_statements import law_parameters, promise, taken_for_granted
+from utmost.publish.promises.lattice import Lattice, read_numbers
+from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.promises.table_statements import law_parameters, promise, taken_for_granted
 from utmost.version import __version__
 
 
@@ -294,6 +294,25 @@ def plan_release(
         drawn = best
     margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
     return Plan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+
+
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
+    """The plan by which an answer at this level was drawn, whatever other levels were answered.
+
+    >>> from utmost.publish.promises.lattice import lattice_of
+    >>> unit = Unit(1, 2)
+    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
+    >>> plan.law, plan.margin
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    here, steps = unit.per_cell(at), lattice.sensitivity
+    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
+    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
+    margin: int | float = unit.margin(int(drawn.margin(confidence)))
+    if grid is not None:
+        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
+    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 @checked

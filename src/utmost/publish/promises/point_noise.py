@@ -12,16 +12,13 @@ from utmost.laws.exact import Level, Number, natural
 from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
-from utmost.publish.ledger.cell_noise import read_largest
-from utmost.publish.ledger.point_paths import PointPaths
-from utmost.publish.ledger.promised_noise import Answering, Drawing, Noise, Response
-from utmost.publish.ledger.source import exact_column
-from utmost.publish.ledger.vault import width_of
-from utmost.publish.releases.places_statements import margin_name, places_guarantee, places_statement
-from utmost.publish.releases.planar import written
-from utmost.publish.releases.planar_law import PlanarLaw, read_width
-from utmost.publish.releases.tangent_plane import check_lengths
-from utmost.publish.tables.columns import real_column
+from utmost.publish.promises.cell_noise import read_largest
+from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
+from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.point_paths import PointPaths
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
+from utmost.publish.promises.tangent_plane import check_lengths
+from utmost.publish.tables.columns import exact_column, real_column
 
 # P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
 _TAIL = 712
@@ -115,7 +112,7 @@ class PointNoise(Noise):
 
     def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
         """From the paths that the key gives, whatever was answered before."""
-        return PointPaths.of(drawing.key, *drawing.about, self.law(drawing.step.to)).answer(values)
+        return PointPaths.of(drawing.derived, *drawing.about, self.law(drawing.step.to)).answer(values)
 
     def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
         """Floats on the grid of the level."""
@@ -148,6 +145,15 @@ class PointNoise(Noise):
         """The noise as an event keeps it."""
         grid = None if self.declared is None else str(self.declared)
         return {**Noise.facts(self), "points": {"per": str(self.per), "grid": grid, "dimensions": self.dimensions}}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "PointNoise":
+        """The distance and the grid, as words say them."""
+        of_units = ("unit", "sensitivity", "cells", "neighbours", "amount")
+        if any(words[name] is not None for name in of_units) or words["numbers"] != "integers" or words["half_step"]:
+            remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
+            raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
+        return point_noise(words["per"], max(len(columns), 1), words["grid"], words["largest"])
 
     def words(self) -> dict[str, Any]:
         """The distance and the grid."""

@@ -8,33 +8,67 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, wrong_kind
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.response_noise import Blocks, ResponseNoise
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
-from utmost.publish.releases.statement_kinds import PROMISED_KIND
-from utmost.publish.releases.table import check_size
-from utmost.publish.releases.table_statements import assumed_line, taken_for_granted
+from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
 from utmost.publish.tables.adapters import brought
 from utmost.version import __version__
+
+if TYPE_CHECKING:
+    from utmost.publish.promises.level_steps import Step
 
 CONFIDENCE = Fraction(19, 20)
 """Of the error bars of a response, unless another is asked of it."""
 
 Response = dict[str, Integers]
 """A response in steps, by column."""
+
+BLOCK = 1 << 16
+"""How many cells are stored together."""
+
+WORD_WIDTHS = (1, 2, 4, 8)
+
+
+def width_of(bits: int) -> int:
+    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
+
+    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
+    [1, 2, 8, 8, 16]
+    """
+    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
+
+
+Blocks = Callable[[str], Iterator[Integers]]
+"""From a column's name to the blocks of a stored response."""
+
+
+class ResponseNoise(Protocol):
+    """The noise of one step, block by block, in steps of the geometric part."""
+
+    def place(self, column: str, block: int, count: int) -> Integers | None:
+        """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
+        ...
+
+    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        """The noise at the new level, given that at the stricter neighbour, if there is one."""
+        ...
+
+    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
+        ...
 
 
 class Answering(Protocol):
@@ -56,13 +90,12 @@ class Drawing(Protocol):
     """One new response of a release, and where its noise comes from."""
 
     @property
-    def step(self) -> Step:
+    def step(self) -> "Step":
         """From the levels that are stored to the new one."""
         ...
 
-    @property
-    def key(self) -> Key:
-        """Of the ledger."""
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for one purpose, from the key of whatever remembers the release."""
         ...
 
     @property
@@ -168,7 +201,7 @@ class Noise(ABC):
         """
         self.margin(level, "0.95")
 
-    def check_unit(self, counted: CountedTable | None) -> None:  # noqa: B027, nor here
+    def check_unit(self, counted: Any) -> None:  # noqa: B027, nor here
         """Check that the unit goes with a table, counted or not.
 
         Raises:
@@ -183,7 +216,7 @@ class Noise(ABC):
         """
 
     def check_size(self, rows: int, columns: int) -> None:
-        """Check that there is something to release; see `utmost.publish.releases.table.check_size`."""
+        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
         check_size(self.unit, rows, columns)
 
     def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
@@ -228,7 +261,8 @@ class Noise(ABC):
         Raises:
             WrongKind: for a table of another kind.
         """
-        return table.in_steps(columns[0]) if isinstance(table, CountedTable) else brought(table)
+        counted: Any = table if isinstance(table, ProvedTable) else None
+        return brought(table) if counted is None else counted.in_steps(columns[0])
 
     def measured(self, rows: Any) -> tuple[Any, str | None]:
         """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
@@ -336,7 +370,7 @@ class Noise(ABC):
         Args:
             at: the level of the answer.
             confidence: of the error bars.
-            released, public, rows, rows_from, digest: as for `utmost.publish.releases.plan.statement`.
+            released, public, rows, rows_from, digest: as for `utmost.publish.promises.plan.statement`.
         """
         origin = "released" if self.names_rows else rows_from
         granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
@@ -378,6 +412,15 @@ class Noise(ABC):
     def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
         """The noise that `facts` wrote."""
 
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "Noise":
+        """The noise of these columns that words of a promise describe, where a kind has words; see `Promise`.
+
+        Raises:
+            OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+        """
+        raise Unsupported(f"{cls.kind} have no words of their own", where="noise")
+
     def words(self) -> dict[str, Any]:
         """The noise in the words of a promise, numbers as text, None where one says nothing; or its facts."""
         nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
@@ -388,3 +431,21 @@ class Noise(ABC):
     def snapped_like(self, other: "Noise") -> "Noise":
         """The same with the rule by which another gets reals to the grid."""
         return self
+
+
+def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:
+    """Check that nothing stands beside noise that says the same itself.
+
+    Raises:
+        OutOfRange: for any such word.
+    """
+    beside = [name for name, value in words.items() if name not in fitting and _says(name, value)]
+    if beside:
+        remedy = f"Leave out {', '.join(beside)}."
+        raise OutOfRange(required, came=f"{beside[0]} beside it", where=where, remedy=remedy)
+
+
+def _says(name: str, value: Any) -> bool:
+    """Whether a word says something: is not what it is where it is left out."""
+    left_out = value is None or value is False or (isinstance(value, str | Sequence) and not value)
+    return not (left_out or (name == "numbers" and value == "integers"))

@@ -16,19 +16,17 @@ from utmost.laws.exact import Level, Number, level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.integers import Integers
+from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.cell_noise import CellNoise, cell_noise
-from utmost.publish.ledger.promised_noise import CONFIDENCE, Answering, Drawing, Noise, Response
-from utmost.publish.ledger.response_noise import NoiseByRuns, NoiseOnLattice
-from utmost.publish.ledger.vault import BLOCK
-from utmost.publish.releases.family_tables import check_level_names
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.table_statements import assumed_line
-from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.older_words import MARGIN_WORDS
+from utmost.publish.promises.promised_noise import BLOCK, CONFIDENCE, Answering, Drawing, Noise, Response, check_alone
+from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
+from utmost.publish.promises.table_statements import assumed_line
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.measured_families import load_of
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 
 MEASURED = "measured"
 """The column of a release that a strategy measures."""
@@ -90,9 +88,9 @@ class SumNoise(CellNoise):
     def check(self) -> None:
         """Check that what is measured gives back what is wanted."""
         weights = precision_weights(self.strategy.levels(level(1)))
-        reconstruction_of(self.strategy.domain, weights, self.strategy.pair, self.strategy.rows)
+        self.strategy.measurement.reconstruction(weights)
 
-    def check_unit(self, counted: CountedTable | None) -> None:
+    def check_unit(self, counted: Any) -> None:
         """Nothing: the strategy has its unit, and a table is checked against it when it is measured."""
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -135,7 +133,7 @@ class SumNoise(CellNoise):
 
     def handed(
         self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
-    ) -> WorkloadRelease:
+    ) -> Any:
         """What was measured, family by family, from which every other sum is made."""
         flat: Integers = response[MEASURED]
         measured, start = {}, 0
@@ -143,18 +141,27 @@ class SumNoise(CellNoise):
             shape = self.strategy.measured_shape(family)
             measured[family] = flat[start : start + prod(shape)].reshape(shape)
             start += prod(shape)
-        return WorkloadRelease(self.strategy, level, CONFIDENCE, measured, kind, part)
+        return provided("measured_sums")(self.strategy, level, CONFIDENCE, measured, kind, part)
 
     def statement(self, at: Level, confidence: Fraction, *columns: Any, **about: Any) -> dict[str, Any]:
         """What is said of sums, whatever they are."""
         zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
-        statement: dict[str, Any] = WorkloadRelease(self.strategy, at, confidence, zeros).statement
+        statement: dict[str, Any] = provided("measured_sums")(self.strategy, at, confidence, zeros).statement
         return statement
 
     def facts(self) -> dict[str, Any]:
         """The noise as an event keeps it."""
         # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
         return {**CellNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "SumNoise":
+        """The strategy, as words say it: it says all else itself."""
+        noise = sum_noise(words["strategy"], words["largest"])
+        beside = {name: value for name, value in words.items() if name != "unit" or value != noise.unit}
+        required = "a strategy says itself what is measured, for whom, in integers with geometric noise"
+        check_alone(beside, ("noise", "strategy", "largest"), "strategy", required)
+        return noise
 
     def words(self) -> dict[str, Any]:
         """The strategy, whose own text has the unit, since the order of its axes is part of it."""
@@ -208,3 +215,21 @@ def read_strategy(written: Any) -> Strategy:
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         remedy = "Take the strategy of Promise.facts()."
         raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
+
+
+def check_level_names(strategy: Strategy) -> None:
+    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
+
+    Raises:
+        OutOfRange: for a level that has such a name.
+    """
+    levels = [name for axis in strategy.domain.axes for name in axis.levels]
+    added, amount = {"estimate"}, strategy.unit.amount
+    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
+        added.add(MARGIN_WORDS[1])
+    if amount is not None and strategy.unit.is_shared:
+        added |= {"count", "count_margin", f"{amount.name}_margin"}
+    for name in levels:
+        if name in added:
+            required = "no level may have the name of a column that a release adds"
+            raise OutOfRange(required, came=repr(name), remedy="Rename it.")

@@ -12,7 +12,7 @@ points, another distance and another version have another key, hence paths that 
 Whoever holds the key and a response can take the noise off: the key must be kept as the data are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -25,9 +25,8 @@ from utmost.laws.exact import Level, level, objects
 from utmost.laws.exact.written_levels import level_text
 from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers, narrowed
-from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.vault import BLOCK
-from utmost.publish.releases.planar_law import PlanarLaw
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.promised_noise import BLOCK
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,10 +42,12 @@ class PointPaths:
     key: bytes
 
     @classmethod
-    def of(cls, key: Key, name: str, version: int, committed: bytes, law: PlanarLaw) -> "PointPaths":
+    def of(
+        cls, derived: Callable[..., bytes], name: str, version: int, committed: bytes, law: PlanarLaw
+    ) -> "PointPaths":
         """The paths of a release, from the ledger's key and the commitment to the points."""
         about = name, str(version), level_text(_anchor(law)), str(law.dimensions)
-        return cls(law, key.derived("point paths", *about, sha256(committed).hexdigest()))
+        return cls(law, derived("point paths", *about, sha256(committed).hexdigest()))
 
     def answer(self, values: Mapping[str, NDArray[Any]] | None) -> "PointAnswer":
         """The cells of all points at the level.

@@ -1,7 +1,11 @@
 """The law of points released at epsilon per unit of distance: noise, grid, error bar, and the level that it needs."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, OutOfRange
 from utmost.laws.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
@@ -10,7 +14,8 @@ from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.grid import COARSEST, FINEST
-from utmost.publish.releases.accuracy import least_decimal
+from utmost.laws.sampling.integers import Integers
+from utmost.publish.promises.accuracy import least_decimal
 
 # Rounding to a 64th of 1/epsilon moves the error bar of 95 % by 0.24 % at most, in the plane.
 _FINE = 64
@@ -158,3 +163,28 @@ def planar_epsilon_for(
     least = least_decimal(is_met, float(bound), digits)
     PlanarLaw(level(least), n, distance, declared)  # refuses a grid too wide for it
     return least
+
+
+def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
+    """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
+
+    >>> written(np.array([3, -7]), Fraction(1, 10)).tolist()
+    [0.3, -0.7]
+    """
+    top, bottom = grid.numerator, grid.denominator
+    short = cells.dtype != object and max(top, bottom) <= _WHOLE
+    if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
+        return np.asarray(cells.astype(np.float64) * top / bottom)  # one rounding, of the quotient
+    flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
+    return np.array(flat, np.float64).reshape(cells.shape)
+
+
+_WHOLE = 1 << 53
+
+
+def _float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        largest = math.nextafter(math.inf, 0)  # of a number beyond the floats, copysign takes no sign
+        return largest if number > 0 else -largest

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from utmost.laws.exact.written_levels import factor_text, level_facts, level_name
-from utmost.publish.releases.planar_law import PlanarLaw
-from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
-from utmost.publish.releases.table_statements import taken_for_granted
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
+from utmost.publish.promises.table_statements import taken_for_granted
 from utmost.version import __version__
 
 
