@@ -281,8 +281,8 @@ def optimal_mechanism(
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
-        found = certificate_of_rays(ptype, consumer, gap=relative_gap, progress=progress)
-        return Optimum(found, "column generation")
+        certificate = certificate_of_rays(ptype, consumer, gap=relative_gap, progress=progress)
+        return Optimum(certificate, "column generation")
     is_small = _is_small(ptype, consumer)
     if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
         with suppress(SolverFailed):
