@@ -1,6 +1,6 @@
 """All tables of two attributes: the bound by volume on any mechanism, at small levels, beside the certified one.
 
-Run: PYTHONPATH=src python benchmarks/workloads/pairs_by_the_volume_of_what_one_changes.py [ATTRIBUTES VALUES [SEED]]
+Run: PYTHONPATH=src python benchmarks/workloads/pairs_by_the_volume_of_what_one_changes.py [ATTRIBUTES VALUES SEED]
 
 As epsilon goes to 0, epsilon^2 times the error of any mechanism is at least m (m + 1) r^2, for m the rank of the
 answers and r the radius of the ball that has the volume of what one individual may change
