@@ -6,8 +6,9 @@ FOLDER is a clone of github.com/dpcomp-org/hdmm, which needs autograd (`pip inst
 for its `sensitivity`, which newer NumPy refuses and which is computed here from the matrix, and IPython, which it
 imports and does not call. Its strategies are the best of five starts and of the counts of rows that it recommends.
 
-Root mean square errors over all answers, in units of sqrt(2)/epsilon, where HDMM's are the same at every level. ``line``
-draws the noise of each a thousand times, and says in how many standard deviations of the mean the squares agree.
+Root mean square errors over all answers, in units of sqrt(2)/epsilon, where HDMM's are the same at every level.
+``line`` draws the noise of each a thousand times, and says in how many standard deviations of the mean the squares
+agree.
 """
 
 import sys
