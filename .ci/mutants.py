@@ -371,7 +371,9 @@ def main() -> int:
     for fault, code in zip(chosen, codes, strict=True):
         if code not in (EXIT_OK, NOT_PLANTED):
             continue
-        tests = reaching[fault] or {test for key, of in lines.items() if key.startswith(f"{fault.path}:") for test in of}
+        tests = reaching[fault] or {
+            test for key, of in lines.items() if key.startswith(f"{fault.path}:") for test in of
+        }
         parts = in_parts(tests, seconds, given.first)
         if any(fails_at_import(fault, part, 5 * sum(map(seconds.__getitem__, part))) for part in parts):
             continue

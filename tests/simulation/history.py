@@ -407,7 +407,10 @@ class History:
             is_closed = self.happened["resumed"] and not self._is_open(call)
             must(self._is_rolled_back or is_closed, "an alarm for nothing:", repr(error))
         elif isinstance(error, BudgetExceeded):
-            drawn = {*self._rows(self.store, raw.STORE), *self._rows(self.witness, raw.PENDING)}  # what is pending counts
+            drawn = {
+                *self._rows(self.store, raw.STORE),
+                *self._rows(self.witness, raw.PENDING),
+            }  # what is pending counts
             account = raw.Account(sorted(drawn))
             more = max(Fraction(0), Fraction(call.epsilon) - account.largest(call.item[:2]))
             is_beyond = self.limit is not None and account.spent + more > Fraction(self.limit)

@@ -10,6 +10,7 @@ import sqlite3
 from collections import namedtuple
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -35,7 +36,7 @@ class OnDisk:
     """Of each table."""
     LONG = 500
     """Operations within which a process dies that dies."""
-    CODES = {
+    CODES: ClassVar = {
         "write": IO_ERROR_WRITE,
         "truncate": IO_ERROR_WRITE,
         "open": FULL,
@@ -119,7 +120,7 @@ class InMemory:
 
     ROWS = 8
     LONG = 250
-    CODES = {"statement": IO_ERROR_WRITE, "commit": IO_ERROR_SYNC, "committed": IO_ERROR_DELETE}
+    CODES: ClassVar = {"statement": IO_ERROR_WRITE, "commit": IO_ERROR_SYNC, "committed": IO_ERROR_DELETE}
     LIES = "commit"
     FORKS, MORE = 0.02, 0.3
 
