@@ -10,11 +10,13 @@ from typing import Any, assert_type
 
 import utmost as ut
 from utmost.design.optima import Optimum
-from utmost.doors.interop import FrameVerbs, register_frames
+from utmost.doors.interop import register_frames
+from utmost.doors.interop.frame_verbs import FrameVerbs
 from utmost.errors import BudgetExceeded, UtmostError
 from utmost.laws.exact import Level
 from utmost.publish.counting import CountedTable
-from utmost.publish.ledger import Budget, Promise, Release
+from utmost.publish.ledger import Budget, Release
+from utmost.publish.promises import Promise
 from utmost.publish.releases import TableRelease
 
 TABLE: dict[str, list[Any]] = {"department": ["A", "B"], "admitted": [601, 370]}

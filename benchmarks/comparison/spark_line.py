@@ -16,8 +16,8 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
+from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.releases import ItemRelease
-from utmost.publish.releases.lattice import lattice_of
 
 IDENTITY = "Spark, identity map"
 

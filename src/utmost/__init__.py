@@ -22,6 +22,7 @@ register(
         "engines": "utmost.publish.tables.engines",
         "json_file": "utmost.publish.statements.codec:read_json",
         "lake_relation": "utmost.publish.tables.duckdb_engine:lake_relation",
+        "measured_sums": "utmost.publish.releases.workload_release:WorkloadRelease",
         "packages": "utmost.doors.interop",
         "plot": "utmost.doors.figures.plots:plot",
         "polars_rows": "utmost.publish.tables.polars_engine:LazyPolars",

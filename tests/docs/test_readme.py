@@ -12,7 +12,7 @@ import pytest
 from running import called, utmost_command
 from utmost.doors.cli.main import COMMANDS
 from utmost.publish.ledger.events import FORMAT as EVENTS
-from utmost.publish.releases.statement_kinds import KEYS_FORMAT, TABLE_FORMAT
+from utmost.publish.promises.statement_kinds import KEYS_FORMAT, TABLE_FORMAT
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

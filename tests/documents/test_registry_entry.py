@@ -21,11 +21,13 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
-from utmost.publish.ledger.noise_of_keys import key_noise
-from utmost.publish.ledger.noise_of_universe import named_cell_noise
-from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
-from utmost.publish.releases.statement_kinds import ANSWERS_KIND
-from utmost.publish.releases.vast_domains import Texts
+from utmost.publish.promises.keys import KeySelection
+from utmost.publish.promises.noise_of_keys import key_noise
+from utmost.publish.promises.noise_of_universe import named_cell_noise
+from utmost.publish.promises.statement_kinds import ANSWERS_KIND
+from utmost.publish.promises.vast_domains import Texts
+from utmost.publish.releases import ProcessedRelease, release_places, release_together, select_keys
+from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import (
     PRODUCTS,
@@ -59,12 +61,16 @@ def _table(**more):
     return ut.release_table(TABLE, **{**UNIT, **kept}).sidecar
 
 
-def _workload(**more):
+def _workload():
+    return _saved(_planned().facts())
+
+
+def _planned():
+    """A table released by a plan."""
     strategy = Strategy(
         ut.Domain(sex=["men", "women"], age=["<40", "40+"]), ut.Unit(1, 1), {"sex": "1/2", "age": "1/2"}
     )
-    release = ut.release_workload(np.array([[5, 7], [3, 1]]), strategy, epsilon=1)
-    return json.loads(json.dumps(release.facts()))
+    return ut.release_workload(np.array([[5, 7], [3, 1]]), strategy, epsilon=1)
 
 
 def _saved(said):
@@ -119,7 +125,8 @@ STATEMENTS = {
     ),
     "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
     "workload": _workload,
-    "keys": lambda: _saved(ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
+    "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
+    "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
     "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),

@@ -10,9 +10,9 @@ from utmost.laws.sampling import draw, integers, level_draws
 from utmost.publish.ledger import book, publishing, relaxing, responses, vault, verification
 from utmost.publish.ledger import ledger as front
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.response_noise import DrawnNoise
 from utmost.publish.ledger.vault import packed
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.response_noise import DrawnNoise
 
 
 def fresh_noise_on_relax(plant):

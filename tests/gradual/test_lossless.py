@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, lossless, losslessness
+from utmost.laws.gradual import NegativeMass, Tightening, lossless, losslessness
+from utmost.laws.gradual.lossless import BoundedSupport, LargerCharacteristic
 from utmost.laws.gradual.series import Series, convolve, inverse, series
 from utmost.laws.noise import DiscreteStaircase, Geometric
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.response_noise import NoiseOnLattice
-from utmost.publish.releases.lattice import Lattice
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.response_noise import NoiseOnLattice
 from utmost.publish.tables.columns import integer_column
 
 HALF = Lattice(1, 1, 1, None, share=Fraction(1, 2))

@@ -7,11 +7,12 @@ import pytest
 
 from utmost.errors import LedgerDamaged, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.publish.ledger import Event, Ledger, cell_noise, noise_kinds
+from utmost.publish.ledger import Event, Ledger
 from utmost.publish.ledger.events import event_bytes, read_event
-from utmost.publish.ledger.noise_kinds import noise_of_facts
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import STEPS, missing_steps
+from utmost.publish.promises import cell_noise
+from utmost.publish.promises.noise_kinds import noise_of_facts
 
 KEY = bytes(range(32))
 PUBLISHED = (
@@ -124,7 +125,8 @@ def before_there_was_a_choice(monkeypatch):
         with monkeypatch.context() as old:
             real = cell_noise.CellNoise.facts
             old.setattr(cell_noise.CellNoise, "facts", lambda self: real(self) | {"snapping": "floor"})
-            old.setattr(noise_kinds, "cell_noise", lambda **given: cell_noise.cell_noise(**given).snapped_by("floor"))
+            make = cell_noise.cell_noise
+            old.setattr(cell_noise, "cell_noise", lambda **words: make(**words).snapped_by("floor"))
             return ledger.publish(*args, **options)
 
     return published

@@ -14,8 +14,8 @@ from utmost.laws.exact.written_levels import level_of_text
 from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import DiscreteStaircase
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.cell_noise import cell_noise
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.cell_noise import cell_noise
+from utmost.publish.promises.level_steps import Step
 
 KEY = bytes(range(32))
 LEVELS = tuple(level(alpha=alpha) for alpha in ("1/2", "1/3", "1/5"))

@@ -18,7 +18,7 @@ import pytest
 from ledger.doubled_noise import DoubledNoise
 from ledger.test_conformance import MEMORIES, NOISES, REFUSED
 from utmost.laws.exact import level
-from utmost.publish.ledger import noise_kinds
+from utmost.publish.promises import noise_kinds
 
 FOLDER = os.environ.get("UTMOST_JUDGES")
 CELLS = int(os.environ.get("UTMOST_DRAWS", "200000"))

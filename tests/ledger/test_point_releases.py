@@ -23,11 +23,12 @@ from utmost.laws.exact import level
 from utmost.laws.gradual.euclidean_noise import joint_characteristic
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
-from utmost.publish.ledger.noise_kinds import noise_of_facts
-from utmost.publish.ledger.point_noise import point_noise
-from utmost.publish.ledger.point_paths import PointPaths
-from utmost.publish.ledger.source import commitment, exact_column, read_source
+from utmost.publish.ledger.source import commitment, read_source
+from utmost.publish.promises.noise_kinds import noise_of_facts
+from utmost.publish.promises.point_noise import point_noise
+from utmost.publish.promises.point_paths import PointPaths
 from utmost.publish.releases.planar import PlanarRelease
+from utmost.publish.tables.columns import exact_column
 
 KEY = bytes(range(32))
 TABLE = {"who": ["a", "b", "c"], "x": [651300.25, 652900.0, -0.5], "y": [6861200.5, 6860100.0, 1e-9]}
@@ -48,7 +49,7 @@ def path_key(ledger, name="homes", promise=None):
     about = promise or point_noise(200, 2)
     book = ledger._book
     committed = commitment(book.key, name, 1, read_source(TABLE, ["x", "y"], about, None))
-    return PointPaths.of(book.key, name, 1, committed, about.law(level(1))).key
+    return PointPaths.of(book.key.derived, name, 1, committed, about.law(level(1))).key
 
 
 @pytest.mark.parametrize("derived", [False, True])

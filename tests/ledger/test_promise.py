@@ -16,7 +16,7 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.promise import Promise, Words, promise_of
+from utmost.publish.promises.promise import Promise, Words, promise_of
 from utmost.publish.workloads import Domain, Strategy
 
 KEY = bytes(range(32))

@@ -6,9 +6,9 @@ from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.sampling import Identifiers
 from utmost.publish.ledger import Ledger
-from utmost.publish.ledger.promise import Promise
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import State
+from utmost.publish.promises.promise import Promise
 
 KEY = bytes(range(32))
 SAID = {"dataset": None, "version": None, "request": None, "independent": False}

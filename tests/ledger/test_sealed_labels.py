@@ -23,7 +23,8 @@ from utmost.publish.ledger.labels import (
     stored_labels,
 )
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import BLOCK, Seal
+from utmost.publish.ledger.vault import Seal
+from utmost.publish.promises.promised_noise import BLOCK
 
 KEPT = Path(__file__).parents[1] / "documents" / "formats" / "0.2.0"
 KEY = bytes(range(32))

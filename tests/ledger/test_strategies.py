@@ -16,7 +16,7 @@ from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.spending import together
-from utmost.publish.ledger.sum_noise import sum_noise
+from utmost.publish.promises.sum_noise import sum_noise
 from utmost.publish.workloads import Domain, Strategy, hierarchy
 
 DOMAIN = Domain(place=hierarchy({"N": ["a", "b"], "S": ["c", "d"]}, names=["region", "district"]), sex=["men", "women"])

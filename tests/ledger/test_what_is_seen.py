@@ -14,7 +14,7 @@ from postgres import fresh_database
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.publish.ledger import Ledger, read_sealed
-from utmost.publish.ledger.cell_noise import cell_noise
+from utmost.publish.promises.cell_noise import cell_noise
 
 KEY = bytes(range(32))
 TABLES = {"events": "number, body, mac", "parts": "event, part, content", "head": "number, seal"}

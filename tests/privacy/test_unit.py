@@ -10,6 +10,7 @@ from utmost.laws.privacy import Unit
 from utmost.laws.privacy.amount import Amount
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.ledger import Ledger
+from utmost.publish.promises.lattice import lattice_of
 from utmost.publish.releases import (
     GradualRelease,
     ProcessedRelease,
@@ -18,12 +19,11 @@ from utmost.publish.releases import (
     epsilon_for,
     path,
     plan_release,
-    rehearse_table,
     relax,
     release_table,
     tighten,
 )
-from utmost.publish.releases.lattice import lattice_of
+from utmost.publish.releases.table import rehearse_table
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")

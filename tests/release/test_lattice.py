@@ -5,7 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from utmost.publish.releases.lattice import Lattice, minus
+from utmost.laws.sampling.integers import minus
+from utmost.publish.promises.lattice import Lattice
 
 words = st.integers(-(2**63), 2**63 - 1)
 edges = st.sampled_from([-(2**63), 1 - 2**63, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]) | words

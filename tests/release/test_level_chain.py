@@ -9,8 +9,8 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import SystemRandomness
-from utmost.publish.releases.lattice import lattice_of
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.lattice import lattice_of
+from utmost.publish.promises.level_steps import Step
 
 LEVELS = [level(alpha=alpha) for alpha in ("1/2", "1/3", "1/4", "1/5")]
 UNIT = lattice_of("integers", Unit(1, 1))

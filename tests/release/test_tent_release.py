@@ -14,8 +14,8 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Combination
 from utmost.laws.noise.near_laws import NearLaw, spreads
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger.noise_kinds import noise_of_facts
-from utmost.publish.ledger.sum_noise import SumNoise, sum_noise
+from utmost.publish.promises.noise_kinds import noise_of_facts
+from utmost.publish.promises.sum_noise import SumNoise, sum_noise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.table_bars import FEW
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, strategy

@@ -8,7 +8,7 @@ import pytest
 from utmost import errors
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import level
-from utmost.publish.releases.vast_domains import (
+from utmost.publish.promises.vast_domains import (
     Texts,
     Tuples,
     least_threshold,

@@ -11,7 +11,7 @@ from utmost.doors.service.axis_limits import MOST_VALUES, check_axes, check_list
 from utmost.doors.service.page_counted import brought_counted, planned
 from utmost.doors.service.terms import Terms
 from utmost.errors import OutOfRange
-from utmost.publish.ledger.sum_noise import strategy_text
+from utmost.publish.promises.sum_noise import strategy_text
 from utmost.publish.workloads import Strategy, bins
 from utmost.publish.workloads.product_rows import AxisRows, ProductRows
 

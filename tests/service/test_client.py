@@ -31,7 +31,7 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger import Promise
+from utmost.publish.promises import Promise
 from utmost.publish.workloads import Domain, strategy
 
 PROMISE = {"columns": "admitted", "public": "department", "sensitivity": 1, "cells": 1}

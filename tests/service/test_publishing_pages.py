@@ -19,7 +19,7 @@ from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger import Promise
+from utmost.publish.promises import Promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements import check_statement, statement_files
 from utmost.publish.statements.counted_files import COUNTED_FORM

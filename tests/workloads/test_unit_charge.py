@@ -24,9 +24,9 @@ from utmost.publish.workloads.blocks import precision
 from utmost.publish.workloads.planned_shares import cells_alone
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, room_of_rows, rooms
+from utmost.publish.workloads.ways_to_measure import TurnedSums
 from workload_cases import workloads
 
-BASE = Fraction(1, 2)
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])
 DOMAINS = {
     "one": Domain(a=[1]),
@@ -74,16 +74,10 @@ def largest_exponent(rows, levels, unit, cells):
     P(y | x) is proportional to q^(level |y - a.x|), sums are noised each by itself, and x is any table with room for
     the change; the ratio depends on it only through a.x.
     """
-    best = 0
-    for change in changes(unit, cells).tolist():
-        moved = [sum(a * d for a, d in zip(row, change, strict=True)) for row in rows.tolist()]
-        ratios = [
-            max(BASE ** (weight * (abs(y) - abs(y - d))) for y in (-abs(d) - 1, 0, d, abs(d) + 1))
-            for d, weight in zip(moved, levels, strict=True)
-        ]
-        best = max(best, prod(ratios, start=Fraction(1)))
-    assert best.denominator == 1
-    return best.numerator.bit_length() - 1
+    moved = changes(unit, cells) @ rows.T
+    answers = np.stack([-abs(moved) - 1, 0 * moved, moved, abs(moved) + 1])
+    ratios = np.array(levels) * (abs(answers) - abs(answers - moved))  # their logarithms, sum by sum
+    return int(ratios.max(axis=0).sum(axis=1).max(initial=0))
 
 
 def measured(domain, unit, shares):
@@ -184,7 +178,7 @@ def test_sums_and_differences_are_charged_no_less_than_they_cost(kind, rows):
             for family, share in shares.items():
                 measured_rows = [pair.turned(domain.sums(cell, family), family).ravel() for cell in cells]
                 cost += float(share) * np.abs(differ @ np.array(measured_rows)).sum(axis=1)
-            assert charge_of(domain, unit, shares, pair) == 1
+            assert TurnedSums(pair).charge(unit, shares) == 1
             assert cost.max() <= unit.charged + 1e-12
             if not total or not unit.nonnegative:
                 assert cost.max() == pytest.approx(unit.charged)

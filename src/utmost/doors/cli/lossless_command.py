@@ -13,11 +13,12 @@ from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.cost_files import cost_of, is_file
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, level
-from utmost.laws.gradual import Losslessness, losslessness
 from utmost.laws.gradual import lossless as verdicts
+from utmost.laws.gradual import losslessness
+from utmost.laws.gradual.lossless import Losslessness
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, optimal_noise
 from utmost.laws.noise.costs import Cost
-from utmost.publish.releases.lattice import read_numbers
+from utmost.publish.promises.lattice import read_numbers
 from utmost.publish.tables.number_files import number_rows
 
 _NEAR = 4

@@ -21,13 +21,13 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
+from utmost.publish.workloads import Domain, Strategy, Workload, certified_shares, strategy
 from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.measured_families import is_difference, is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
-from utmost.publish.workloads.unit_charge import added_to_one
+from utmost.publish.workloads.workload_strategy import Alternatives
 
 Source = Annotated[
     file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")
@@ -196,7 +196,7 @@ def _report(chosen: Strategy, others: Alternatives, sure: Any) -> dict[str, Any]
             {"family": chosen.family_words(family), "sums": prod(chosen.measured_shape(family)), "share": str(share)}
             for family, share in chosen.shares.items()
         ],
-        "charged": 1 if added_to_one(chosen.shares, chosen.pair) else unit.charged_facts,
+        "charged": 1 if chosen.measurement.adds_to_one(chosen.shares) else unit.charged_facts,
         "together": chosen.together,
         "independent_noise_times": chosen.independent_times,
         "joint_draw_times": None

@@ -10,8 +10,8 @@ from utmost.errors import OutOfRange
 
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
-    from utmost.publish.ledger import Promise
-    from utmost.publish.ledger.promise import TableWords, Words
+    from utmost.publish.promises import Promise
+    from utmost.publish.promises.promise import TableWords, Words
     from utmost.publish.workloads import Strategy
 
 
@@ -195,7 +195,7 @@ class Promised:
         from utmost.publish.statements.plan_files import PLAN_FORM
 
         if self.stated is not None:
-            from utmost.publish.ledger.sum_noise import read_strategy
+            from utmost.publish.promises.sum_noise import read_strategy
 
             written = self.stated.noise.words()["strategy"]
             return None if written is None else read_strategy(written)
@@ -234,7 +234,7 @@ class Promised:
         Raises:
             OutOfRange, NotANumber: for what can be promised of no table, or not of this one.
         """
-        from utmost.publish.ledger.promise import promise_of
+        from utmost.publish.promises.promise import promise_of
 
         return promise_of(counted, self.stated, {} if self.stated is not None else self._words())
 

@@ -7,6 +7,7 @@ from typing import Any
 from utmost.doors.cli.people_options import RoomNames
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.release_screen import give
+from utmost.doors.cli.table_options import check_fits
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.releases.together import rehearse_together, release_together
@@ -23,8 +24,10 @@ def publish_together(table: Path, told: ReleaseOptions) -> None:
     promise |= {"relaxable": told.once.relaxable, "confidence": answer.confidence, "epsilon": told.level.read()}
     publish = rehearse_together if told.dry_run else release_together
     with long_work(f"Checking and noising {table.name}"):
+        source = files.read(table)
+        check_fits(answer, source, released, RoomNames(columns.public or []))
         release = publish(
-            files.read(table),
+            source,
             columns=released,
             public=RoomNames(columns.public or []),
             drop=RoomNames(columns.drop or []),

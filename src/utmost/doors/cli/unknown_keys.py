@@ -17,9 +17,9 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.counting import count_keys
+from utmost.publish.promises.keys import keys_of_one, promise_of_keys, shares_of_one
+from utmost.publish.promises.naming import naming_law, read_delta
 from utmost.publish.releases import select_keys
-from utmost.publish.releases.keys import keys_of_one, promise_of_keys, shares_of_one
-from utmost.publish.releases.naming import naming_law, read_delta
 from utmost.publish.statements.codec import encoded, write
 from utmost.publish.statements.counted_files import read_domain
 from utmost.publish.statements.statement_files import sidecar_path

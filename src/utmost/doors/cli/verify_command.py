@@ -12,10 +12,10 @@ from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import option
 from utmost.doors.cli.screen import facts, few, screen
 from utmost.errors import BadTable, OutOfRange
+from utmost.publish.promises.older_words import margin_word
+from utmost.publish.promises.statement_kinds import CLEAN_KIND, WITHHELD_KIND
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.older_words import margin_word
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.statement_kinds import CLEAN_KIND, WITHHELD_KIND
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.clean_check import check_clean
 from utmost.publish.statements.codec import read_json

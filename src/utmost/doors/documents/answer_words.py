@@ -8,7 +8,7 @@ from utmost.doors.documents.space_names import stated_space
 from utmost.errors import BadTable
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, stated_level
-from utmost.publish.releases.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import does_not_follow, names_of, stated_field, stated_rows
 

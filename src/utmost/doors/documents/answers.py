@@ -20,7 +20,7 @@ from utmost.errors import BadTable, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.sampling.random_bits import SystemRandomness
 from utmost.publish.ledger import Ledger
-from utmost.publish.releases.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
+from utmost.publish.promises.statement_kinds import ANSWERS_FORMAT, ANSWERS_KIND
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_files import sidecar_path
 from utmost.publish.tables import files

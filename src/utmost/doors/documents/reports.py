@@ -13,13 +13,15 @@ from utmost.laws.exact import Level, exact
 from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Law, gain
 from utmost.laws.noise.costs import Cost, absolute
+from utmost.publish.promises.plan import guarantee
+from utmost.publish.promises.table_statements import law_parameters
 from utmost.publish.releases import Plan
-from utmost.publish.releases.plan import guarantee
-from utmost.publish.releases.table_statements import law_parameters
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
     from utmost.design.channels import Remap
-    from utmost.design.optima import Attack, Optimum, Reading
+    from utmost.design.optima import Optimum
+    from utmost.design.optima.attacks import Attack
+    from utmost.design.optima.reading import Reading
     from utmost.design.spaces import Consumer, Space
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")

@@ -27,7 +27,6 @@ from utmost.doors.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare
 from utmost.doors.figures.cards import columns_of, constraints_of, kind_of
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.tables.extra import extra
-from utmost.publish.workloads.unit_charge import added_to_one
 
 _ARROWS = {"down": "↓", "up": "↑", "slack": "", "zero": "0"}
 _WRITTEN_UP_TO = 12
@@ -343,7 +342,7 @@ def _strategy(chosen: Any) -> Any:
     figure, axes = _page(6.4, 1.2 + 0.3 * len(chosen.shares))
     names = [chosen.family_words(family) or "total" for family in chosen.shares]
     axes.barh(names, [float(share) for share in chosen.shares.values()], color=BLUE)
-    part = "" if added_to_one(chosen.shares, chosen.pair) else f"{chosen.unit.per_cell_words} of "
+    part = "" if chosen.measurement.adds_to_one(chosen.shares) else f"{chosen.unit.per_cell_words} of "
     axes.set(xlabel=f"share of {part}the level", xlim=(0, None))
     bare(axes)
     return figure

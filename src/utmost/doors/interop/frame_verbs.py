@@ -12,8 +12,8 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.publish.counting.counted_events import count_table
 from utmost.publish.ledger.process_release import release
-from utmost.publish.ledger.promise import Promise, Words
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.promises.promise import Promise, Words
 
 _NAME = "utmost"
 

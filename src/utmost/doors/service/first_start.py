@@ -3,7 +3,8 @@
 from utmost.doors.service.service import Service
 from utmost.doors.service.tokens import EVERY, Grant
 from utmost.laws.sampling.random_bits import entropy
-from utmost.publish.ledger import Ledger, Promise
+from utmost.publish.ledger import Ledger
+from utmost.publish.promises import Promise
 from utmost.publish.tables.admissions import ADMISSIONS
 
 DEMO = "admissions-1973"

@@ -9,8 +9,8 @@ from typing import Any
 from utmost.doors.service.held_releases import View
 from utmost.doors.service.response_models import columns, statement_of
 from utmost.errors import BadTable, Unsupported
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.statements.statement_readers import READERS, stated_release
 from utmost.publish.tables.csv_table import numbers_of
 

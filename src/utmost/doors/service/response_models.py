@@ -30,9 +30,9 @@ from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.ledger import Budget, Published
-from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.table_statements import cells_digest
 from utmost.publish.tables.adapters import adapter_of
 
 _SURE = "0.95"
@@ -133,6 +133,13 @@ class StrategyFound(Written):
     """What a strategy measured."""
 
     release: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuresFound(Written):
+    """Released tables, or what strategies measured, by the names of their releases."""
+
+    measures: dict[str, TableFound | StrategyFound]
 
 
 Bar = Annotated[
@@ -323,6 +330,11 @@ class TrailFound(Written):
 def table_found(table: Any) -> TableFound | StrategyFound:
     """A released table, or what a strategy measured."""
     return StrategyFound(table.facts()) if isinstance(table, WorkloadRelease) else TableFound(columns(table))
+
+
+def measures_found(tables: Mapping[str, Any]) -> MeasuresFound:
+    """Released tables by name."""
+    return MeasuresFound({name: table_found(table) for name, table in tables.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

@@ -8,7 +8,7 @@ from typing import Any
 from utmost.doors.service.axis_limits import check_listed
 from utmost.laws.exact import checked, checked_parts
 from utmost.laws.exact.shown import Shown
-from utmost.publish.ledger.promise import Promise
+from utmost.publish.promises.promise import Promise
 
 LONGEST_TERMS = 2 << 20
 """How many characters the terms of a proposal have at most, as JSON: pages read them for as long as it is there."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from numpy.typing import NDArray
 
@@ -149,6 +149,11 @@ class Unit(Rebuilt):
         return self.is_shared or self.in_all is not None
 
     @property
+    def leaves_totals(self) -> bool:
+        """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
+        return self.neighbours == "change-one" and self.nonnegative
+
+    @property
     def reach(self) -> Fraction:
         """The most by which one individual's presence changes all cells together."""
         return self.sensitivity * self.cells if self.in_all is None else self.in_all
@@ -214,6 +219,22 @@ class Unit(Rebuilt):
             )
             remedy += "command line with utmost plan and --plan."
             raise Unsupported(f"{what} need geometric noise", came=came, remedy=remedy)
+
+    def check_part(self, part: object) -> None:
+        """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
+
+        A replaced record may move from one part to another: it leaves one table and enters the other, and the two
+        releases pay for half a replacement each. So neither may spend its whole level on one record more or less.
+
+        Raises:
+            OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
+        """
+        if part is not None and self.leaves_totals:
+            raise OutOfRange(
+                "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
+                came="both",
+                remedy="Plan for a unit without that promise.",
+            )
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
         """Check that numbers of several cells may be added up, where they are to be.
@@ -281,8 +302,22 @@ class Unit(Rebuilt):
         return level.scaled(Fraction(1, self.charged))
 
 
+class RowWords(TypedDict, total=False):
+    """The words that say what one individual changes, where it is the cells of one row: see `Unit`."""
+
+    unit: Unit | None
+    sensitivity: Number | None
+    neighbours: str | None
+
+
+class UnitWords(RowWords, total=False):
+    """The words that say what one individual changes, by name: see `read_unit`."""
+
+    cells: Number | None
+
+
 def read_unit(
-    unit: Unit | None,
+    unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,

@@ -14,13 +14,13 @@ from utmost.laws.exact.shown import Shown, one_line
 from utmost.laws.privacy.unit import Unit, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.laid import Laid
+from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.tables.adapters import table_of
 from utmost.publish.tables.count_account import CountAccount
 from utmost.publish.tables.saving import Digest, Publication, saved
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.few_cells import FewCells
-from utmost.publish.workloads.unit_charge import check_apart
 from utmost.publish.workloads.whole_rows import WholeRows
 
 if TYPE_CHECKING:  # a table knows no plan until one comes
@@ -31,7 +31,7 @@ _PLAIN = None, None  # neither two parts of sums nor distinct values
 
 @checked_parts
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountedTable(Shown):
+class CountedTable(ProvedTable, Shown):
     """The true counts, or sums, of every cell of a declared domain; made by `count_table`.
 
     It holds true values: it is released and never published.
@@ -73,7 +73,7 @@ class CountedTable(Shown):
             object.__setattr__(self, "cells", frozen(cells.copy()))
         if self.together is not None:
             WholeRows.of(self.domain, self.together)  # refuses another axis
-        check_apart(self.unit, self.part)
+        self.unit.check_part(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CountedTable, (self.domain, self.cells, self.unit, self.kind, self.part, self.together)

@@ -8,8 +8,9 @@ from utmost.laws.exact import Level, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.spending import Budget, Part, Spending, together
+from utmost.publish.ledger.spending import Budget, Spending, together
 from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.promise import Part
 
 # Printable, and drawn as nothing.
 _INVISIBLE = {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C}

@@ -16,14 +16,14 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.counting.laid import Laid
 from utmost.publish.ledger.item_ledger import ItemLedger, check_unstored
-from utmost.publish.ledger.promised_noise import CONFIDENCE
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.promised_noise import CONFIDENCE
 from utmost.publish.releases.engine_release import PASSES, ReleasableFrame
 from utmost.publish.releases.item_columns import CommittingRows, commitment_schema, gathered_commitment, responses_of
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemRelease
-from utmost.publish.releases.table import check_size
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 

@@ -18,8 +18,6 @@ from utmost.publish.ledger.book import Book, Page
 from utmost.publish.ledger.budgets import check_budget, check_named, spending_after
 from utmost.publish.ledger.item_rows import item_release
 from utmost.publish.ledger.likeness import Likeness, likeness_secret
-from utmost.publish.ledger.promise import Promise, Words, stated_promise
-from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.publishing import asked_version, check_apart, check_dataset, check_repeated
 from utmost.publish.ledger.relaxing import check_answerable
@@ -27,12 +25,14 @@ from utmost.publish.ledger.responses import FORM, Item
 from utmost.publish.ledger.source import OTHERS, commitment_secret
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.vault import Root
+from utmost.publish.promises.declared_columns import check_size, chosen_columns
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.promise import Promise, Words, stated_promise
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment, first_difference
 from utmost.publish.releases.item_release import ItemRelease
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
-from utmost.publish.releases.plan import warn_of_rows
-from utmost.publish.releases.table import check_size, chosen_columns
 
 
 class ItemLedger:

@@ -14,13 +14,12 @@ from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Tags, item_tags
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.response_noise import check_derived
 from utmost.publish.ledger.source import Source, noise_secret
 from utmost.publish.ledger.state import Published
-from utmost.publish.ledger.vault import BLOCK
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.promised_noise import BLOCK, Noise
+from utmost.publish.promises.response_noise import check_derived
 from utmost.publish.releases.item_release import ItemRelease
-from utmost.publish.releases.level_steps import Step
 
 Columns = Mapping[str, Integers]
 

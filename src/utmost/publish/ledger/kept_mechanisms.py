@@ -9,7 +9,7 @@ from typing import Any
 from utmost.errors import LedgerDamaged
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.ledger.spending import Part
+from utmost.publish.promises.promise import Part
 
 OFFERED: Mapping[str, tuple[type, ...]] = {
     "name": (str,),

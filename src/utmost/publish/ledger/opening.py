@@ -20,9 +20,10 @@ from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.sqlite_store import SqliteStore
 from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import Part, Rows, Store
-from utmost.publish.ledger.vault import BLOCK, handed_seal
+from utmost.publish.ledger.vault import handed_seal
 from utmost.publish.ledger.verification import verified
 from utmost.publish.ledger.witness import Witness
+from utmost.publish.promises.promised_noise import BLOCK
 
 _LONGEST_WAIT = 10**6
 

@@ -9,12 +9,12 @@ from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.ledger.book import open_book
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.ledger import Ledger
-from utmost.publish.ledger.promise import Promise, Words, promise_of
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.requests import read_request
 from utmost.publish.ledger.volatile_store import VolatileStore
-from utmost.publish.releases.plan import warn_of_rows
+from utmost.publish.promises.plan import warn_of_rows
+from utmost.publish.promises.promise import Promise, Words, promise_of
 from utmost.publish.tables.engines import is_engine_frame
 
 NAME = "release"

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, exact_integer
 from utmost.publish.ledger.events import check_name
-from utmost.publish.ledger.promise import Promise
 from utmost.publish.ledger.state import State
+from utmost.publish.promises.promise import Promise
 
 T = TypeVar("T")
 

@@ -11,12 +11,12 @@ from utmost.publish.ledger.budgets import check_budget, check_named, check_relat
 from utmost.publish.ledger.item_rows import Order, check_kept, digest_of_tags, tag_parts
 from utmost.publish.ledger.labels import Labels, label_parts, sealed_labels
 from utmost.publish.ledger.likeness import Likeness, value_digests
-from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.relaxing import check_values
 from utmost.publish.ledger.responses import Item, Progress, new_response, stored_response
 from utmost.publish.ledger.source import Source, commitment, noise_secret
 from utmost.publish.ledger.state import ByItem, Published, State, bound_facts
+from utmost.publish.promises.promised_noise import Response
 
 Parts = tuple[bytes, ...]
 

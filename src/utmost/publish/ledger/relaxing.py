@@ -15,7 +15,6 @@ from utmost.publish.ledger.item_rows import Order, check_kept
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Named
 from utmost.publish.ledger.likeness import Likeness, row_names, value_digests
-from utmost.publish.ledger.promised_noise import Response
 from utmost.publish.ledger.responses import Item, Progress, new_response, page_labels, stored_response
 from utmost.publish.ledger.source import (
     Source,
@@ -24,6 +23,7 @@ from utmost.publish.ledger.source import (
     difference,
 )
 from utmost.publish.ledger.state import Published
+from utmost.publish.promises.promised_noise import Response
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ from typing import Any
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, level
 from utmost.publish.ledger.labels import Named
-from utmost.publish.ledger.promise import Promise
-from utmost.publish.ledger.promised_noise import Noise, Response
 from utmost.publish.ledger.publish_request import PublishRequest
 from utmost.publish.ledger.source import Source, check_source, read_source
 from utmost.publish.ledger.state import Published, State
+from utmost.publish.promises.promise import Promise
+from utmost.publish.promises.promised_noise import Noise, Response
 from utmost.publish.releases.table import declared
 from utmost.publish.tables.adapters import adapter_of, table_of
 

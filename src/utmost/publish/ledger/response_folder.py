@@ -19,8 +19,8 @@ from utmost.errors import DataChanged, LedgerDamaged, NeedsTable, Unsupported
 from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.exact.disk import force
 from utmost.laws.exact.written_levels import level_text
+from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.item_columns import CommittingRows, gathered_commitment
-from utmost.publish.releases.older_words import MARGIN_WORDS
 from utmost.publish.tables import parquet
 from utmost.publish.tables.engines import engine_frame
 from utmost.publish.tables.extra import extra

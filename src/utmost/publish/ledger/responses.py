@@ -15,15 +15,14 @@ from utmost.laws.sampling.item_words import Tags
 from utmost.laws.sampling.random_bits import KeyedRandomness, Randomness
 from utmost.publish.ledger.book import Page
 from utmost.publish.ledger.item_rows import ItemNoise, item_release, stored_tags
-from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.labels import Labels, Named, label_key_under, label_seal, stored_labels
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.response_noise import Blocks, DerivedNoise, DrawnNoise, ResponseNoise, check_apart
 from utmost.publish.ledger.state import ByItem, Published
 from utmost.publish.ledger.store import Rows
-from utmost.publish.ledger.vault import BLOCK, Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.ledger.vault import Root, Seal, checked_parts, handed_key, level_seal, stored, unpacked
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
+from utmost.publish.promises.promised_noise import BLOCK, Blocks, Noise, ResponseNoise
+from utmost.publish.promises.response_noise import DerivedNoise, DrawnNoise, check_apart
 
 FORM = 2
 """How new responses are sealed."""
@@ -168,9 +167,8 @@ class _Drawing:
     step: Step
     randomness: Randomness
 
-    @property
-    def key(self) -> Key:
-        return self.page.key
+    def derived(self, *purpose: str) -> bytes:
+        return self.page.key.derived(*purpose)
 
     @property
     def about(self) -> tuple[str, int, bytes]:

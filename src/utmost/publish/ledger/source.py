@@ -25,10 +25,11 @@ from utmost.laws.exact import objects
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.item_words import Identifiers, item_tags
 from utmost.publish.ledger.key import Key
-from utmost.publish.ledger.promised_noise import Noise
 from utmost.publish.ledger.vault import packed
+from utmost.publish.promises.declared_columns import chosen_columns
+from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.releases.item_commitment import committed_rows, first_difference
-from utmost.publish.releases.table import check_no_copy, chosen_columns
+from utmost.publish.releases.table import check_no_copy
 from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of
 from utmost.publish.tables.columns import check_distinct
 
@@ -241,24 +242,6 @@ def _packed_runs(column: Integers) -> list[bytes]:
     """The runs of a column as bytes that depend on the values alone."""
     step = _run(column.size)
     return [cell_bytes(column[start : start + step]) for start in range(0, column.size, step)]
-
-
-def exact_column(column: NDArray[Any]) -> NDArray[Any]:
-    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
-
-    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
-    [0.5, 0.0]
-    """
-    if column.dtype.kind != "f":
-        cells = column.tolist()
-        floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
-        if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
-            return column
-        column = floats
-    return column + 0.0  # one zero
-
-
-_FLOATS = 1 << 1000
 
 
 def cell_bytes(column: NDArray[Any]) -> bytes:

@@ -7,6 +7,7 @@ from functools import reduce
 
 from utmost.laws.exact import Interval, Level, checked, round_down, round_up, settled, wrong_kind
 from utmost.laws.exact.shown import Shown
+from utmost.publish.promises.promise import Part
 
 # Two sums that agree to so many bits and are written differently are taken for unequal, to the spender's disadvantage.
 _MOST_BITS = 1 << 12
@@ -103,10 +104,6 @@ class Spending(Shown):
         for level in self.levels:
             total = total + level.epsilon_interval(bits)
         return total
-
-
-Part = tuple[str, str]
-"""A partition of individuals into parts that share nobody, and one part of it."""
 
 
 def together(spent: Iterable[tuple[Level, Part | None]]) -> Spending:

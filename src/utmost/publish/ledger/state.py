@@ -13,10 +13,10 @@ from utmost.laws.exact.written_levels import level_of_text
 from utmost.publish.ledger.events import Event, check_name
 from utmost.publish.ledger.kept_mechanisms import DRAWN, OFFERED, DrawnAnswers, KeptMechanism, drawn, offered
 from utmost.publish.ledger.labels import Labels
-from utmost.publish.ledger.noise_kinds import noise_of_facts
-from utmost.publish.ledger.promised_noise import Noise
-from utmost.publish.ledger.spending import Part, Spending, together
-from utmost.publish.ledger.vault import BLOCK
+from utmost.publish.ledger.spending import Spending, together
+from utmost.publish.promises.noise_kinds import noise_of_facts
+from utmost.publish.promises.promise import Part
+from utmost.publish.promises.promised_noise import BLOCK, Noise
 
 Item = tuple[str, int]
 """A release: its name and version."""

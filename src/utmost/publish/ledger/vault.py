@@ -1,8 +1,8 @@
 """How responses are kept: in words of a settled width, block by block, each level under a key of its own if sealed.
 
 **What is stored has a length that reveals nothing.** A block is written in words of a width that is a function of
-public facts, see `utmost.publish.ledger.promised_noise.Noise.word`, whatever the integers in it. The least width would
-reveal how far they spread, and a seal hides no length.
+public facts, see `utmost.publish.promises.promised_noise.Noise.word`, whatever the integers in it. The least width
+would reveal how far they spread, and a seal hides no length.
 """
 
 import hmac
@@ -22,20 +22,7 @@ from utmost.laws.sampling.integers import Integers, narrowed
 from utmost.laws.sampling.random_bits import entropy
 from utmost.publish.ledger.key import KEY_BYTES, Key
 from utmost.publish.ledger.store import Rows
-
-BLOCK = 1 << 16
-"""How many cells are stored together."""
-
-_WIDTHS = (1, 2, 4, 8)
-
-
-def width_of(bits: int) -> int:
-    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
-
-    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
-    [1, 2, 8, 8, 16]
-    """
-    return next((width for width in _WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
+from utmost.publish.promises.promised_noise import WORD_WIDTHS, width_of
 
 
 def stored(integers: Integers, width: int) -> bytes:
@@ -72,7 +59,7 @@ def packed(integers: Integers) -> bytes:
     """
     least = int(integers.min()) if integers.size else 0
     span = (int(integers.max()) - least) if integers.size else 0
-    width = next((w for w in _WIDTHS if span < 1 << (8 * w)), (span.bit_length() + 7) // 8)
+    width = next((w for w in WORD_WIDTHS if span < 1 << (8 * w)), (span.bit_length() + 7) // 8)
     return _block(integers.size, width, least, _offsets(integers, least, width))
 
 

@@ -21,7 +21,7 @@ from utmost.publish.ledger.state import Published, State, folded
 from utmost.publish.ledger.store import missing_steps
 from utmost.publish.ledger.vault import level_seal
 from utmost.publish.ledger.witness import RollbackLoss
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.level_steps import Step
 
 
 @dataclass(frozen=True, slots=True, repr=False)

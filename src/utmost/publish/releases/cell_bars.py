@@ -16,7 +16,7 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.ratio_bars import RatioBar, fieller
 from utmost.laws.noise.repeated_sums import repeated
 from utmost.laws.sampling.grid import reach
-from utmost.publish.releases.plan import Plan
+from utmost.publish.promises.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

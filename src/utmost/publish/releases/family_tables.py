@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, UtmostError
 from utmost.laws.privacy import Amount
-from utmost.publish.releases.older_words import MARGIN_WORDS
+from utmost.publish.promises.older_words import MARGIN_WORDS
 from utmost.publish.releases.workload_answers import Printing
 from utmost.publish.releases.workload_errors import AnswerErrors
 from utmost.publish.tables.adapters import table_of
@@ -85,24 +85,6 @@ def family_table(
     inside = groups_in(domain, family, narrow)
     numbers = {name: column[inside] for name, column in columns.items()}
     return labelled_table(kind, {name: column[inside] for name, column in labels.items()}, numbers)
-
-
-def check_level_names(strategy: Strategy) -> None:
-    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
-
-    Raises:
-        OutOfRange: for a level that has such a name.
-    """
-    levels = [name for axis in strategy.domain.axes for name in axis.levels]
-    added, amount = {"estimate"}, strategy.unit.amount
-    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
-        added.add(MARGIN_WORDS[1])
-    if amount is not None and strategy.unit.is_shared:
-        added |= {"count", "count_margin", f"{amount.name}_margin"}
-    for name in levels:
-        if name in added:
-            required = "no level may have the name of a column that a release adds"
-            raise OutOfRange(required, came=repr(name), remedy="Rename it.")
 
 
 def labelled_table(kind: str, labels: Mapping[str, NDArray[Any]], columns: Mapping[str, NDArray[Any]]) -> Any:

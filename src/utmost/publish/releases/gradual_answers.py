@@ -7,23 +7,18 @@ from fractions import Fraction
 from numbers import Real
 from os import fsdecode
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, NotALevel, Unsupported
-from utmost.laws.exact import Level, Number, level, round_up
+from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.written_levels import level_facts, level_text
-from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law
-from utmost.laws.noise.costs import absolute
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling.grid import reach
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.plan import Plan, statement
+from utmost.publish.promises.plan import Plan, statement
 from utmost.publish.tables.adapters import Column, check_column, named
-from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
+from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +26,27 @@ class Saving:
     """Where an answer goes and how, as the arguments of every ``save`` say it.
 
     Attributes:
-        path, format, sign, overwrite: as for `saved`.
+        path, file: as for `saved`.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
         confidence: of the error bars.
     """
 
     path: Path | str
-    format: str | None = None
-    sign: Path | str | None = None
-    overwrite: bool = False
+    file: FileWords
     name: str | None = None
     public: Mapping[Any, Column] = field(default_factory=dict)
     confidence: Fraction = Fraction(19, 20)
 
     @classmethod
-    def of(cls, path: Path | str, confidence: Number = "0.95", public: Any = None, **how: Any) -> "Saving":
+    def of(
+        cls,
+        path: Path | str,
+        confidence: Number = "0.95",
+        public: Any = None,
+        name: str | None = None,
+        **file: Unpack[FileWords],
+    ) -> "Saving":
         """The arguments of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
         Raises:
@@ -54,9 +54,9 @@ class Saving:
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
-        saving = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
+        saving = cls(path, file, name, {} if public is None else dict(public), sure)
         _check_columns(saving.public)
-        check_destination_free(saving.path, saving.format, saving.sign, overwrite=saving.overwrite)
+        check_destination_free(path, **file)
         return saving
 
     @property
@@ -69,7 +69,7 @@ class Saving:
 
     def write(self, made: Publication) -> dict[str, Any]:
         """Write a publication as it is asked for."""
-        return saved(made, self.path, format=self.format, sign=self.sign, overwrite=self.overwrite)
+        return saved(made, self.path, **self.file)
 
 
 def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
@@ -84,25 +84,6 @@ def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:
         remedy = "Pass epsilon=, or ask at() first."
         raise NotALevel("an answer must have been given to be saved without naming a level", came="none", remedy=remedy)
     return spent
-
-
-def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
-    """The plan by which an answer at this level was drawn, whatever other levels were answered.
-
-    >>> from utmost.publish.releases.lattice import lattice_of
-    >>> unit = Unit(1, 2)
-    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
-    >>> plan.law, plan.margin
-    (Geometric(epsilon='1/2', sensitivity=1), 6)
-    """
-    here, steps = unit.per_cell(at), lattice.sensitivity
-    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
-    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
-    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
-    margin: int | float = unit.margin(int(drawn.margin(confidence)))
-    if grid is not None:
-        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
-    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
 
 
 def answered_facts(name: str, version: int, levels: Sequence[Level], together: Level | None) -> dict[str, Any]:

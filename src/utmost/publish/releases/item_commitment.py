@@ -30,8 +30,8 @@ from utmost.laws.sampling.item_words import (
     int64_array,
     item_tags,
 )
+from utmost.publish.promises.lattice import Lattice
 from utmost.publish.releases.item_release import ItemRelease, is_texts, read_columns
-from utmost.publish.releases.lattice import Lattice
 
 BLOCKS = 1024
 _LIMBS, _LIMB_BITS = 8, 16

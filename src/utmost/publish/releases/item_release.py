@@ -32,8 +32,8 @@ from utmost.laws.sampling.item_words import (
     item_tags,
     word_cipher,
 )
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
 
 _AT_ONCE = 1 << 14  # items at once: what is made of them stays in the cache, and in memory that is used again
 
@@ -59,7 +59,7 @@ class ItemRelease:
 
     >>> from utmost.laws.exact import level
     >>> from utmost.laws.privacy import Unit
-    >>> from utmost.publish.releases.lattice import lattice_of
+    >>> from utmost.publish.promises.lattice import lattice_of
     >>> lattice = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))
     >>> release = ItemRelease(bytes(32), ("n",), lattice, (level(1), level(3)), level(3))
     >>> whole = release.responses([Identifiers.of(["a", "b"])], {"n": [5, 7]})["n"]

@@ -17,8 +17,8 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.sampling.draw import Method
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.releases.lattice import Lattice
-from utmost.publish.releases.level_steps import Step
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.level_steps import Step
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -9,18 +9,16 @@ from utmost.laws.exact import Level, Number, checked, frozen, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.releases.family_tables import check_level_names
-from utmost.publish.releases.plan import warn_of_level
+from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.sum_noise import check_level_names
 from utmost.publish.releases.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Strategy
 from utmost.publish.workloads.domain import Family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import reconstruction_of
 from utmost.publish.workloads.unit_charge import is_total
 
 CheckedWorkload = tuple[CountedTable, Strategy, Level, dict[Family, Geometric], dict[Family, int]]
@@ -103,7 +101,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     check_level_names(strategy)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
-    reconstruction_of(strategy.domain, weights, strategy.pair, strategy.rows)
+    strategy.measurement.reconstruction(weights)
     public = strategy.unit.exactly  # then that of everybody's total says nothing
     noises = [law for family, law in laws.items() if not (public and is_total(strategy.domain, family))]
     warn_of_level(spent, max(noises or laws.values(), key=lambda law: law.level))

@@ -15,11 +15,12 @@ from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.places_statements import margin_name, places_statement
+from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.places_statements import margin_name, places_statement
+from utmost.publish.promises.planar_law import PlanarLaw, read_width
+from utmost.publish.promises.tangent_plane import check_lengths
 from utmost.publish.releases.planar import PlanarRelease
-from utmost.publish.releases.planar_law import PlanarLaw, read_width
-from utmost.publish.releases.table import CheckedTable, TableRelease, listed_names
-from utmost.publish.releases.tangent_plane import check_lengths
+from utmost.publish.releases.table import CheckedTable, TableRelease
 from utmost.publish.tables.adapters import brought
 
 

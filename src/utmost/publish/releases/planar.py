@@ -1,10 +1,9 @@
 """Points of the plane, or of n dimensions, released at epsilon per unit of distance, and relaxed later."""
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,12 @@ from utmost.laws.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.laws.sampling.integers import Integers
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import KEY_BYTES, Randomness, secure
+from utmost.publish.promises.places_statements import margin_name, places_statement
+from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
-from utmost.publish.releases.places_statements import margin_name, places_statement
-from utmost.publish.releases.planar_law import PlanarLaw, read_width
-from utmost.publish.releases.tangent_plane import warn_of_degrees
 from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.tables.saving import Digest, FileWords, Publication
 
 _PLACES_AT_ONCE = 1 << 22
 
@@ -125,9 +124,7 @@ class PlanarRelease(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
 
@@ -141,7 +138,7 @@ class PlanarRelease(Shown, ProcessMemory):
             NotALevel: where no level is named and none was answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, confidence, public, **file, name=name)
         law = self._law(level_to_save(epsilon, alpha, self.spent))
         table, names = self._as_table(law, columns, how)
 
@@ -227,38 +224,6 @@ class PlanarRelease(Shown, ProcessMemory):
         return f"PlanarRelease({self._flat.size // self.dimensions} points, spent={self.spent})"
 
 
-def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
-    """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
-
-    >>> written(np.array([3, -7]), Fraction(1, 10)).tolist()
-    [0.3, -0.7]
-    """
-    top, bottom = grid.numerator, grid.denominator
-    short = cells.dtype != object and max(top, bottom) <= _WHOLE
-    if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
-        return np.asarray(cells.astype(np.float64) * top / bottom)  # one rounding, of the quotient
-    flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
-    return np.array(flat, np.float64).reshape(cells.shape)
-
-
-_WHOLE = 1 << 53
-
-
-def _float(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        largest = math.nextafter(math.inf, 0)  # of a number beyond the floats, copysign takes no sign
-        return largest if number > 0 else -largest
-
-
-def _places(places: Any, dimensions: int) -> NDArray[np.float64]:
-    flat, shape = read_reals(places)
-    if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
-        raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")
-    return np.array([float(number) for number in flat.tolist()]).reshape(shape)
-
-
 def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.intp]:
     """The number of the place nearest to each answer, in floats: it happens to what is private already.
 
@@ -273,3 +238,10 @@ def nearest_places(answers: NDArray[np.float64], places: NDArray[np.float64]) ->
         squared = sum((part[:, None, axis] - places[None, :, axis]) ** 2 for axis in range(rows.shape[1]))
         nearest[start : start + at_once] = np.asarray(squared).argmin(axis=1)
     return nearest.reshape(answers.shape[:-1])
+
+
+def _places(places: Any, dimensions: int) -> NDArray[np.float64]:
+    flat, shape = read_reals(places)
+    if shape is None or len(shape) != 2 or shape[1] != dimensions or not shape[0]:
+        raise NotANumber(f"places must have the shape (k, {dimensions})", came=shape, where="places")
+    return np.array([float(number) for number in flat.tolist()]).reshape(shape)

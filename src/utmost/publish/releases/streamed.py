@@ -17,21 +17,18 @@ from numpy.typing import NDArray
 
 from utmost.errors import BadTable
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
-from utmost.laws.sampling.random_bits import entropy, secure
+from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.plan import Plan, plan_release, warn_of_rows
-from utmost.publish.releases.table import (
-    TableRelease,
+from utmost.publish.promises.declared_columns import (
     check_margins_free,
     check_size,
     chosen_columns,
-    copied,
     declared_columns,
     rows_origin,
-    same_cells,
 )
+from utmost.publish.promises.plan import Plan, plan_release, warn_of_rows
+from utmost.publish.releases.table import TableRelease, copied, same_cells
 from utmost.publish.releases.values import noised_by
 from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.columns import integer_column, not_distinct, real_column

@@ -4,24 +4,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
+from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.laid import Laid
-from utmost.publish.releases.plan import Planned, plan_release, warn_of_rows
-from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.promises.declared_columns import (
+    check_margins_free,
+    check_size,
+    chosen_columns,
+    declared_columns,
+    rows_origin,
+)
+from utmost.publish.promises.plan import Planned, plan_release, warn_of_rows
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.values import noised_by
-from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, check_there, engine_door, named
+from utmost.publish.tables.adapters import Column, TableAdapter, adapter_of, engine_door
 from utmost.publish.tables.columns import check_distinct, integer_column, real_column
 from utmost.publish.tables.saving import SavedTable
 
@@ -312,97 +318,12 @@ class CheckedTable:
         return TableRelease(table, chosen, self.plan, self.rows, self.public, self.rows_from)
 
 
-def chosen_columns(columns: str | Sequence[str], names: tuple[str, ...], id_column: str | None) -> tuple[str, ...]:
-    """The columns to release: at least one, each in the table, none twice, none an identifier.
-
-    Raises:
-        BadTable, OutOfRange: for columns that are not so.
-    """
-    chosen = listed_names(columns, "columns")
-    if not chosen:
-        raise OutOfRange("columns must name at least one column", came="none", remedy='Pass columns=["n"], say.')
-    if id_column is not None and not isinstance(id_column, str):
-        raise OutOfRange("the identifier must be named by text", came=type(id_column).__name__, where="id_column")
-    check_there((*chosen, *(() if id_column is None else (id_column,))), names)
-    for name in chosen:
-        if chosen.count(name) > 1:
-            raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
-        if name == id_column:
-            raise OutOfRange("the identifier cannot be released as a number", came=repr(name), where="columns")
-    return chosen
-
-
-def declared_columns(
-    names: tuple[str, ...], chosen: tuple[str, ...], public: str | Sequence[str], drop: str | Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The public columns and the dropped ones, in the table's order: together with the released ones, all there are.
-
-    Raises:
-        NotDeclared: for a column that is in none of the three lists.
-        OutOfRange: for one that is in two.
-        BadTable: for one that is not in the table.
-
-    >>> declared_columns(("ward", "name", "visits"), ("visits",), "ward", ["name"])
-    (('ward',), ('name',))
-    """
-    kept, dropped = listed_names(public, "public"), listed_names(drop, "drop")
-    check_there((*kept, *dropped), names)
-    for name in names:
-        lists = [said for said, of in (("columns", chosen), ("public", kept), ("drop", dropped)) if name in of]
-        if len(lists) > 1:
-            raise OutOfRange(f"column {name!r} must be in one list", came=" and ".join(lists))
-    silent = [name for name in names if name not in (*chosen, *kept, *dropped)]
-    if silent:
-        raise NotDeclared(
-            "every column must be released, declared public or dropped",
-            came=", ".join(map(repr, silent)),
-            remedy="Name it in drop to leave it out, or in public if no cell of it depends on any individual.",
-        )
-    return tuple(name for name in names if name in kept), tuple(name for name in names if name in dropped)
-
-
 def declared(
     table: Any, columns: str | Sequence[str], public: str | Sequence[str], drop: str | Sequence[str]
 ) -> tuple[str, ...]:
     """The public columns of a table, every column of which must be declared, see `declared_columns`."""
     names = tuple(adapter_of(table).names(table))
     return declared_columns(names, chosen_columns(columns, names, None), public, drop)[0]
-
-
-RowsFrom = Literal["declared", "observed"]
-"""Where a list of rows comes from: it was fixed before anybody was counted, or it was found in the data."""
-
-
-def rows_origin(value: str) -> RowsFrom:
-    """Where the list of rows comes from.
-
-    Raises:
-        OutOfRange: for anything but "declared" and "observed".
-    """
-    for name in get_args(RowsFrom):
-        if isinstance(value, str) and value == name:
-            return name  # type: ignore[no-any-return]
-    raise OutOfRange('rows must be "declared" or "observed"', came=value)
-
-
-def check_size(unit: Unit, rows: int, columns: int) -> None:
-    """Check that there is something to release, and that one individual changes no more cells than there are.
-
-    Raises:
-        BadTable: for a table without rows.
-        OutOfRange: for more cells than the table has.
-    """
-    if rows == 0:
-        raise BadTable(
-            "a table must have at least one row", came="none", remedy="Release it once there is something in it."
-        )
-    if unit.cells > rows * columns:
-        raise OutOfRange(
-            f"cells must be at most {rows * columns}, the number of released cells",
-            came=unit.cells,
-            where="cells",
-            remedy="Give how many of the released cells one individual changes, over all released columns.",
-        )
 
 
 _FIRST = 64
@@ -450,40 +371,3 @@ def _same(cell: Any, value: Any) -> bool:
     if isinstance(cell, str):
         return cell.strip() == str(value)
     return isinstance(cell, Real | Decimal) and bool(cell == value)
-
-
-def listed_names(names: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """One name of a column, or several; numbers and tuples of names as frames write them.
-
-    Raises:
-        OutOfRange: for what is none.
-    """
-    if isinstance(names, str | int) and not isinstance(names, bool):
-        names = (str(names),)
-    listed = tuple(map(_as_text, names)) if hasattr(names, "__iter__") else (None,)
-    if not all(isinstance(name, str) and name for name in listed):
-        remedy = 'Pass columns=["n"], say.' if where == "columns" else f'Pass {where}=["name"], say.'
-        required = "columns must name at least one column" if where == "columns" else f"{where} must name columns"
-        raise OutOfRange(required, came=names, remedy=remedy)
-    return listed
-
-
-def _as_text(name: Any) -> Any:
-    """The name of a column as text, where it is an integer or a tuple of names; anything else as it is."""
-    return named(name) if isinstance(name, Integral | tuple) and not isinstance(name, bool) else name
-
-
-def check_margins_free(margins: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Check that the columns of margins have names of their own.
-
-    Args:
-        margins: their names, each with the column that it stands behind.
-        names: of the columns that there are.
-
-    Raises:
-        BadTable: where a column has such a name.
-    """
-    for margin, name in margins.items():
-        if margin in names:
-            required = f"the margin of {name!r} needs the name {margin!r}"
-            raise BadTable(required, came="a column of that name", remedy="Rename it.")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from os import fsdecode
 from pathlib import Path as PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,9 @@ from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, RatioBar, fieller
+from utmost.laws.noise import Combination, RatioBar
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
@@ -33,14 +34,13 @@ from utmost.publish.releases.workload_statements import (
     workload_statement,
     workload_table_statement,
 )
-from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.tables.saving import FileWords, Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
 from utmost.publish.workloads.measured_families import measured_family
 from utmost.publish.workloads.reconstruction import precision_weights
-from utmost.publish.workloads.tree_reconstruction import LeastSquares, reconstruction_of
-from utmost.publish.workloads.unit_charge import check_apart
+from utmost.publish.workloads.tree_reconstruction import LeastSquares
 from utmost.publish.workloads.workload import narrowed
 
 Families = str | Sequence[str] | Family
@@ -82,7 +82,7 @@ class WorkloadRelease(AlongAxis, Shown):
     def __post_init__(self) -> None:
         if set(self.measured) != set(self.strategy.shares):
             raise OutOfRange("the measured families must be those of the strategy", came="others")
-        check_apart(self.unit, self.part)
+        self.unit.check_part(self.part)
         shaped = {
             family: frozen(_own(self.measured[family])).reshape(self.strategy.measured_shape(family))
             for family in self.strategy.shares
@@ -114,7 +114,7 @@ class WorkloadRelease(AlongAxis, Shown):
     @cached_property
     def reconstruction(self) -> LeastSquares:
         """Least squares from the measured families."""
-        return reconstruction_of(self.domain, self.weights, self.strategy.pair, self.strategy.rows)
+        return self.strategy.measurement.reconstruction(self.weights)
 
     @property
     def statement(self) -> dict[str, Any]:
@@ -131,9 +131,7 @@ class WorkloadRelease(AlongAxis, Shown):
         path: PathLike | str,
         *,
         family: Families | None = None,
-        format: str | None = None,
-        sign: PathLike | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 
@@ -149,12 +147,12 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and format is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
+        if family is None and file.get("format") is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             chosen = self.domain.level_names(self.domain.finest) if family is None else family
             publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        return saved(publication, path, **file)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":
@@ -245,7 +243,7 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence)
+        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence).bar()
 
     @checked
     def mean(
@@ -279,9 +277,9 @@ class WorkloadRelease(AlongAxis, Shown):
         if sums is not None:
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
-            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
+            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence).bar()
         points = self.unit.points_along(str(name)) or values
-        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
+        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence).bar()
 
     @checked
     def bars(
@@ -342,7 +340,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
-            given: public facts that then hold, {"total": 9, "sex=men": ut.between(high=5)}: see `read_given`.
+            given: public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:
@@ -386,9 +384,9 @@ class WorkloadRelease(AlongAxis, Shown):
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> RatioBar:
+    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> FiellerSet:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step
         moved = law | {"u": [steps * u for u in law["u"]]}
-        return fieller(steps * top, bottom, **moved, confidence=self._sure(confidence))
+        return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))

@@ -23,100 +23,18 @@ from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.integers import narrowed
-from utmost.publish.releases.older_words import in_words_of, sentence_of
-from utmost.publish.releases.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
-from utmost.publish.releases.table_statements import promise
+from utmost.publish.promises.older_words import in_words_of, sentence_of
+from utmost.publish.promises.statement_kinds import WORKLOAD_FORMAT, WORKLOAD_KIND, WORKLOAD_TABLE_KIND
+from utmost.publish.promises.table_statements import promise
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family
-from utmost.publish.workloads.measured_families import is_difference, is_tents, load_of, measured_family
+from utmost.publish.workloads.measured_families import load_of, measured_family
 from utmost.publish.workloads.product_rows import rows_of_facts
-from utmost.publish.workloads.unit_charge import added_to_one
 from utmost.publish.workloads.whole_rows import WholeRows
 from utmost.version import __version__
 
 _MOST_SUMS = 1 << 26
 _AT_ONCE = 1 << 16
-
-_THEOREM = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
-    "charged, each cell lies in one group of a family, and the shares are together 1; what is computed of the sums "
-    "costs nothing. Estimates are least squares, unbiased exactly; lossless to relax with these shares"
-)
-
-
-_TENT_THEOREM = (
-    "each sum of a family is noised at the family's share of the level, the tents of spacing s at 1/s of that for one "
-    "unit of their sum; one individual changes no more cells than are charged, a cell lies in one group of a family, "
-    "or under tents whose weights for it add up to s, and the shares are together 1; what is computed of the sums "
-    "costs nothing. Estimates are linear, unbiased exactly; lossless to relax with these shares"
-)
-
-
-_ROWS_THEOREM = (
-    "each sum is noised at the share of the level that its class of listed rows has; one individual changes no more "
-    "cells than are charged, and over all sums in which a cell lies, its weight in the sum times the share of the sum "
-    "adds up to 1, as the listed rows show; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
-)
-
-
-_DIFFERENCE_THEOREM = (
-    "each sum of a family is noised at the family's share of the level, one individual changes no more cells than are "
-    "charged, each cell lies in one group of a family, where it is added or, in differences of two values, taken off, "
-    "and the shares are together 1; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
-)
-
-
-_EXACTLY = {
-    "and the shares are together 1": (
-        "and the shares are such that the sum of level times change, over all sums and at most over all that one "
-        "individual may change, is the level"
-    ),
-    "and the shares of sums are together 1, as are those of differences": (
-        "and the shares of sums, and those of differences, are together as many as the rows leave room for that one "
-        "individual can change"
-    ),
-}
-"""What stands in a theorem instead of shares that add up to 1."""
-
-_SIGNED_THEOREM = (
-    "signed sums of the cells of a row are measured, each by every listed row along the other axes, at the product of "
-    "the shares of both. One individual raises the cells of a row together and lowers none: for every corner d of what "
-    "may change, the shares times |a.d| of the signed rows a add up to the level at most, as they show, and for each "
-    "value of the other axes so do theirs; what is computed of the sums costs nothing. Estimates are linear, unbiased "
-    "exactly; lossless to relax with these shares"
-)
-
-_TURNED_THEOREM = (
-    "sums and differences of the two cells of a row are measured, and |d_1 + d_2| + |d_1 - d_2| = 2 max(|d_1|, |d_2|): "
-    "one individual changes sums and differences together by no more than independent noise would pay for the cells. "
-    "Each family's are noised at its share of the level, each group holds a row once, and the shares of sums are "
-    "together 1, as are those of differences; what is computed of them costs nothing. Estimates are least squares, "
-    "unbiased exactly; lossless to relax with these shares"
-)
-
-
-def _exactly_charged(theorem: str) -> str:
-    """The theorem where shares add up to more than 1, as one individual cannot change as much as the unit charges."""
-    for plain, exact in _EXACTLY.items():
-        theorem = theorem.replace(plain, exact)
-    return theorem
-
-
-_SHARED_THEOREM = (
-    "each sum of a family is noised at the family's share of the level; an amount x between l and h adds x - l to "
-    "one cell of a pair and h - x to the other, so that one individual changes both together by no more than h - l "
-    "for each event, in no more pairs than are charged; each cell lies in one group of a family, and the shares are "
-    "together 1; what is computed of the sums costs nothing. Estimates are least squares, unbiased exactly; lossless "
-    "to relax with these shares"
-)
-
-
-_IN_ALL_THEOREM = (
-    "One individual's changes of all cells add up to no more than in_all, so the cells that are charged are as many as "
-    "have the whole sensitivity, in_all / sensitivity: geometric noise pays for the sizes of changes alone"
-)
 
 
 class Noised(Protocol):
@@ -189,7 +107,7 @@ def workload_statement(release: Noised, form: int = WORKLOAD_FORMAT) -> dict[str
         "neighbours": unit.neighbours,
         **unit.facts(),
         "charged": unit.charged_facts,
-        "theorem": say(_theorem(strategy)),
+        "theorem": say(strategy.measurement.theorem(strategy.unit, strategy.shares)),
         "confidence": float(release.confidence),
         "confidence_exactly": str(release.confidence),
         "domain": release.strategy.domain.facts(),
@@ -248,36 +166,13 @@ def _assumed(strategy: Strategy, say: Callable[[str], str]) -> str:
     )
 
 
-def _of(strategy: Strategy, family: Family) -> dict[str, str]:
-    """Of what a family's sums are, where they are not of groups alone."""
-    pair = strategy.pair
-    if pair is not None:
-        return {"of": f"{'differences' if pair.is_difference(family) else 'sums'} of {pair.words}"}
-    return {"of": strategy.family_words(family)} if min(family, default=0) < 0 else {}
-
-
-def _theorem(strategy: Strategy) -> str:
-    if strategy.rows is not None:
-        return _ROWS_THEOREM if strategy.together is None else _SIGNED_THEOREM
-    theorem = _TENT_THEOREM if any(map(is_tents, strategy.shares)) else _THEOREM
-    if any(map(is_difference, strategy.shares)):
-        theorem = _DIFFERENCE_THEOREM
-    if strategy.pair is not None:
-        theorem = _TURNED_THEOREM
-    elif strategy.unit.is_shared and theorem is _THEOREM:
-        theorem = _SHARED_THEOREM
-    if strategy.unit.in_all is not None:
-        theorem = f"{theorem}. {_IN_ALL_THEOREM}"
-    return theorem if added_to_one(strategy.shares, strategy.pair) else _exactly_charged(theorem)
-
-
 def _family_facts(release: Noised) -> list[dict[str, Any]]:
     laws = noise_laws(release.strategy, release.level)
     return [
         {
             "family": release.strategy.domain.family_name(family),
             "sums": int(np.prod(release.strategy.measured_shape(family))),
-            **_of(release.strategy, family),
+            **({"of": kind} if (kind := release.strategy.measurement.kind(family)) else {}),
             "share": str(release.strategy.shares[family]),
             "per_sum": level_facts(law.level),
             "law": type(law).__name__,

@@ -6,8 +6,8 @@ from typing import Any
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
 from utmost.laws.exact.long_work import long_work
+from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.clean_release import CleanRelease
-from utmost.publish.releases.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.workload_statements import sums_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import digest_of, does_not_follow, stated_field

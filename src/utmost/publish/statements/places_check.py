@@ -6,11 +6,11 @@ from typing import Any
 
 from utmost.laws.exact import exact, wrong_kind
 from utmost.laws.exact.written_levels import level_of_text
-from utmost.publish.releases.older_words import in_words_of, margin_word
-from utmost.publish.releases.places_statements import places_statement
-from utmost.publish.releases.planar_law import PlanarLaw
-from utmost.publish.releases.statement_kinds import PLACES_FORMAT, PLACES_KIND
-from utmost.publish.releases.table import rows_origin
+from utmost.publish.promises.declared_columns import rows_origin
+from utmost.publish.promises.older_words import in_words_of, margin_word
+from utmost.publish.promises.places_statements import places_statement
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.statement_kinds import PLACES_FORMAT, PLACES_KIND
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,

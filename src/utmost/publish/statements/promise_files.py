@@ -6,7 +6,7 @@ from typing import Any
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked, possible_path
-from utmost.publish.ledger import Promise
+from utmost.publish.promises import Promise
 from utmost.publish.statements.codec import Form, write
 from utmost.publish.tables.atomic import write_together
 

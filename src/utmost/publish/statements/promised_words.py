@@ -9,12 +9,12 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Level
 from utmost.laws.exact.written_levels import level_name, stated_level
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.ledger.noise_kinds import noise_of_facts
-from utmost.publish.ledger.promised_noise import Noise
+from utmost.publish.promises.declared_columns import rows_origin
+from utmost.publish.promises.noise_kinds import noise_of_facts
+from utmost.publish.promises.promised_noise import Noise
+from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.releases.statement_kinds import PROMISED_KIND
-from utmost.publish.releases.table import rows_origin
-from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.stated_words import CONFIDENCES, in_ledger, released_rows, what_is_public
 from utmost.publish.statements.statement_check import (

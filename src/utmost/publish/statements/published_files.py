@@ -16,12 +16,12 @@ from urllib.request import urlopen
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import wrong_kind
 from utmost.laws.exact.shown import Shown
-from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.statement_kinds import (
+from utmost.publish.promises.statement_kinds import (
     CLEAN_KIND,
     TABLE_KIND,
     WORKLOAD_KIND,
 )
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.statements import codec, statement_files

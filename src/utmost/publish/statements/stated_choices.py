@@ -14,12 +14,12 @@ from utmost.laws.exact import Level, natural
 from utmost.laws.exact.written_levels import factor_text, level_name, level_of_text, level_text, stated_level
 from utmost.laws.privacy import Unit
 from utmost.provided import provided
-from utmost.publish.releases.keys import key_columns, keys_held, keys_statement, shares_of_one
-from utmost.publish.releases.naming import naming_law, read_delta
+from utmost.publish.promises.keys import key_columns, keys_held, keys_statement, shares_of_one
+from utmost.publish.promises.naming import naming_law, read_delta
+from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
+from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.processed_release import NO_BARS, processed_statement
 from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.statement_kinds import KEYS_FORMAT, KEYS_KIND, PROCESSED_KIND
-from utmost.publish.releases.table_statements import promise_line
 from utmost.publish.statements import codec
 from utmost.publish.statements.statement_check import (
     ON_TRUST_OF_DRAWS,

@@ -9,27 +9,25 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from utmost.errors import BadTable, Unsupported
+from utmost.errors import Unsupported
 from utmost.laws.exact import Level, exact, round_up
 from utmost.laws.exact.written_levels import level_name, level_of_text
 from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.grid import reach
-from utmost.publish.releases.places_statements import places_line
-from utmost.publish.releases.plan import Plan
-from utmost.publish.releases.planar_law import PlanarLaw
-from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
-from utmost.publish.releases.statement_kinds import (
+from utmost.publish.promises.places_statements import places_line
+from utmost.publish.promises.plan import Plan
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.promises.statement_kinds import (
     WORKLOAD_KIND,
-    WORKLOAD_TABLE_KIND,
 )
-from utmost.publish.releases.table_statements import promise_line
-from utmost.publish.statements import codec
+from utmost.publish.promises.table_statements import promise_line
+from utmost.publish.releases.release_facts import MOST_BARS, Bars, Facts, StatedNoise
 from utmost.publish.statements.places_check import PLACES_ON_TRUST, stated_places
 from utmost.publish.statements.statement_check import ON_TRUST, stated_plan
 
 if TYPE_CHECKING:  # who reads a table's words waits for no plan's
-    from utmost.publish.releases.together import TogetherPlan
+    from utmost.publish.promises.together_plan import TogetherPlan
     from utmost.publish.releases.workload_release import WorkloadRelease
 
 CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
@@ -116,7 +114,7 @@ def together_in_words(said: Mapping[str, Any]) -> Facts:
 
 
 def _together_margin(plan: "TogetherPlan", sure: Fraction, at: int) -> int | float:
-    from utmost.publish.releases.together import plan_of_way
+    from utmost.publish.promises.together_plan import plan_of_way
 
     asked = plan_of_way(
         plan.columns, plan.level, plan.unit, plan.way, halves=plan.halves, confidence=sure, cost=plan.cost
@@ -159,9 +157,8 @@ def workload_in_words(said: Mapping[str, Any]) -> Facts:
 def sums_in_words(statement: Mapping[str, Any], release: "WorkloadRelease") -> Facts:
     """What the statement of a release by a plan says, which is known to be its own."""
     from utmost.publish.statements.workload_files import ON_TRUST_OF_SUMS
-    from utmost.publish.workloads.unit_charge import added_to_one
 
-    plain = added_to_one(release.strategy.shares, release.strategy.pair)
+    plain = release.strategy.measurement.adds_to_one(release.strategy.shares)
     whole = "the whole" if plain else "the level that a cell alone would have"
     noises = tuple(
         StatedNoise(
@@ -331,11 +328,10 @@ def _bars(stated: Fraction, margin: Any) -> Bars:
 
 def workload_table_in_words(said: Mapping[str, Any]) -> Facts:
     """A table of a release by a plan, with that release."""
-    codec.check_header(said, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
-    release = said.get("release")
-    if not isinstance(release, Mapping) or said.get("guarantee") != release.get("guarantee"):
-        raise BadTable("a statement of a table of sums must hold the release", came="another", where="release")
-    return workload_in_words(release)
+    from utmost.publish.statements.workload_files import stated_workload_table
+
+    release = stated_workload_table(said)
+    return sums_in_words(said["release"], release)
 
 
 def withheld_in_words(statement: Mapping[str, Any]) -> Facts:

@@ -21,13 +21,12 @@ from utmost.laws.exact.written_levels import (
 )
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
-from utmost.publish.releases.gradual_answers import plan_of_answer
-from utmost.publish.releases.lattice import lattice_of
-from utmost.publish.releases.older_words import in_words_of, margin_word
-from utmost.publish.releases.plan import Plan, plan_release, statement
-from utmost.publish.releases.statement_kinds import TABLE_FORMAT, TABLE_KIND
-from utmost.publish.releases.table import rows_origin
-from utmost.publish.releases.table_statements import cells_digest
+from utmost.publish.promises.declared_columns import rows_origin
+from utmost.publish.promises.lattice import lattice_of
+from utmost.publish.promises.older_words import in_words_of, margin_word
+from utmost.publish.promises.plan import Plan, plan_of_answer, plan_release, statement
+from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.tables.adapters import adapter_of
 

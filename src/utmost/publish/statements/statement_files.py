@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable, KeyRefused, OutOfRange, PromiseBroken, Unsupported
-from utmost.publish.releases.statement_kinds import FORMATS
+from utmost.publish.promises.statement_kinds import FORMATS
 from utmost.publish.statements import codec
 from utmost.publish.tables import files
 from utmost.publish.tables.atomic import Writer, check_free_name, write_together

@@ -8,8 +8,7 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import wrong_kind
-from utmost.publish.releases.release_facts import Facts
-from utmost.publish.releases.statement_kinds import (
+from utmost.publish.promises.statement_kinds import (
     ANSWERS_KIND,
     KEYS_KIND,
     PLACES_KIND,
@@ -21,6 +20,7 @@ from utmost.publish.releases.statement_kinds import (
     WORKLOAD_KIND,
     WORKLOAD_TABLE_KIND,
 )
+from utmost.publish.releases.release_facts import Facts
 from utmost.publish.statements.places_check import check_places
 from utmost.publish.statements.promised_words import check_promised, promised_in_words
 from utmost.publish.statements.stated_choices import (

@@ -7,11 +7,11 @@ from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact.written_levels import stated_level
 from utmost.laws.noise.norm_staircase import CellCost
 from utmost.laws.privacy.unit import Unit
-from utmost.publish.releases.older_words import in_words_of, margin_word
-from utmost.publish.releases.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
-from utmost.publish.releases.table import rows_origin
-from utmost.publish.releases.table_statements import cells_digest
-from utmost.publish.releases.together import (
+from utmost.publish.promises.declared_columns import rows_origin
+from utmost.publish.promises.older_words import in_words_of, margin_word
+from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
+from utmost.publish.promises.table_statements import cells_digest
+from utmost.publish.promises.together_plan import (
     TogetherPlan,
     check_changed,
     plan_of_way,
@@ -19,7 +19,7 @@ from utmost.publish.releases.together import (
     together_statement,
     way_of_facts,
 )
-from utmost.publish.releases.turning import Halves, one_of
+from utmost.publish.promises.turning import Halves, one_of
 from utmost.publish.statements.codec import check_header, differing
 from utmost.publish.statements.statement_check import (
     check_table,

@@ -12,8 +12,8 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import exact
-from utmost.publish.releases.older_words import columns_of_today, margin_word
-from utmost.publish.releases.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
+from utmost.publish.promises.older_words import columns_of_today, margin_word
+from utmost.publish.promises.statement_kinds import TABLE_KIND, WITHHELD_KIND, WORKLOAD_KIND
 from utmost.publish.releases.withheld import WithheldTable, narrowed_name, table_bias, without_digests
 from utmost.publish.releases.withholding import SHOWN, WithholdingRule
 from utmost.publish.releases.workload_release import WorkloadRelease

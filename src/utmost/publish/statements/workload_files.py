@@ -7,12 +7,15 @@ from typing import Any
 
 from utmost.errors import BadTable, UtmostError
 from utmost.laws.exact import checked, possible_path
+from utmost.publish.promises.older_words import columns_of_today
+from utmost.publish.promises.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.releases.older_words import columns_of_today
-from utmost.publish.releases.statement_kinds import WORKLOAD_KIND, WORKLOAD_TABLE_KIND
-from utmost.publish.releases.workload_statements import workload_facts
+from utmost.publish.releases.workload_statements import workload_facts, workload_table_statement
 from utmost.publish.statements import codec, statement_files
+from utmost.publish.statements.codec import check_header
+from utmost.publish.statements.statement_check import digest_of, does_not_follow
 from utmost.publish.tables import files, table_formats
+from utmost.publish.workloads.workload import narrowed
 
 ON_TRUST_OF_SUMS = (
     "what one individual changes: sensitivity and cells, which a count proves to whoever ran it",
@@ -95,24 +98,45 @@ def check_workload_table(statement: Mapping[str, Any], table: Any) -> WorkloadRe
     Raises:
         BadTable: where a column or a cell is another, and for a release that does not follow from itself.
     """
-    facts, family = statement.get("release"), statement.get("family")
-    if not isinstance(facts, Mapping):
-        raise BadTable("a table of sums must have its release beside it", came="none", where="release")
-    release = check_workload(facts)
-    wanted: Any = family
-    try:
-        if not isinstance(family, str):
-            wanted = [tuple(level_name) if isinstance(level_name, list) else level_name for level_name in family or ()]
-        expected = table_formats.as_columns(release[wanted])
-    except (UtmostError, TypeError) as error:
-        raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
-    columns = columns_of_today(facts, table_formats.as_columns(table))
+    release = stated_workload_table(statement)
+    expected = table_formats.as_columns(release[_family(statement, release)])
+    columns = columns_of_today(statement["release"], table_formats.as_columns(table))
     if list(columns) != list(expected):
         raise BadTable("the table must have the columns of its family", came="others", where="released")
     for name, column in expected.items():
         if list(map(_as_text, columns[name])) != list(map(_as_text, column)):
             raise BadTable("the table must be as its release makes it", came="another cell", where=f"column {name!r}")
     return release
+
+
+def stated_workload_table(statement: Mapping[str, Any]) -> WorkloadRelease:
+    """The release that the statement of one of its tables holds, once each field of both is checked.
+
+    Raises:
+        BadTable: naming the first field that does not follow from the release, or that no such statement has.
+    """
+    check_header(statement, WORKLOAD_TABLE_KIND, 1, "a statement of a table of sums")
+    facts = statement.get("release")
+    if not isinstance(facts, Mapping):
+        raise BadTable("a table of sums must have its release beside it", came="none", where="release")
+    release = check_workload(facts)
+    written = workload_table_statement(release, _family(statement, release), digest_of(statement))
+    repeated = {name: facts.get(name) for name in ("utmost", "guarantee")}  # in the words of the release's own format
+    for name in codec.differing(statement, written | repeated | {"release": facts}):
+        raise does_not_follow(name)
+    return release
+
+
+def _family(statement: Mapping[str, Any], release: WorkloadRelease) -> Any:
+    """The name of the table's family, or its levels, as a release takes them."""
+    family = statement.get("family")
+    if isinstance(family, list):
+        family = [tuple(name) if isinstance(name, list) else name for name in family]
+    try:
+        narrowed(release.domain, family)
+    except (UtmostError, TypeError) as error:
+        raise BadTable("a table of sums must name its family", came=type(error).__name__, where="family") from None
+    return family
 
 
 def _as_text(cell: Any) -> str:

@@ -192,3 +192,21 @@ def _remedy(cell: Any, reals: bool) -> str:
             return "Give whole numbers, in a smaller unit where there is one, such as cents."
         return 'Real values need numbers="reals", where that can be said; events are summed in whole units, as cents.'
     return "Correct the cell."
+
+
+def exact_column(column: NDArray[Any]) -> NDArray[Any]:
+    """Reals, each just the number that it is: floats where all of them are floats, however written; else Fractions.
+
+    >>> exact_column(objects([Fraction(1, 2), Fraction(-0)])).tolist()
+    [0.5, 0.0]
+    """
+    if column.dtype.kind != "f":
+        cells = column.tolist()
+        floats = np.array([float(cell) if abs(cell) < _FLOATS else 0.0 for cell in cells])
+        if any(Fraction(number) != cell for number, cell in zip(floats.tolist(), cells, strict=True)):
+            return column
+        column = floats
+    return column + 0.0  # one zero
+
+
+_FLOATS = 1 << 1000

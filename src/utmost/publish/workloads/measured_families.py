@@ -56,17 +56,6 @@ def is_listed(family: Family) -> bool:
     return any(level < -WIDEST for level in family)
 
 
-def check_tents(families: Iterable[Family], pair: object) -> None:
-    """Check that tents are measured on one axis, and not beside sums and differences of two columns.
-
-    Raises:
-        Unsupported: where they are not.
-    """
-    if place_of_tents(families) is not None and pair is not None:
-        remedy = "Leave together= out, or measure groups."
-        raise Unsupported("tents are measured where one individual changes cells alone", remedy=remedy)
-
-
 def load_of(family: Family) -> int:
     """By how much the sums of a family change together when one cell changes by 1: 1 for groups, s for tents."""
     load = 1

@@ -25,9 +25,7 @@ from utmost.publish.workloads.least_error import least_shares
 from utmost.publish.workloads.marginal_search import marginal_shares, wants_marginals
 from utmost.publish.workloads.marginal_spaces import MarginalErrors, by_marginals
 from utmost.publish.workloads.measured_families import place_of_tents
-from utmost.publish.workloads.product_rows import ProductRows
-from utmost.publish.workloads.product_search import product_variances
-from utmost.publish.workloads.sums_and_differences import PairAxis, least_turned, turned_variances
+from utmost.publish.workloads.sums_and_differences import PairAxis, least_turned
 from utmost.publish.workloads.tent_errors import tent_variances
 from utmost.publish.workloads.tent_search import axes_in_order, tent_shares
 from utmost.publish.workloads.unequal_trees import TreeError, least_tree_shares
@@ -144,51 +142,29 @@ def _error(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], le
     return sum(weighted) if aim == "mean" else max(weighted)
 
 
-def check_measured(
-    workload: Workload,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    pair: PairAxis | None,
-    rows: ProductRows | None = None,
-) -> None:
-    """Check that the measured families determine every wanted answer.
+def check_measured(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction]) -> None:
+    """Check that the sums over the groups of these families determine every wanted answer.
 
     Raises:
         OutOfRange: where they do not.
     """
-    if rows is not None:
-        for part in workload.parts:
-            if any(wanted < base for wanted, base in zip(part.family(workload.domain), rows.base, strict=True)):
-                raise undetermined(part.name)
-        return
-    if pair is None and by_marginals(workload.domain, shares):
+    if by_marginals(workload.domain, shares):
         even = EvenLevels.of(workload)
         missing = MarginalErrors.of(even.workload, even.reduced_shares(shares)).undetermined()
         if missing is not None:
             raise undetermined(workload.parts[missing].name)
         return
-    if not is_unequal_tree(workload.domain) and pair is None and _along(workload, shares) is None:
+    if not is_unequal_tree(workload.domain) and _along(workload, shares) is None:
         even = EvenLevels.of(workload)
         check_determined(even.workload, even.reduced_shares(shares))
         return
-    for name, variance in part_variances(workload, unit, shares, level(1), pair).items():
+    for name, variance in part_variances(workload, unit, shares, level(1)).items():
         if isinf(variance):
             raise undetermined(name)
 
 
-def part_variances(
-    workload: Workload,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    level: Level,
-    pair: PairAxis | None = None,
-    rows: ProductRows | None = None,
-) -> dict[str, float]:
-    """Of each part the mean variance of its answers, by least squares from what these shares measure at a level."""
-    if pair is not None:
-        return turned_variances(pair, workload, shares, lambda side, of: part_variances(side, unit, of, level))
-    if rows is not None:
-        return product_variances(workload, rows, shares, float(level_of_cells(unit, level).epsilon_float))
+def part_variances(workload: Workload, unit: Unit, shares: Mapping[Family, Fraction], level: Level) -> dict[str, float]:
+    """Of each part the mean variance of its answers, by least squares from sums over groups, or tents, at a level."""
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     shares = {family: min(share, loudest) for family, share in shares.items()}
     largest = max(Fraction(1), *shares.values())  # precisions are computed over that of the largest level

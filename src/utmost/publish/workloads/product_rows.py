@@ -27,7 +27,6 @@ from utmost.laws.exact import checked, checked_parts, frozen, wrong_kind
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_listed
 from utmost.publish.workloads.signed_axis import SignedAxis, signed_axis_of
 from utmost.publish.workloads.tents import class_code, class_number
 from utmost.publish.workloads.whole_rows import WholeRows
@@ -282,21 +281,13 @@ def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | Non
     return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
 
 
-def check_rows(
-    domain: Domain, unit: Unit, together: str | None, rows: ProductRows | None, shares: Mapping[Family, Fraction]
-) -> None:
-    """Check that listed rows are of this domain, and that classes of rows are measured where rows are listed.
+def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
+    """Check that listed rows are of this domain, and can be measured for this unit.
 
     Raises:
         OutOfRange: where they are not.
         Unsupported: beside sums and differences, and where sums and counts are noised together.
     """
-    if rows is None:
-        if any(map(is_listed, shares)):
-            raise OutOfRange("classes of rows are measured where rows are listed", came="no rows", where="rows")
-        return
-    if not isinstance(rows, ProductRows):
-        raise wrong_kind("rows", "a ProductRows", rows)
     if not rows.domain.same_as(domain):
         raise OutOfRange("listed rows must be of the strategy's domain", came="another", where="rows")
     if together != rows.together or unit.is_shared:

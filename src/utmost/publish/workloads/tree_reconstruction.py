@@ -15,33 +15,19 @@ from utmost.publish.workloads.forms import ProductForm
 from utmost.publish.workloads.marginal_reconstruction import MarginalReconstruction
 from utmost.publish.workloads.marginal_spaces import by_marginals
 from utmost.publish.workloads.measured_families import is_tents
-from utmost.publish.workloads.product_reconstruction import ProductReconstruction
-from utmost.publish.workloads.product_rows import ProductRows
 from utmost.publish.workloads.reconstruction import Reconstruction, not_determined
-from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.tent_reconstruction import TentReconstruction
-from utmost.publish.workloads.turned_reconstruction import TurnedReconstruction
 from utmost.publish.workloads.unequal_trees import UnequalTree, tree_estimate
 
 
-def reconstruction_of(
-    domain: Domain, weights: Mapping[Family, int], pair: PairAxis | None = None, rows: ProductRows | None = None
-) -> "LeastSquares":
+def reconstruction_of(domain: Domain, weights: Mapping[Family, int]) -> "LeastSquares":
     """Least squares for the measured families of a domain: by axes where that is possible, by spaces, of one tree.
-
-    Args:
-        pair: an axis of the domain whose sums and differences are measured.
-        rows: rows that are listed along the axes.
 
     Raises:
         Unsupported: for a measured level whose groups differ in size, beside other axes.
     """
-    if rows is not None:
-        return ProductReconstruction(rows, weights)
     if by_marginals(domain, weights):
         return MarginalReconstruction(domain, weights)
-    if pair is not None:
-        return TurnedReconstruction(pair, weights)
     if any(map(is_tents, weights)):
         return TentReconstruction(domain, weights)
     try:

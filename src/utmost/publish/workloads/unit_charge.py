@@ -30,9 +30,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.domain import Domain, Family
-from utmost.publish.workloads.measured_families import is_difference, is_listed, is_tents
-from utmost.publish.workloads.product_rows import ProductRows
-from utmost.publish.workloads.sums_and_differences import PairAxis
+from utmost.publish.workloads.measured_families import is_difference, is_tents
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +71,7 @@ TOTAL_FREE = Room(Fraction(1), Fraction(1))
 """A replacement leaves the total as it is, so that it has a whole share beside what adds up to 1."""
 
 
-def charge_of(
-    domain: Domain,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    pair: PairAxis | None = None,
-    rows: ProductRows | None = None,
-) -> Fraction:
+def charge_of(domain: Domain, unit: Unit, shares: Mapping[Family, Fraction]) -> Fraction:
     """How much of its level a strategy of these shares spends on one individual: at most 1 if it keeps the level.
 
     Exact where signs are not known, for add-remove, and wherever `is_exact`; else not less than what it spends.
@@ -88,8 +80,6 @@ def charge_of(
         domain: the declared domain.
         unit: what one individual changes.
         shares: of each measured family, in parts of `Unit.per_cell`.
-        pair: the axis whose sums and differences are measured.
-        rows: rows that are listed along the axes: then not less than what is spent, and exact for one cell.
 
     Source: docs/theory/workloads.md, "What a strategy is charged".
 
@@ -98,54 +88,9 @@ def charge_of(
     >>> [str(charge_of(domain, Unit(1, 1, "change-one", nonnegative=known), halves)) for known in (False, True)]
     ['2', '1']
     """
-    if pair is not None:
-        sums, differences = (sum(side.values(), Fraction(0)) for side in pair.split(shares))
-        return _rows_reached(unit, pair.rows.size) * 2 * max(sums, differences) / unit.charged
-    if rows is not None:
-        present, _ = _reached(unit, domain.size)
-        return rows.charge(shares) * present / (unit.reach / unit.sensitivity)
     total = sum((share for family, share in shares.items() if is_total(domain, family)), Fraction(0))
     rest = sum(shares.values(), Fraction(0)) - total
     return max(x * rest + y * total for x, y in _factors(unit, domain.size)) / Fraction(unit.charged)
-
-
-def check_charge(
-    domain: Domain,
-    unit: Unit,
-    shares: Mapping[Family, Fraction],
-    pair: PairAxis | None,
-    rows: ProductRows | None = None,
-) -> None:
-    """Check that shares spend the level: that they add up to 1, which is never too much, or that their charge is 1.
-
-    Raises:
-        OutOfRange: where they do neither.
-    """
-    if rows is not None:
-        if rows.charge(shares) != 1:
-            remedy = "Pass rows.shares, or let ut.strategy choose them."
-            raise OutOfRange("the shares of listed rows must spend the level", came=rows.charge(shares), remedy=remedy)
-        return
-    least = min(_added(shares, pair))
-    if added_to_one(shares, pair) or (least >= 1 and charge_of(domain, unit, shares, pair) == 1):
-        return
-    if pair is None:
-        remedy = "Leave out what is not measured, or let ut.strategy choose the shares."
-        raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-    remedy = f"A family without {pair.name!r} measures sums, one with it differences."
-    required = "the shares of sums, and those of differences, must be positive and add up to 1 each"
-    raise OutOfRange(required, came="others", remedy=remedy)
-
-
-def added_to_one(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> bool:
-    """Whether the shares, or those of sums and of differences, add up to 1, as they always may; those of listed rows
-    are such that each cell's do."""
-    return any(map(is_listed, shares)) or all(total == 1 for total in _added(shares, pair))
-
-
-def _added(shares: Mapping[Family, Fraction], pair: PairAxis | None) -> list[Fraction]:
-    sides = (shares,) if pair is None else tuple(filter(None, pair.split(shares)))
-    return [sum(side.values(), Fraction(0)) for side in sides]
 
 
 def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
@@ -162,7 +107,7 @@ def rooms(unit: Unit, cells: int, level: float = 1.0) -> tuple[Room, ...]:
     ['6']
     """
     present, left = _reached(unit, cells)
-    if not _leaves_totals(unit):
+    if not unit.leaves_totals:
         return (Room(unit.reach / unit.sensitivity / present),)
     if unit.exactly:
         if not left:
@@ -182,7 +127,7 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
     Elsewhere that of one individual more or less, which every share has to pay for.
     """
     present, left = _reached(unit, domain.size)
-    if _leaves_totals(unit) and left == present and is_exact(domain, unit, families):
+    if unit.leaves_totals and left == present and is_exact(domain, unit, families):
         return TOTAL_FREE
     return Room(Fraction(unit.charged) / _factors(unit, domain.size)[0][0])
 
@@ -190,23 +135,6 @@ def room_around(domain: Domain, unit: Unit, families: Sequence[Family]) -> Room:
 def room_of_rows(unit: Unit, rows: int) -> Room:
     """The rule for the sums, and for the differences, of two cells of one row that one individual changes together."""
     return Room(Fraction(unit.charged) / (2 * _rows_reached(unit, rows)))
-
-
-def check_apart(unit: Unit, part: object) -> None:
-    """Check that a table which is a part of others is not charged by what a replacement leaves as it is.
-
-    A replaced record may move from one part to another: it leaves one table and enters the other, and the two releases
-    pay for half a replacement each. So neither may spend its whole level on one record more or less.
-
-    Raises:
-        OutOfRange: for a promise that nothing is negative beside a part, where a record may be replaced.
-    """
-    if part is not None and _leaves_totals(unit):
-        raise OutOfRange(
-            "a replaced record may move from one part to another, so that parts are charged without nonnegative=",
-            came="both",
-            remedy="Plan for a unit without that promise.",
-        )
 
 
 def is_total(domain: Domain, family: Family) -> bool:
@@ -226,7 +154,7 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
     line through each axis that meet in no group but the total's.
     """
     present, left = _reached(unit, domain.size)
-    if not (_leaves_totals(unit) and left):
+    if not (unit.leaves_totals and left):
         return True
     if left < present != int(present):
         return False  # a cell with a part of a change has no room for the other record's
@@ -240,11 +168,6 @@ def is_exact(domain: Domain, unit: Unit, families: Iterable[Family]) -> bool:
         split = min(ends, key=lambda end: abs(2 * end - axis.size), default=axis.size)
         one_side, other_side = one_side * split, other_side * (axis.size - split if ends else split)
     return max(one_side, other_side) >= ceil(present) and min(one_side, other_side) >= ceil(left)
-
-
-def _leaves_totals(unit: Unit) -> bool:
-    """Whether a replacement is known to take from one sum what it adds to another: only if nothing is negative."""
-    return unit.neighbours == "change-one" and unit.nonnegative
 
 
 def _reached(unit: Unit, cells: int) -> tuple[Fraction, Fraction]:
@@ -261,7 +184,7 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
     present, left = _reached(unit, cells)
     if unit.exactly:
         return ((2 * left, Fraction(0)),)
-    if _leaves_totals(unit):
+    if unit.leaves_totals:
         return (present, present), (present + left, present - left)
     times = present * unit.charged * unit.sensitivity / unit.reach
     return ((times, times),)
@@ -270,6 +193,6 @@ def _factors(unit: Unit, cells: int) -> tuple[tuple[Fraction, Fraction], ...]:
 def _rows_reached(unit: Unit, rows: int) -> int:
     """In how many rows one individual may change both cells by the sensitivity; twice those where signs may differ."""
     whole = unit.cells // 2
-    if _leaves_totals(unit):
+    if unit.leaves_totals:
         return min(2 * whole, rows)
     return min(whole, rows) * (int(unit.charged) // unit.cells)

@@ -6,10 +6,9 @@ from fractions import Fraction
 from math import ceil, lcm, prod, sqrt
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from utmost.errors import OutOfRange, Unsupported
+from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact, round_up, wrong_kind
 from utmost.laws.exact.shown import Shown
 from utmost.laws.privacy import Unit
@@ -18,24 +17,20 @@ from utmost.publish.workloads.few_cells import FewCells
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.marginal_spaces import is_vast
 from utmost.publish.workloads.measured_families import (
-    check_tents,
     is_difference,
     is_tents,
     measured_family,
-    tents_in_words,
 )
 from utmost.publish.workloads.planned_shares import (
     cells_alone,
-    check_measured,
     is_unequal_tree,
-    part_variances,
     planned_shares,
 )
-from utmost.publish.workloads.product_rows import ProductRows, check_rows, rows_of_facts
+from utmost.publish.workloads.product_rows import ProductRows, rows_of_facts
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.turned_bounds import integer_rows_bound
-from utmost.publish.workloads.unit_charge import added_to_one, charge_of, check_charge
 from utmost.publish.workloads.usual_weightings import aligned, shown, usual_weightings, weighted
+from utmost.publish.workloads.ways_to_measure import Measurement, TurnedSums, measurement_of
 from utmost.publish.workloads.workload import Workload
 from utmost.publish.workloads.workload_bounds import bounds_of
 from utmost.publish.workloads.workload_evidence import WorkloadBounds
@@ -106,20 +101,16 @@ class Strategy(Shown):
         _check_shared(domain, unit, together)
         read = sorted((measured_family(domain, family), exact(share, "share")) for family, share in shares.items())
         _check_written([share for _, share in read])
-        pair = None if together is None or rows is not None else PairAxis.changed_by(unit, domain, together)
         if not read or len(dict(read)) < len(read) or any(share <= 0 for _, share in read):
             remedy = "Leave out what is not measured, and give each family once."
             raise OutOfRange("the shares must be positive and add up to 1", came="others", remedy=remedy)
-        check_tents(dict(read), pair)
-        are_cells = pair is None and rows is None and all(domain.is_of_cells(family) for family, _ in read)
-        unit.check_adds(is_one_cell=are_cells, came="a strategy that measures sums")
-        check_rows(domain, unit, together, rows, dict(read))
-        check_charge(domain, unit, dict(read), pair, rows)
+        measurement = measurement_of(domain, together, rows)
+        measurement.check(unit, dict(read))
         if workload is not None:
             if not workload.domain.same_as(domain):
                 raise OutOfRange("a strategy and its workload must share their domain", came="two domains")
             workload.check_adds(unit)
-            check_measured(workload, unit, dict(read), pair, rows)
+            measurement.check_determined(workload, unit, dict(read))
         values = (domain, unit, dict(read), workload, level, level if tuned_at is None else tuned_at, together, rows)
         for name, value in zip(Strategy.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
@@ -141,7 +132,7 @@ class Strategy(Shown):
         >>> Strategy(Domain(cell=range(100)), whole, {"cell": 1, "": 1}).charge
         Fraction(1, 1)
         """
-        return charge_of(self.domain, self.unit, self.shares, self.pair, self.rows)
+        return self.measurement.charge(self.unit, self.shares)
 
     @property
     def measured(self) -> int:
@@ -149,28 +140,23 @@ class Strategy(Shown):
         return sum(prod(self.measured_shape(family)) for family in self.shares)
 
     @property
+    def measurement(self) -> Measurement:
+        """What is measured, and all that follows from the way of it."""
+        return measurement_of(self.domain, self.together, self.rows)
+
+    @property
     def pair(self) -> PairAxis | None:
         """The axis whose sums and differences are measured; None where cells are."""
-        return None if self.together is None or self.rows is not None else PairAxis.of(self.domain, self.together)
+        measurement = self.measurement
+        return measurement.pair if isinstance(measurement, TurnedSums) else None
 
     def measured_shape(self, family: Family) -> tuple[int, ...]:
         """The shape of what a measured family measures: that of its groups, of differences one for each row."""
-        if self.rows is not None:
-            return self.rows.shape(family)
-        if is_vast(self.domain):  # of many axes, those that the family has
-            axes = zip(self.domain.axes, family, strict=True)
-            return tuple(axis.groups(level) for axis, level in axes if axis.groups(level) > 1)
-        return self.domain.group_shape(family if self.pair is None else self.pair.of_rows(family))
+        return self.measurement.shape(family)
 
     def family_words(self, family: Family) -> str:
         """What a measured family measures, in words: "department", or "department, differences of column"."""
-        if self.rows is not None:
-            return self.rows.words(family)
-        name, pair = tents_in_words(self.domain, family), self.pair
-        if pair is None or not pair.is_difference(family):
-            return name
-        rows = self.domain.family_name(pair.of_rows(family))
-        return f"{rows or 'total'}, differences of {self.together}"
+        return self.measurement.words(family)
 
     def sums(self, cells: NDArray[Any] | FewCells) -> dict[Family, NDArray[Any]]:
         """The sums over the groups of each measured family, from an array with one number for each cell."""
@@ -182,16 +168,7 @@ class Strategy(Shown):
         Raises:
             Unsupported: of a domain that cannot be laid out, for other than groups and differences.
         """
-        if isinstance(cells, FewCells) and (self.rows is not None or self.together is not None):
-            remedy = "Plan without rows= and together=, or count over fewer axes."
-            raise Unsupported("a domain of so many cells is measured by its tables", came="others", remedy=remedy)
-        pair = self.pair
-        if self.rows is not None:
-            yield from self.rows.sums(np.asarray(cells), list(self.shares)).items()
-            return
-        for family in self.shares:
-            sums = self.domain.sums(cells, family)
-            yield family, sums if pair is None else pair.turned(sums, family)
+        return self.measurement.sums(cells, self.shares)
 
     def facts(self) -> dict[str, Any]:
         """Domain and shares as JSON values, which `of_facts` reads."""
@@ -253,7 +230,7 @@ class Strategy(Shown):
         return {name: square * variance for name, variance in self._variances(level).items()}
 
     def _variances(self, level: Level) -> dict[str, float]:
-        return part_variances(_wanted(self), self.unit, self.shares, level, self.pair, self.rows)
+        return self.measurement.variances(_wanted(self), self.unit, self.shares, level)
 
     @property
     def variances(self) -> dict[str, float]:
@@ -283,21 +260,16 @@ class Strategy(Shown):
         >>> [(kind, round(times, 3)) for kind, times in chosen.lower_bounds.within(chosen.value).items()][:3]
         [('per answer', 9.244), ('any mechanism', 3.227), ('any unbiased', 6.454)]
         """
-        workload = _wanted(self)
+        workload, stated = _wanted(self), _stated(self, self.level)
         if any(map(is_difference, self.shares)) or (self.pair is None and wants_marginals(workload)):
-            return bounds_of(workload, self.unit, _stated(self, self.level), self.shares)
-        overlapping = self.rows is not None or any(map(is_tents, self.shares))
-        if self.together is None and not self.unit.is_shared and not overlapping:
-            return bounds_of(_wanted(self), self.unit, _stated(self, self.level))
+            return bounds_of(workload, self.unit, stated, self.shares)
+        why = self.measurement.not_bounded(self.unit, self.shares)
+        if not why:
+            return bounds_of(workload, self.unit, stated)
         rows = None if self.unit.is_shared or self.unit.in_all is not None else self.together
         is_alone = self.unit.is_shared or (self.together is not None and rows is None)
         alone = replace(self.unit, cells=1) if is_alone else self.unit
-        why = "tents overlap" if self.rows is None else "listed rows are no family of groups"
-        if self.pair is not None:
-            why = "the differences of two columns are no family of groups"
-        if self.unit.is_shared:
-            why = "one individual changes the two parts of a sum together"
-        bounds = bounds_of(_wanted(self), alone, _stated(self, self.level), together=rows)
+        bounds = bounds_of(workload, alone, stated, together=rows)
         return replace(bounds, these_families=None, not_bounded={**bounds.not_bounded, "these families": why})
 
     @property
@@ -474,7 +446,7 @@ def _table(chosen: Strategy) -> str:
     measured = [[chosen.family_words(family) or "total", _share(share)] for family, share in listed]
     if len(listed) < len(chosen.shares):
         measured.append([f"and {len(chosen.shares) - len(listed)} more", ""])
-    plain = added_to_one(chosen.shares, chosen.pair)
+    plain = chosen.measurement.adds_to_one(chosen.shares)
     lines = [aligned([["measured", "share" if plain else f"share of {chosen.unit.per_cell_words}"], *measured])]
     if chosen.workload is not None and chosen.level is not None:
         tuned = "" if chosen.tuned_at == chosen.level else f", shares tuned at {chosen.tuned_at}"

@@ -1,0 +1,195 @@
+"""From a wanted accuracy to the level: the least epsilon whose error bar is short enough.
+
+Whatever the noise X, if it is e-private for shifts by D, the window |x| <= t and its shifts by multiples of m D, with m
+the least integer for which they do not overlap, have masses at least p exp(-m e |j|), which sum to at most 1. Hence
+
+    P(|X| <= t) <= tanh(m e / 2),
+
+and no smaller level than 2 artanh(confidence) / m can do. The search starts there.
+"""
+
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from utmost.errors import Infeasible, OutOfRange
+from utmost.laws.exact import Number, checked, exact
+from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.numbers import first_integer
+from utmost.laws.noise import DiscreteStaircase
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.publish.promises.plan import Plan, plan_release
+
+# A wider staircase changes its step in strides too fine to show in three digits, so its error bar falls evenly.
+_FEW_STEPS = 1000
+_LARGEST = 1_000
+_LITTLE = Fraction(1, 1 << 20)
+_MOST_DIGITS = 12
+_MOST_OVERLAPS = 10**100
+
+
+@checked
+@long_work("Searching for a level")
+def epsilon_for(
+    margin: Number,
+    confidence: Number = "0.95",
+    *,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    digits: int = 3,
+    **promise: Any,
+) -> Fraction:
+    """The least epsilon, to ``digits`` significant digits, at which a release's error bar is at most ``margin``.
+
+    The error bar is read off the very plan that `release_table` would follow, so it is met and not only nearly met.
+    The optimal staircase makes the error bar jump up where its step changes. While the step stays, a larger epsilon
+    moves mass inwards (the ratio of two such laws falls with the size of the noise), so the error bar does not rise: so
+    where there are few steps, one interval of a step after the other is bisected. That the step never grows with
+    epsilon is known for |x|, by its closed form, and supposed for other costs. Elsewhere the search bisects: the answer
+    meets the margin, and is the least if the error bar never rises with epsilon. So it is for geometric and Laplace
+    noise; for staircases on the reals, or of more than a thousand steps, it is not proved.
+
+    Args:
+        margin: the wanted distance between released and true cell, >= 0; > 0 on the reals.
+        confidence: with which probability.
+        unit: what one individual changes; or sensitivity, cells (1 if left out) and neighbours instead, see `Unit`.
+        digits: how many.
+        promise: what else chooses the law in `release_table`: cost, numbers, relaxable, grid.
+
+    Raises:
+        OutOfRange: for a negative margin, and for parameters that `release_table` refuses.
+        Infeasible: where not even epsilon = 1000 for each cell suffices.
+
+    >>> epsilon_for(10, 0.95, sensitivity=1)
+    Fraction(57, 200)
+    >>> [plan_release(epsilon, sensitivity=1, cells=1).margin for epsilon in ("0.285", "0.284")]
+    [10, 11]
+    """
+    wanted = exact(margin, "margin")
+    if wanted < 0 or (wanted == 0 and promise.get("numbers") == "reals"):
+        raise OutOfRange("margin must be positive, or zero on the integers", came=margin)
+    check_digits(digits)
+    protected = read_unit(unit, sensitivity, cells, neighbours, needs=("sensitivity",))
+
+    @cache
+    def plan(place: int) -> Plan:
+        return plan_release(_decimal(place, digits), unit=protected, confidence=confidence, **promise)
+
+    def is_met(place: int) -> bool:
+        return Fraction(plan(place).margin) <= wanted
+
+    sample = plan_release(Fraction(1), unit=protected, confidence=confidence, **promise)
+    first = _place(_lower_bound(sample, wanted), digits)
+    last = _place(_LARGEST * int(sample.unit.charged), digits)
+    if not _few_steps(sample):
+        return _decimal(_bisected(first, last, is_met), digits)
+    return _decimal(_by_steps(first, last, is_met, lambda place: _step_of(plan(place))), digits)
+
+
+def _lower_bound(plan: Plan, wanted: Fraction) -> float:
+    """The epsilon of the whole release below which no noise at all meets the wanted margin."""
+    window = 2 * math.floor(wanted) + 1 if plan.law.numbers == "integers" else 2 * wanted
+    overlapping = math.ceil(window / plan.unit.sensitivity)
+    if overlapping > _MOST_OVERLAPS:
+        raise OutOfRange("margin must be at most 1e100 times the sensitivity", came="more")
+    odds = (1 + plan.confidence) / (1 - plan.confidence)
+    # 2 artanh(c) = log((1 + c) / (1 - c)); a thousandth is given away for its rounding.
+    least = math.log(odds.numerator) - math.log(odds.denominator)
+    if plan.confidence < _LITTLE:
+        least = 2 * float(plan.confidence)  # below 2 artanh(c), where the logarithms cancel
+    bound = 0.999 * plan.unit.charged * least / overlapping
+    if bound < sys.float_info.min:
+        raise OutOfRange("margin and confidence must need an epsilon of at least 1e-307", came="less")
+    return bound
+
+
+def least_decimal(is_met: Callable[[Fraction], bool], bound: float, digits: int) -> Fraction:
+    """The least decimal of so many digits where a condition holds that, once it holds, holds on.
+
+    Args:
+        is_met: the condition.
+        bound: a positive number below which it does not hold; it does at a million times the bound.
+    """
+    check_digits(digits)
+    place = _bisected(_place(bound, digits), _place(bound * 1e6, digits), lambda place: is_met(_decimal(place, digits)))
+    return _decimal(place, digits)
+
+
+def check_digits(digits: int) -> None:
+    """Check how many digits are asked for."""
+    if not 1 <= digits <= _MOST_DIGITS:
+        raise OutOfRange(f"digits must lie in 1..{_MOST_DIGITS}", came=digits)
+
+
+def _few_steps(plan: Plan) -> bool:
+    return plan.law.numbers == "integers" and 1 < plan.unit.sensitivity <= _FEW_STEPS
+
+
+def _step_of(plan: Plan) -> int:
+    law = plan.law
+    return law.step if isinstance(law, DiscreteStaircase) else 1
+
+
+def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callable[[int], int]) -> int:
+    """The first place where a condition holds that holds on while a step stays, for a step that never grows."""
+    place = first
+    while place <= last:
+        if is_met(place):
+            return place
+        end = _last_alike(place, last, step)
+        if is_met(end):
+            return first_integer(place, end, is_met)
+        place = end + 1
+    raise _infeasible()
+
+
+def _last_alike(place: int, last: int, step: Callable[[int], int]) -> int:
+    """The last place up to ``last`` with the step of this one, for a step that does not come back."""
+    here, end, stride = step(place), place, 1
+    while end < last:
+        far = min(end + stride, last)
+        if step(far) != here:
+            return first_integer(end, far, lambda at: step(at) != here) - 1
+        end, stride = far, 2 * stride
+    return end
+
+
+def _bisected(first: int, last: int, is_met: Callable[[int], bool]) -> int:
+    """The first place where a condition holds that, once it holds, holds on."""
+    low, high, stride = first - 1, first, 1
+    while not is_met(high):
+        if high == last:
+            raise _infeasible()
+        low, high, stride = high, min(high + stride, last), 2 * stride
+    return first_integer(low, high, is_met)
+
+
+def _infeasible() -> Infeasible:
+    return Infeasible(f"an epsilon of up to {_LARGEST} a cell must suffice", remedy="Ask for a larger margin.")
+
+
+def _decimal(place: int, digits: int) -> Fraction:
+    """The decimals of so many significant digits in order: places 0..899 are 1.00 to 9.99 for three digits.
+
+    >>> _decimal(0, 3), _decimal(-1, 3), _decimal(901, 3)
+    (Fraction(1, 1), Fraction(999, 1000), Fraction(101, 10))
+    """
+    smallest: int = 10 ** (digits - 1)
+    power, above = divmod(place, 9 * smallest)
+    return Fraction(smallest + above, smallest) * _power(power)
+
+
+def _place(value: float, digits: int) -> int:
+    """The place of the last decimal that is not above the value, or the one before."""
+    smallest: int = 10 ** (digits - 1)
+    power = math.floor(math.log10(value))
+    return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest
+
+
+def _power(n: int) -> Fraction:
+    return Fraction(10**n) if n >= 0 else Fraction(1, 10**-n)

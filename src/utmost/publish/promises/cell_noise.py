@@ -1,0 +1,273 @@
+"""Cells with noise of their own, all at one level: integers, amounts in steps, and reals on a grid."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, get_args
+
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact, round_up
+from utmost.laws.noise import DiscreteStaircase, Geometric
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling.grid import Snapping, reach, unsnapped
+from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.plan import Plan, plan_of_answer, statement, warn_of_level
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
+from utmost.publish.promises.table_statements import promise
+from utmost.publish.tables.columns import integer_column, real_column
+
+# A cell has noise beyond its word with a probability below 2^-512, which is far below that of guessing a key.
+_TAIL = Fraction(356)  # > 513 log 2
+# Where no largest value is declared, the words of a response share so many bytes, within these bounds each.
+_SHARED, _LEAST_WORD, _LARGEST_WORD = 1 << 16, 16, 160
+_LARGEST_BITS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class CellNoise(Noise):
+    """Noise of its own for each cell: geometric, or the half-step staircase; both are lossless to relax.
+
+    Attributes:
+        half_step: whether the noise is the half-step staircase rather than geometric.
+        grid: the width 2^-k of the grid on which reals are released; None for integers.
+        lattice: unit and grid in steps of the noise, with the rule by which reals get to the grid.
+    """
+
+    kind: ClassVar[str] = "cells"
+    is_worded: ClassVar[bool] = True
+
+    half_step: bool
+    grid: Fraction | None
+    lattice: Lattice
+
+    @property
+    def subject(self) -> str:
+        """ "integers" or "reals"."""
+        return "integers" if self.grid is None else "reals"
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid; None for integers."""
+        return self.lattice.exponent
+
+    @property
+    def snapping(self) -> str | None:
+        """The rule by which reals get to the grid; None for integers."""
+        return None if self.grid is None else self.lattice.snapping
+
+    @property
+    def widest(self) -> Lattice:
+        """The lattice of the largest noise."""
+        return self.lattice
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence."""
+        sure = read_confidence(confidence)
+        if self.half_step:
+            steps = DiscreteStaircase.half_step(self.unit.per_cell(level), self.lattice.sensitivity).margin(sure)
+        else:
+            steps = Geometric(self.widest.of(level)).margin(sure)
+        if self.grid is None:
+            return self.unit.margin(int(steps))
+        return round_up((steps + reach(self.lattice.snapping)) * self.grid)
+
+    def per_step(self, level: Level) -> Level | None:
+        """The level of one unit of a count; None for staircases and on a grid."""
+        return None if self.half_step or self.grid is not None else self.lattice.of(level)
+
+    def check_unit(self, counted: Any) -> None:
+        """Check that a unit of amounts is one that was counted, and that no sums and counts are noised together."""
+        if counted is None:
+            self.unit.check_plain()
+        self.unit.check_each_cell("columns")
+
+    def by_item(self) -> Lattice:
+        """The lattice of each cell's noise."""
+        return self.lattice
+
+    def bound(self, cells: int) -> tuple[int, str]:
+        """The size that a true value may have, in steps, in a response of so many cells; and in words.
+
+        Where nothing is declared it is 2^1278 for up to 409 cells, 2^126 from 4096 on, and in between such that the
+        response takes about 64 KiB.
+        """
+        if self.largest is not None:
+            steps = -(-self.largest // (1 if self.grid is None else self.grid)) + (self.grid is not None)
+            return steps, f"{self.largest}"
+        word = max(_LEAST_WORD, min(_LARGEST_WORD, _SHARED // max(cells, 1) // 8 * 8))
+        steps = (1 << (8 * word - 2)) - 1
+        return steps, f"2^{steps.bit_length()} steps"
+
+    def stored_bound(self, cells: int) -> int:
+        """The size that what is noised may have, in steps."""
+        return self.bound(cells)[0]
+
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+
+        A value within `bound`, and noise within the 1 - 2^-512 quantile of the level, fit. Noise beyond makes the words
+        of its block longer (so that its law is exact all the same); that is all a length can ever reveal.
+
+        >>> from utmost.laws.exact import level
+        >>> small = cell_noise(sensitivity=1, cells=1, largest=10**6)
+        >>> small.word(level(1), 12), small.word(level("1/1000000000"), 12)
+        (4, 8)
+        >>> [cell_noise(sensitivity=1, cells=1).word(level(1), cells) for cells in (12, 1024, 10**6)]
+        [160, 64, 16]
+        """
+        bits, epsilon = 128, Fraction(0)
+        while epsilon <= 0:  # ends: a level is positive
+            epsilon, bits = self.widest.of(level).epsilon_interval(bits).lower, 2 * bits
+        noise = self.lattice.block * (-(-_TAIL // epsilon) + 1)
+        return width_of(2 + max(self.stored_bound(cells), noise).bit_length())
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
+
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """The values of a column, in steps of the lattice."""
+        read = integer_column if self.grid is None else real_column
+        return self.lattice.steps(self.lattice.read(read(column, name, place)))
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """From the responses beside it, or from the values and their noise at the strict one."""
+        from utmost.publish.promises.response_noise import NoiseOnLattice
+
+        return NoiseOnLattice(drawing.step, self.lattice, drawing.on(self.lattice))
+
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """Integers, amounts in their own unit, or floats on the grid."""
+        exponent = self.lattice.exponent
+        if exponent is None:
+            return {name: self.unit.numbers(steps) for name, steps in response.items()}
+        return {name: unsnapped(steps, exponent) for name, steps in response.items()}
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Plan:
+        """The plan by which a response at this level was drawn, whatever other levels were answered.
+
+        >>> from utmost.laws.exact import level
+        >>> plan = cell_noise(sensitivity=1, cells=2).plan(level(1))
+        >>> plan.law, plan.margin
+        (Geometric(epsilon='1/2', sensitivity=1), 6)
+        """
+        sure = read_confidence(confidence)
+        return plan_of_answer(self.unit, self.lattice, level, sure, half_step=self.half_step)
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise(level, self.unit, "the released columns", "released cell")
+
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement of a table release."""
+        return statement(
+            self.plan(at, confidence), list(released), list(public), rows, rows_from=rows_from, digest=digest
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        grid = None if self.grid is None else str(self.grid)
+        return {**Noise.facts(self), "half_step": self.half_step, "grid": grid, "snapping": self.snapping}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "CellNoise":
+        """The unit, the grid and the staircase, as words say them."""
+        names = ("unit", "sensitivity", "cells", "neighbours", "amount", "numbers", "grid", "half_step", "largest")
+        return cell_noise(**{name: words[name] for name in names})
+
+    def words(self) -> dict[str, Any]:
+        """The unit, the grid and the staircase."""
+        amount = None if self.unit.amount is None else self.unit.amount.facts()
+        protected = {"sensitivity": str(self.unit.sensitivity), "cells": str(self.unit.cells)}
+        protected |= {"neighbours": self.unit.neighbours, "numbers": self.subject}
+        grid = None if self.grid is None else str(self.grid)
+        return {**Noise.words(self), **protected, "grid": grid, "half_step": self.half_step, "amount": amount}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "CellNoise":
+        """The noise that an event keeps."""
+        numbers = "integers" if facts["grid"] is None else "reals"
+        names = ("half_step", "grid", "largest")
+        noise = cell_noise(unit=Unit.of_facts(facts), numbers=numbers, **{name: facts[name] for name in names})
+        return noise if facts["grid"] is None else noise.snapped_by(facts["snapping"])
+
+    def snapped_by(self, rule: str) -> "CellNoise":
+        """The same with another rule of snapping.
+
+        Raises:
+            OutOfRange: for a rule that is none.
+
+        >>> cell_noise(sensitivity=1, cells=1, numbers="reals").snapped_by("floor").lattice.snapping
+        'floor'
+        """
+        known = {name: name for name in get_args(Snapping)}
+        if rule not in known:
+            raise OutOfRange('snapping must be "nearest" or "floor"', came=rule)
+        return replace(self, lattice=replace(self.lattice, snapping=known[rule]))
+
+    def snapped_like(self, other: Noise) -> Noise:
+        """The same with the rule by which another gets reals to the grid."""
+        return self if self.grid is None or other.snapping is None else self.snapped_by(other.snapping)
+
+
+def cell_noise(
+    *,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    cells: Number | None = None,
+    neighbours: str | None = None,
+    amount: Any = None,
+    numbers: str = "integers",
+    grid: Number | None = None,
+    half_step: bool = False,
+    largest: Number | None = None,
+) -> CellNoise:
+    """Read what is promised of the noise of cells.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
+
+    >>> cell_noise(sensitivity=1, cells=2, neighbours="change-one").lattice.cells
+    4
+    """
+    protected = read_unit(unit, sensitivity, cells, neighbours, amount)
+    if protected.amount is not None and numbers != "integers":
+        raise OutOfRange("amounts are released in their own steps", came=f"numbers={numbers!r}", remedy="Leave it out.")
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be true or false", came=half_step)
+    if half_step or numbers != "integers":
+        protected.check_each_cell("noise that is not geometric on the integers")
+    in_steps = Unit(protected.sensitivity, protected.cells, protected.neighbours)
+    lattice = replace(lattice_of(numbers, in_steps, grid, half_step), cells=protected.charged)
+    width = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    return CellNoise(protected, read_largest(largest), half_step, width, lattice)
+
+
+def read_largest(largest: Number | None) -> Fraction | None:
+    """The declared bound on the size of any true value.
+
+    Raises:
+        OutOfRange: for one that is none.
+    """
+    bound = None if largest is None else exact(largest, "largest")
+    if bound is not None and not (bound > 0 and max(bound.numerator, bound.denominator) < 1 << _LARGEST_BITS):
+        raise OutOfRange(
+            f"largest must be positive and below 2^{_LARGEST_BITS}",
+            came=largest,
+            remedy="Give the largest size of any true value.",
+        )
+    return bound

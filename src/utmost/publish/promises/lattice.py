@@ -1,0 +1,176 @@
+"""The lattice of gradual noise: in which steps a release lives, and what a level means for one of them."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, TypedDict, Unpack, get_args
+
+import numpy as np
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact_integer, level
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling.grid import Snapping, chosen_exponent, declared_exponent, steps, unsnapped, unsnapped_one
+from utmost.laws.sampling.integers import Integers, minus, narrowed, uniform_integers
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.tables.cell_values import Cells, integer_cells, real_cells
+
+Numbers = Literal["integers", "reals"]
+"""What the values are: declared, and never guessed from them, since a guess would reveal what they are."""
+_LARGEST = 10**100  # each digit costs doublings, and the laws take no more
+
+
+# The grid is chosen once, before anyone knows how far the level will be relaxed; so fine a one serves up to epsilon 16.
+_FINE = level(epsilon=16)
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Noise that is a uniform block of ``block`` integers plus ``block`` times two-sided geometric noise.
+
+    For ``block`` 1 this is geometric noise; for ``block`` the (odd) sensitivity it is the half-step staircase. One
+    individual moves ``cells`` values by at most ``sensitivity`` steps each, which is ``cells * sensitivity / block``
+    steps of the geometric part, so that part has the level scaled by block / (cells * sensitivity).
+
+    Attributes:
+        sensitivity: of one cell, in steps.
+        cells: how many cells one individual changes; a fraction where all cells together are bounded.
+        block: a divisor of the sensitivity.
+        exponent: the steps are of width 2^-exponent; None for integers.
+        snapping: how reals get to the grid. It is no part of the text, from which ledgers derive noise.
+        share: of the level, that this noise spends; the rest is spent by noise on other sums of the same data.
+    """
+
+    sensitivity: int
+    cells: int | Fraction
+    block: int
+    exponent: int | None
+    snapping: Snapping = field(default="nearest", repr=False)
+    share: Fraction = Fraction(1)
+
+    @property
+    def name_in_keys(self) -> str:
+        """How the keys of derived noise name this lattice: a text that must never change."""
+        numbers = f"sensitivity={self.sensitivity}, cells={self.cells}, block={self.block}, exponent={self.exponent}"
+        return f"Unit({numbers})" if self.share == 1 else f"Unit({numbers}, share={self.share})"
+
+    def of(self, level: Level) -> Level:
+        """The level of one step of the geometric part."""
+        return level.scaled(self.share * self.block / (self.cells * self.sensitivity))
+
+    def read(self, values: Any) -> Cells:
+        """The values in steps."""
+        return integer_cells(values) if self.exponent is None else real_cells(values, self.exponent, self.snapping)
+
+    @staticmethod
+    @checked
+    def steps(cells: Cells) -> Integers:
+        """The values read, in a row of int64 or of Python ints; the row is a copy."""
+        row = cells.integers(0, cells.size)
+        return row.copy() if row.dtype == object else row.astype(np.int64)
+
+    def write(self, shape: tuple[int, ...] | None, released: Integers) -> Any:
+        """What was released, in a shape; the shape None is that of a bare number.
+
+        On the reals these are floats. On the integers they are int64, or Python ints where one of them exceeds int64:
+        the type, like every digit, is a function of what was released.
+        """
+        if shape is None:
+            one = released.tolist()[0]
+            return one if self.exponent is None else unsnapped_one(one, self.exponent)
+        return (narrowed(released) if self.exponent is None else unsnapped(released, self.exponent)).reshape(shape)
+
+    def split(self, noise: Integers) -> tuple[Integers | None, Integers]:
+        """Noise as (place in the block, steps of the geometric part): noise = place + block * steps.
+
+        The place is None where there are no blocks.
+        """
+        if self.block == 1:
+            return None, noise
+        half = self.block // 2
+        wide = noise if self._leaves_room(noise, half) else noise.astype(object)
+        coarse = (wide + half) // self.block
+        return narrowed(wide - coarse * self.block), narrowed(coarse)
+
+    def _leaves_room(self, noise: Integers, half: int) -> bool:
+        """Whether int64 holds the block, and the noise with half a block added or taken away."""
+        if noise.dtype == object or not noise.size:
+            return self.block < 1 << 63
+        most = max(int(noise.max()), -int(noise.min())) + half
+        return max(most, self.block) < 1 << 63
+
+    def place(self, count: int, randomness: Randomness) -> Integers | None:
+        """Places in the uniform block, drawn once and kept at every level; None where there are no blocks."""
+        if self.block == 1:
+            return None
+        return minus(uniform_integers(self.block, count, randomness), np.array([self.block // 2]))
+
+    def times(self, coarse: Integers) -> Integers:
+        """block * steps, never wrapped."""
+        if self.block == 1:
+            return coarse
+        largest = max(abs(int(coarse.max())), abs(int(coarse.min()))) if coarse.size else 0
+        return coarse * self.block if max(largest, 1) * self.block < 1 << 63 else coarse.astype(object) * self.block
+
+
+class LatticeWords(TypedDict, total=False):
+    """The words that say, beside the sensitivity, whom noise protects and where it lives: see `lattice_of`."""
+
+    unit: Unit | None
+    cells: Number | None
+    numbers: str
+    grid: Number | None
+    half_step: bool
+
+
+def lattice_of_words(sensitivity: Number | None, **words: Unpack[LatticeWords]) -> Lattice:
+    """The lattice that words of a single step name; sensitivity and cells are 1 where they are left out."""
+    unit = read_unit(words.get("unit"), sensitivity, words.get("cells"), needs=())
+    return lattice_of(words.get("numbers", "integers"), unit, words.get("grid"), words.get("half_step", False))
+
+
+def lattice_of(numbers: str, unit: Unit, grid: Number | None = None, half_step: bool = False) -> Lattice:
+    """The lattice on which noise for a unit of privacy lives.
+
+    Args:
+        numbers: "integers", or "reals", which live on a grid.
+        unit: what one individual changes; each cell gets its share of the level.
+        grid: for reals, a power of two; if left out, they get one that depends on the sensitivity alone.
+        half_step: half-step staircase noise instead of geometric noise.
+
+    Raises:
+        OutOfRange: for numbers that is none, a grid for integers, a sensitivity below 1 step, and for half-step noise
+            with an even number of steps.
+        Unsupported: for amounts in steps.
+        NotANumber: for integers, where the sensitivity is none.
+    """
+    unit.check_plain()
+    real = read_numbers(numbers) == "reals"
+    if grid is not None and not real:
+        raise OutOfRange("integers have no grid", came=grid, remedy='Leave out grid=, or pass numbers="reals".')
+    if not isinstance(half_step, bool):
+        raise OutOfRange("half_step must be True or False", came=type(half_step).__name__)
+    if not real:
+        exponent, D = None, exact_integer(unit.sensitivity, "sensitivity")
+    else:
+        exponent = chosen_exponent(unit.sensitivity, _FINE) if grid is None else declared_exponent(grid)
+        D = steps(unit.sensitivity, exponent)
+        D += half_step and D % 2 == 0  # a sensitivity of one step more is true as well
+    if D > _LARGEST:
+        raise OutOfRange("sensitivity must be at most 1e100 steps", came="more", remedy="Count in larger units.")
+    if half_step and D % 2 == 0:
+        raise OutOfRange("the half-step staircase needs an odd sensitivity", came=D, remedy=f"Pass {D + 1}.")
+    return Lattice(D, unit.charged, D if half_step else 1, exponent)
+
+
+def read_numbers(numbers: object) -> Numbers:
+    """The numbers by its name.
+
+    Raises:
+        OutOfRange: for any other.
+    """
+    if isinstance(numbers, str):
+        for known in get_args(Numbers):
+            if numbers == known:
+                found: Numbers = known
+                return found
+    raise OutOfRange('numbers must be "integers" or "reals"', came=numbers)

@@ -1,0 +1,329 @@
+"""Keys that nobody listed beforehand, as a kind of noise: which keys are named, with noisy counts, is the answer.
+
+A table of keys and counts is one value of two columns or more, so that nothing of how many keys there are shows: what
+an event says, and how long its parts are, depends on the keys that were named alone. A response is once and for all:
+named at another epsilon the keys lose what the first list said of them, and more could be told than both cost.
+"""
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, LedgerDamaged, NeedsTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked, objects
+from utmost.laws.exact.written_levels import level_name
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.keys import counted_keys, key_columns, keys_of_one, promise_of_keys, selected
+from utmost.publish.promises.naming import NamingLaw, naming_law, read_delta
+from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, said_of_noise
+from utmost.publish.tables.adapters import adapter_of, table_of
+from utmost.publish.tables.columns import integer_column
+
+MOST_SERVED = 10_000
+"""So many keys, and false names, a service reckons with."""
+
+_LEAST_SERVED = Fraction(1, 10**30)
+
+Named = tuple[Sequence[Any], Sequence[int]]
+"""Keys, and the noisy count of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamingNoise(Noise):
+    """What kinds that name keys have in common: a table of keys is one value, and so is the list that comes of it.
+
+    Attributes:
+        columns: of the parts of a key, and last that of the counts.
+    """
+
+    needs_counted: ClassVar[bool] = False
+    is_charted: ClassVar[bool] = False
+    names_rows: ClassVar[bool] = True
+    is_relaxed: ClassVar[bool] = False
+
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
+        """The keys that are named, of keys in order with their counts."""
+
+    def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
+        """Check that the keys may be named.
+
+        Raises:
+            OutOfRange: for a key that nobody declared.
+        """
+
+    @property
+    def whom(self) -> str:
+        """Who holds keys."""
+        return f"one individual, who holds at most {self.unit.many('key')}, each counted once"
+
+    def check_served(self) -> None:
+        """Check that no individual may hold so many keys that a level takes long to work out."""
+        if self.unit.cells > MOST_SERVED:
+            required = f"a service names keys of whom at most {MOST_SERVED} are one individual's"
+            raise OutOfRange(required, came=self.unit.cells, where="terms")
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Nothing: there may be no key."""
+
+    def check_tightened(self, level: Level, where: str) -> None:
+        """Refused: keys are named at one level."""
+        raise _once(level, where)
+
+    def bound(self, cells: int) -> tuple[float, str]:
+        """A table of keys is as large as it is."""
+        return float("inf"), "any"
+
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes of a list that names nothing; a longer one takes what it takes, as it is told in full."""
+        return 16
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        warn_of_level(level, Geometric(level.scaled(Fraction(1, self.unit.cells))))
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns, which the noise names."""
+        if columns not in ((), self.columns):
+            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+        return self.columns
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The keys in the order of their texts, and their counts, each as one number of one row."""
+        adapter = adapter_of(rows)
+        if sorted(adapter.names(rows)) != sorted(self.columns):
+            required = f"a table of keys must have the columns {', '.join(self.columns)}, and no other"
+            raise BadTable(required, came=", ".join(adapter.names(rows)), where="table")
+        *parts, counts = (adapter.column(rows, name) for name in self.columns)
+        whole = integer_column(counts, self.columns[-1], lambda row: adapter.place(rows, row)).tolist()
+        listed = [part.tolist() if isinstance(part, np.ndarray) else list(part) for part in parts]
+        keys = listed[0] if len(listed) == 1 else list(zip(*listed, strict=True))
+        counted = counted_keys({"keys": keys, "counts": whole})
+        self.check_counts(counted)
+        held = self._as_columns([key for key, _ in counted], [count for _, count in counted])
+        return {name: objects([_number_of(column)]) for name, column in held.items()}, adapter.kind(rows, self.columns)
+
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """The one number that a column is."""
+        return objects([int(number) for number in column])
+
+    def _as_columns(self, keys: Sequence[Any], counts: Sequence[int]) -> dict[str, list[Any]]:
+        """Keys and counts, column by column; also where there is none."""
+        if not keys:
+            return {name: [] for name in self.columns}
+        parts = list(key_columns(keys, "key").values())
+        if len(parts) != len(self.columns) - 1:
+            required = f"a key must have {len(self.columns) - 1} parts"
+            raise BadTable(required, came=f"{len(parts)}", where="table")
+        return dict(zip(self.columns, [*parts, list(counts)], strict=True))
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """The list that is drawn, once."""
+        step = drawing.step
+        if step.strict is not None or step.loose is not None:
+            raise _once(step.to, drawing.about[0])
+        if values is None:
+            raise NeedsTable("keys are named of their table", came=step.to, remedy="Bring the table.")
+        *parts, counts = (_list_of(values[name][0]) for name in self.columns)
+        keys = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+        listed = self._as_columns(*self.named(list(zip(keys, counts, strict=True)), step.to, drawing.bits()))
+        return NamedOnce({name: objects([_number_of(column)]) for name, column in listed.items()})
+
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """The keys that were named, and their noisy counts."""
+        return {name: _column_of(_list_of(cells[0])) for name, cells in response.items()}
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """None in the table: that a key is named says that its noisy count is large."""
+        return {}
+
+    def handed(
+        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+    ) -> Any:
+        """A table of the keys that were named, of the kind that was published."""
+        return table_of(kind, self.written(level, response))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedOnce:
+    """A list that was drawn, to be stored.
+
+    Attributes:
+        columns: each as one number.
+    """
+
+    columns: Mapping[str, Integers]
+
+    @property
+    def known(self) -> tuple[None, None]:
+        """No stored response is looked at."""
+        return None, None
+
+    def blocks(self, column: str, values: object, below: object, above: object, rows: int) -> Iterator[Integers]:
+        """The one number of a column."""
+        yield self.columns[column]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyNoise(NamingNoise):
+    """The best choice of keys at epsilon and delta: a key is named when its count reaches a random threshold.
+
+    Attributes:
+        chance: delta, of all keys together.
+    """
+
+    kind: ClassVar[str] = "named keys"
+
+    chance: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that the bound of epsilon does not cover."""
+        return self.chance
+
+    @property
+    def subject(self) -> str:
+        """Keys that nobody listed."""
+        return "keys that nobody listed"
+
+    @property
+    def relation(self) -> str:
+        """One individual more or less, but for a chance: such levels add up with those of the same chance alone."""
+        return f"{self.unit.neighbours}, but for a chance of {self.delta}"
+
+    def check_served(self) -> None:
+        """Check that delta is none that takes long to work out."""
+        NamingNoise.check_served(self)
+        if self.delta < _LEAST_SERVED:
+            raise OutOfRange("a service names keys with a delta of 1e-30 at least", came="less", where="terms")
+
+    def law(self, level: Level) -> NamingLaw:
+        """Of one key."""
+        return naming_law(level, self.delta, self.unit.cells)
+
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
+        """As `select_keys` names them."""
+        keys = selected(counts, level, self.delta, self.unit.cells, bits)
+        return keys.keys, keys.noisy
+
+    def margin(self, level: Level, confidence: Number) -> int:
+        """The distance within which count and noise of one key lie of the count, whether it is named or not."""
+        law, sure = self.law(level), read_confidence(confidence)
+
+        def is_within(far: int) -> bool:
+            below = law.chance_interval(law.turn - far - 1).upper if far < law.turn else Fraction(0)
+            return law.chance_interval(law.turn + far).lower - below >= sure
+
+        low, high = -1, law.certain
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if is_within(middle) else (middle, high)
+        return high
+
+    def drawn(self, level: Level) -> str:
+        """The law of the thresholds."""
+        each = f"{level_name(level.scaled(Fraction(1, self.unit.cells)))} and delta = {self.delta / self.unit.cells}"
+        return (
+            f"a key is named when its count reaches a random threshold, drawn for each key by itself, at {each}; with "
+            f"it stands its noisy count, which is above {self.law(level).threshold}, so that "
+            "rare keys look more frequent than they are"
+        )
+
+    @property
+    def theorem(self) -> str:
+        """That no choice names more."""
+        return "at every count the chance of naming a key is the largest that any choice of this promise has"
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return promise_of_keys(level, self.delta, self.unit.cells)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        about = {"kind": "keys", "columns": list(self.columns), "delta": str(self.delta)}
+        return {**Noise.facts(self), "noise": about}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "KeyNoise":
+        """The noise that an event keeps."""
+        about, unit = said_of_noise(facts, "columns", "delta"), Unit.of_facts(facts)
+        return key_noise(about["columns"], delta=about["delta"], keys=unit.cells)
+
+
+def key_noise(columns: Sequence[str], *, delta: Number, keys: int = 1) -> KeyNoise:
+    """The noise of keys that nobody listed beforehand, named at epsilon and delta: see `select_keys`.
+
+    Args:
+        columns: of the key, or of its parts, and last that of the number of individuals who hold it.
+        delta: the chance of naming a key that one individual alone holds, of all keys together.
+        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+
+    Raises:
+        OutOfRange, NotANumber: for what is no such thing.
+
+    Cost: of a release some 50 microseconds a key, most of it to know the table again.
+    Source: [desfontaines2022]; docs/theory/unknown-keys.md.
+
+    >>> from utmost.laws.exact import level
+    >>> key_noise(["word", "n"], delta="1e-9").margin(level(1), "0.95")
+    3
+    """
+    return KeyNoise(Unit(1, keys_of_one(keys)), None, named_columns(columns), read_delta(delta))
+
+
+def named_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of keys and of their counts, two at least.
+
+    Raises:
+        OutOfRange: for fewer, and for one twice.
+    """
+    names = listed_names(columns, "columns")
+    if len(names) < 2 or len(set(names)) != len(names):
+        required = "keys need the columns of their parts, and last that of their counts, each once"
+        raise OutOfRange(required, came=", ".join(names), where="columns")
+    return names
+
+
+def _once(level: Level, where: str) -> Unsupported:
+    remedy = "Publish counts of the keys that were named, which relax; or a new version, whose level adds up."
+    return Unsupported("keys are named at one level", came=level, where=repr(where), remedy=remedy)
+
+
+def _number_of(column: Sequence[Any]) -> int:
+    """A list of texts and integers as one number."""
+    return int.from_bytes(b"\1" + json.dumps(list(column)).encode(), "big")
+
+
+def _list_of(number: int) -> list[Any]:
+    """The list that `_number_of` wrote."""
+    size = int(number)
+    content = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    try:
+        column = json.loads(content[1:])
+    except ValueError:
+        raise LedgerDamaged("a list of keys must be as it was written", came="another", where="responses") from None
+    return list(column)
+
+
+def _column_of(column: list[Any]) -> NDArray[Any]:
+    cells = np.array(column) if len({type(part) for part in column}) == 1 else objects(column)
+    # NumPy drops the last NULs of a text, and makes floats of integers that no type of it holds.
+    return cells if cells.tolist() == column else objects(column)

@@ -1,0 +1,124 @@
+"""Cells of a declared universe of any size, named with epsilon alone, as a kind of noise; see `name_cells`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from utmost.errors import OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, checked
+from utmost.laws.exact.written_levels import level_name
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.promises.keys import keys_of_one
+from utmost.publish.promises.noise_of_keys import MOST_SERVED, Named, NamingNoise, named_columns
+from utmost.publish.promises.promised_noise import Noise, said_of_noise
+from utmost.publish.promises.table_statements import promise_text
+from utmost.publish.promises.vast_domains import Texts, Tuples, check_places, false_wish, least_threshold, named_cells
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCellNoise(NamingNoise):
+    """Geometric noise on every cell of a universe; those above a threshold are named.
+
+    Attributes:
+        universe: which keys there could be.
+        false_names: how many names of nobody are wanted at most, on average.
+    """
+
+    kind: ClassVar[str] = "named cells of a universe"
+
+    universe: Texts | Tuples
+    false_names: Fraction
+
+    @property
+    def subject(self) -> str:
+        """Cells of a universe."""
+        return "cells of a declared universe"
+
+    def check_served(self) -> None:
+        """Check that few names are wanted."""
+        NamingNoise.check_served(self)
+        if self.false_names > MOST_SERVED:
+            required = f"a service names at most {MOST_SERVED} cells of nobody"
+            raise OutOfRange(required, came=str(self.false_names), where="terms")
+
+    def check_counts(self, counts: Sequence[tuple[Any, int]]) -> None:
+        """Check that every key is one of the universe."""
+        check_places(counts, self.universe)
+
+    def named(self, counts: Sequence[tuple[Any, int]], level: Level, bits: Randomness) -> Named:
+        """As `name_cells` names them."""
+        cells = named_cells(counts, self.universe, level, self.unit.cells, self.false_names, bits)
+        return cells.keys, cells.noisy
+
+    def _law(self, level: Level) -> Geometric:
+        return Geometric(level.scaled(Fraction(1, self.unit.cells)))
+
+    def margin(self, level: Level, confidence: Number) -> int:
+        """The distance within which count and noise of one cell lie of the count, whether it is named or not."""
+        return int(self._law(level).margin(confidence))
+
+    def threshold(self, level: Level) -> int:
+        """What a count and its noise must exceed."""
+        return least_threshold(self._law(level).level, self.universe.size, self.false_names)
+
+    def drawn(self, level: Level) -> str:
+        """The law of each cell."""
+        return (
+            f"{self._law(level)!r} on every cell of the universe, also those that nobody holds; a cell is named when "
+            f"its noisy count is above {self.threshold(level)}, so that rare cells look more frequent than they are"
+        )
+
+    @property
+    def theorem(self) -> str:
+        """That what is drawn is the long way."""
+        return "the list has the law of noise on every cell, of which only those that it names are drawn"
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        many = f"{self.unit.many('cell')} of the universe, each by at most 1"
+        promised = promise_text(level, self.unit.neighbours, "the named cells and their counts", f"at most {many}")
+        wish = f"At most {self.false_names} of the names belong to nobody, on average ({level_name(level)})."
+        return f"{promised} The universe has {self.universe.size} cells and was declared beforehand. {wish}"
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        about = {"kind": "named cells", "columns": list(self.columns), "false_names": str(self.false_names)}
+        return {**Noise.facts(self), "noise": {**about, "universe": self.universe.facts()}}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "NamedCellNoise":
+        """The noise that an event keeps."""
+        about, unit = said_of_noise(facts, "columns", "false_names", "universe"), Unit.of_facts(facts)
+        kind = Texts if "alphabet" in about["universe"] else Tuples
+        universe = kind.of_facts(about["universe"])
+        return named_cell_noise(about["columns"], universe, keys=unit.cells, false_names=about["false_names"])
+
+
+def named_cell_noise(
+    columns: Sequence[str], universe: Texts | Tuples, *, keys: int = 1, false_names: Number = 1
+) -> NamedCellNoise:
+    """The noise of cells of a declared universe, named with epsilon alone: see `name_cells`.
+
+    Args:
+        columns: of the key, or of its parts, and last that of the number of individuals who hold it.
+        universe: `Texts` or `Tuples`, chosen without looking at the data.
+        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        false_names: the names of nobody that are wanted at most, on average.
+
+    Raises:
+        OutOfRange, NotANumber: for what is no such thing. Unsupported: for a universe of one's own, which no file says.
+
+    >>> from utmost.laws.exact import level
+    >>> words = Texts("abcdefghijklmnopqrstuvwxyz", most=20)
+    >>> named_cell_noise(["word", "n"], words, false_names="1e-9").threshold(level(1))
+    85
+    """
+    if not isinstance(universe, Texts | Tuples):
+        remedy = "Take Texts or Tuples; or name_cells, which remembers nothing."
+        raise Unsupported("a promise says its universe", came=type(universe).__name__, where="universe", remedy=remedy)
+    unit = Unit(1, keys_of_one(keys))
+    return NamedCellNoise(unit, None, named_columns(columns), universe, false_wish(false_names))

@@ -1,0 +1,258 @@
+"""Columns that one individual changes together: noise on sums of the cells of a row, from which they are read.
+
+What is stored of two columns is their noisy sum and their noisy difference, of an odd one itself, and of columns that
+nobody lowers as many signed sums as there are columns, each on a lattice of its own. All of them can be relaxed, and
+what is handed out is read off them: fractions are kept.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange
+from utmost.laws.exact import Level, Number, checked, level
+from utmost.laws.noise import SignedCells
+from utmost.laws.noise.norm_staircase import CellCost
+from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling.integers import Integers
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.declared_columns import listed_names
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.promised_noise import Answering, Blocks, Drawing, Noise, Response, said_of_noise
+from utmost.publish.promises.response_noise import NoiseOnLattice
+from utmost.publish.promises.together_plan import (
+    TogetherPlan,
+    grouped,
+    plan_of_way,
+    plan_together,
+    rows_facts,
+    together_statement,
+    way_of_facts,
+)
+from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
+
+_ANCHOR = level(1)
+"""The level at which the way is written down; that of another level is it, scaled."""
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherNoise(CellNoise):
+    """Geometric noise on sums of columns of which one individual changes the cells of one row.
+
+    Attributes:
+        columns: at least two, in the order of the groups.
+        way: what is noised of each group, at `_ANCHOR`.
+        cost: for which the way was chosen.
+    """
+
+    kind: ClassVar[str] = "columns that one individual changes together"
+    is_worded: ClassVar[bool] = False
+
+    columns: tuple[str, ...]
+    way: CellsTogether
+    cost: CellCost
+
+    @property
+    def subject(self) -> str:
+        """Columns changed together."""
+        return "columns changed together"
+
+    def plan_at(self, level: Level, confidence: Number = "0.95") -> TogetherPlan:
+        """The plan by which a response at this level was drawn, whatever other levels were answered."""
+        way = self.way.at(level, self._whom)
+        return plan_of_way(self.columns, level, self._whom, way, halves="keep", confidence=confidence, cost=self.cost)
+
+    @property
+    def _whom(self) -> Unit:
+        return replace(self.unit, nonnegative=self.way.kind in RAISED)
+
+    @property
+    def lattices(self) -> dict[str, Lattice]:
+        """Of what is stored under each column the lattice: a step of it has its ratio at every level."""
+        one = self.lattice.of(_ANCHOR).power
+        ratios = [ratio.power / one for law in self.way.laws for ratio in ratios_of(law)]
+        return {name: replace(self.lattice, share=share) for name, share in zip(self.columns, ratios, strict=True)}
+
+    @property
+    def widest(self) -> Lattice:
+        """The lattice of the least share."""
+        return min(self.lattices.values(), key=lambda lattice: lattice.share)
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The largest of the columns' error bars."""
+        return self.plan_at(level, confidence).margin
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """A margin behind each column."""
+        return self.plan_at(level, confidence).bars(columns)
+
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The error bar of each column."""
+        return tuple(zip(self.columns, self.plan_at(level, confidence).margins, strict=True))[:most]
+
+    def per_step(self, level: Level) -> Level | None:
+        """None: what a column says of a count is no geometric law."""
+        return None
+
+    def by_item(self) -> Lattice:
+        """Refused: the noise is of two cells of a row."""
+        return Noise.by_item(self)
+
+    def stored_bound(self, cells: int) -> int:
+        """A sum of several columns may be as many times as large as one."""
+        rows = [row for law in self.way.laws if isinstance(law, SignedCells) for row in law.rows]
+        return self.bound(cells)[0] * max([2, *(sum(map(abs, row)) for row in rows)])
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns, which the noise names."""
+        if columns not in ((), self.columns):
+            required = f"the released columns are those of the noise: {', '.join(self.columns)}"
+            raise OutOfRange(required, came=", ".join(columns), where="columns", remedy="Leave columns= out.")
+        return self.columns
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """Each sum on its lattice."""
+        step = drawing.step
+        noises = {name: NoiseOnLattice(step, on, drawing.on(on)) for name, on in self.lattices.items()}
+        sums = None if values is None else self._by_group(values, sums_of)
+        return SumsOfColumns(noises, sums)
+
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """The columns, read off what was noised: fractions are kept."""
+        return self._by_group(response, partial(columns_of, halves="keep"))
+
+    def _by_group(
+        self, columns: Mapping[str, NDArray[Any]], turn: Callable[[CellsLaw, list[Integers]], list[Any]]
+    ) -> dict[str, Any]:
+        """What becomes of the columns of each group."""
+        groups = zip(grouped(self.columns, self.way.groups), self.way.laws, strict=True)
+        turned = [column for group, law in groups for column in turn(law, [columns[name] for name in group])]
+        return dict(zip(self.columns, turned, strict=True))
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return self.plan_at(level).guarantee
+
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement of columns changed together."""
+        return together_statement(self.plan_at(at, confidence), public, rows, rows_from=rows_from, digest=digest)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it: of signed sums, which a search has found, the rows."""
+        facts: dict[str, Any] = {
+            "kind": "together",
+            "columns": list(self.columns),
+            "noise": self.way.kind,
+            "cost": self.cost,
+        }
+        if self.way.kind == "signed":
+            groups = [list(group) for group in grouped(self.columns, self.way.groups)]
+            shares = [str(share) for share in self.way.shares]
+            facts |= {"groups": groups, "shares": shares, "signed_sums": rows_facts(self.way)}
+        return {**CellNoise.facts(self), "noise": facts}
+
+    def words(self) -> dict[str, Any]:
+        """Its facts."""
+        return Noise.words(self)
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "TogetherNoise":
+        """The noise that an event keeps."""
+        about, unit = said_of_noise(facts, "columns", "noise", "cost"), Unit.of_facts(facts)
+        signed = about["noise"] == "signed"
+        way = way_of_facts(about, _ANCHOR, replace(unit, nonnegative=True)) if signed else None
+        kind = None if signed else about["noise"]
+        noise = together_noise(about["columns"], unit=unit, noise=kind, cost=about["cost"], largest=facts["largest"])
+        return noise if way is None else replace(noise, way=way)
+
+
+@dataclass(frozen=True, slots=True)
+class SumsOfColumns:
+    """How sums of columns are answered: each of them as a column by itself.
+
+    Attributes:
+        noises: of each, under the column in whose place it stands.
+        sums: the true ones, where they are at hand.
+    """
+
+    noises: Mapping[str, NoiseOnLattice]
+    sums: Mapping[str, Integers] | None
+
+    @property
+    def known(self) -> tuple[Level | None, Level | None]:
+        """The neighbours of the level."""
+        return next(iter(self.noises.values())).known
+
+    def blocks(
+        self, column: str, values: object, below: Blocks | None, above: Blocks | None, rows: int
+    ) -> Iterator[Integers]:
+        """The new response of what stands under one column, block by block."""
+        return self.noises[column].blocks(column, self.sums, below, above, rows)
+
+
+def together_noise(
+    columns: Sequence[str],
+    *,
+    unit: Unit | None = None,
+    sensitivity: Number | None = None,
+    neighbours: str | None = None,
+    noise: TogetherKind | None = None,
+    cost: CellCost = "absolute",
+    tuned_at: Number | Level = 1,
+    largest: Number | None = None,
+) -> TogetherNoise:
+    """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
+
+    Args:
+        columns: at least two columns of integers; pairs are taken in this order.
+        unit, sensitivity, neighbours, cost: as for `plan_together`.
+        noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
+        tuned_at: the level of all cells of a row at which the noise is to be least; it is relaxed from every level.
+        largest: a public bound on the size of any true value, as for `Promise`.
+
+    Raises:
+        OutOfRange, NotANumber: as `plan_together`, and for noise that cannot be relaxed.
+
+    Source: docs/theory/cells-together.md.
+
+    >>> noise = together_noise(["applicants", "admitted"], sensitivity=1)
+    >>> noise.way.kind, noise.margin(level("1/2"), "0.95")
+    ('rotated', 8.0)
+    """
+    names = listed_names(columns, "columns")
+    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")
+    plan = plan_together(names, tuned_at, unit=whom, noise=noise, relaxable=True, cost=cost)
+    cells = cell_noise(unit=replace(plan.unit, nonnegative=False), largest=largest)
+    least = one_of(cost, CellCost, "cost")
+    return TogetherNoise(
+        cells.unit,
+        cells.largest,
+        cells.half_step,
+        cells.grid,
+        cells.lattice,
+        names,
+        plan.way.at(_ANCHOR, plan.unit),
+        least,
+    )

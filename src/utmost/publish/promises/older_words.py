@@ -1,0 +1,75 @@
+"""The words of older statements: the margin of error was their "radius", a cell of a domain their "atom".
+
+What was published stays as it is: what follows from such a statement is worked out in today's words, said in its own,
+and compared with it. Statements of today pass through here unchanged.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from utmost.publish.promises.statement_kinds import PLACES_KIND, TABLE_KIND, TOGETHER_KIND, WORKLOAD_KIND
+
+_NEWEST_OLDER = {TABLE_KIND: 2, TOGETHER_KIND: 1, PLACES_KIND: 2, WORKLOAD_KIND: 1}
+_OLDER = {"margin": "radius", "margins": "radii", "domain_cells": "atoms"}
+_MARGIN, _OLDER_MARGIN = "margin", "radius"
+MARGIN_WORDS = (_MARGIN, _OLDER_MARGIN)
+"""What margins of error have been called, today's word first."""
+
+_SENTENCES = (("a cell", "an atom"), ("cell", "atom"))
+
+
+def is_older(kind: Any, form: Any) -> bool:
+    """Whether statements of a kind and format have older words.
+
+    >>> is_older(TABLE_KIND, 2), is_older(TABLE_KIND, 3), is_older("utmost clean table", 1)
+    (True, False, False)
+    """
+    return type(form) is int and form <= _NEWEST_OLDER.get(kind, 0)
+
+
+def margin_word(statement: Mapping[str, Any]) -> str:
+    """What a statement calls the margin of error, with which the names of its columns end, too.
+
+    >>> margin_word({"kind": TABLE_KIND, "format": 2}), margin_word({"kind": TABLE_KIND, "format": 3})
+    ('radius', 'margin')
+    """
+    return _OLDER_MARGIN if is_older(statement.get("kind"), statement.get("format")) else _MARGIN
+
+
+def in_words_of(statement: Mapping[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """What was made of a statement, with the words and the format of that statement.
+
+    >>> in_words_of({"kind": TABLE_KIND, "format": 2}, {"kind": TABLE_KIND, "format": 3, "margin": 4})
+    {'kind': 'utmost table release', 'format': 2, 'radius': 4}
+    """
+    form = statement.get("format")
+    if not is_older(statement.get("kind"), form):
+        return made
+    renamed = {_OLDER.get(name, name): fact for name, fact in made.items()} | {"format": form}
+    if "families" in renamed:
+        renamed["families"] = [{_OLDER.get(name, name): fact for name, fact in of.items()} for of in made["families"]]
+    return renamed
+
+
+def sentence_of(kind: str, form: int, sentence: str) -> str:
+    """A sentence of ours, without anybody's labels in it, as statements of a kind and format say it.
+
+    >>> sentence_of(WORKLOAD_KIND, 1, "a cell lies in one group"), sentence_of(WORKLOAD_KIND, 2, "the cells")
+    ('an atom lies in one group', 'the cells')
+    """
+    for today, older in _SENTENCES if is_older(kind, form) else ():
+        sentence = sentence.replace(today, older)
+    return sentence
+
+
+def columns_of_today(statement: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a table of some release, under the names that they would have today.
+
+    >>> columns_of_today({"kind": WORKLOAD_KIND, "format": 1}, {"sex": ["men"], "estimate": [5], "radius": [3]})
+    {'sex': ['men'], 'estimate': [5], 'margin': [3]}
+    """
+    word = margin_word(statement)
+    renamed = {} if _MARGIN in columns else {word: _MARGIN}  # a level may be called so
+    if statement.get("kind") != WORKLOAD_KIND:
+        renamed = {f"{name}_{word}": f"{name}_{_MARGIN}" for name in statement["released"]}
+    return {renamed.get(name, name): column for name, column in columns.items()}

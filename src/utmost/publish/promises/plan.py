@@ -1,0 +1,409 @@
+"""What a release promises, settled before anything is read or drawn."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Unpack
+
+from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
+from utmost.laws.exact import Level, Number, checked, level, round_up
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
+from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
+from utmost.laws.sampling.draw import on_grid
+from utmost.laws.sampling.grid import declared_exponent, reach
+from utmost.publish.promises.lattice import Lattice, read_numbers
+from utmost.publish.promises.statement_kinds import TABLE_FORMAT, TABLE_KIND
+from utmost.publish.promises.table_statements import law_parameters, promise, taken_for_granted
+from utmost.version import __version__
+
+
+def optimal_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+    """The law with the least expected cost of all noise that can be added to one cell at this level."""
+    if numbers == "integers":
+        units = _units(sensitivity)
+        return Geometric(level, units) if units == 1 else DiscreteStaircase(level, units, cost)
+    return Staircase(level, sensitivity, cost)
+
+
+def relaxable_law(level: Level, sensitivity: Fraction, cost: Cost, numbers: str) -> Law:
+    """`relaxable_noise` for a release: the cheapest law that can be relaxed without loss, with the release's refusals.
+
+    Source: [koufogiannis2015], Theorem 9, and its discrete counterpart.
+    """
+    if numbers == "integers":
+        return relaxable_noise(level, _units(sensitivity), cost)
+    return relaxable_noise(level, sensitivity, cost, "reals")
+
+
+def _units(sensitivity: Fraction) -> int:
+    if sensitivity.denominator != 1:
+        raise OutOfRange(
+            "the sensitivity of integers must be an integer",
+            came=sensitivity,
+            remedy=f'Pass {-(-sensitivity // 1)}, or declare numbers="reals".',
+        )
+    return sensitivity.numerator
+
+
+# A cost that is a function is summed step by step; on finer grids nothing is claimed for it.
+_MOST_STEPS = 1_000_000
+
+
+class Planned(Protocol):
+    """What a release of a table promises at its level, whatever its noise; known before anything is drawn."""
+
+    @property
+    def numbers(self) -> str:
+        """As what the released cells are read, "integers" or "reals"."""
+        ...
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether each cell has noise of its own."""
+        ...
+
+    @property
+    def level(self) -> Level:
+        """What the whole release spends."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        ...
+
+    @property
+    def law(self) -> Any:
+        """The noise."""
+        ...
+
+    @property
+    def margin(self) -> int | float:
+        """The distance within which a released value lies of the true one; the largest of all columns."""
+        ...
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        ...
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        ...
+
+    def statement(
+        self,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None,
+    ) -> dict[str, Any]:
+        """What is said publicly about the release, see `statement`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Shown):
+    """The level, the individual it protects, and the one law that noises every released cell; made by `plan_release`.
+
+    Attributes:
+        level: what the whole release spends.
+        unit: what one individual changes.
+        law: the noise of one cell, at ``unit.per_cell(level)``; on the reals, what it is on an endlessly fine grid.
+        drawn: the law of the integers that are drawn: the law itself, or in steps of the grid the one that is used
+            there. Level, error bar, cost and claim are those of what is drawn.
+        cost: what the law is optimal for.
+        relaxable: whether the law was chosen so that the release can later be relaxed without loss.
+        confidence: the probability with which a released cell lies within ``margin`` of the true one.
+        margin: the least such distance, in the amounts' own unit; on a grid, the half step that rounding to it may add
+            is in it.
+        grid: the width of the grid on which reals are released, None for integers.
+    """
+
+    is_apart: ClassVar[bool] = True
+
+    level: Level
+    unit: Unit
+    law: Law
+    drawn: IntegerLaw
+    cost: Cost
+    relaxable: bool
+    confidence: Fraction
+    margin: int | float
+    grid: Fraction | None
+
+    @property
+    def numbers(self) -> str:
+        """Where the numbers live."""
+        return self.law.numbers
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """One margin behind each column."""
+        return {f"{name}_margin": (name, self.margin) for name in columns}
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected."""
+        warn_of_level(self.level, self.law)
+
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release of columns."""
+        return statement(self, released, public, rows, **about)
+
+    @property
+    def theorem(self) -> str:
+        """What is proved of the noise that is drawn, and for what: for all cells only where an individual changes one.
+
+        Then the noise of any mechanism on any one cell is private at the whole level, so that the sum over all cells is
+        least where each of them is. Where an individual changes more cells, noise that is not independent may be less.
+
+        >>> plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8).theorem
+        'for all cells together, since one individual changes only one: in steps of 8: least expected cost, whatever the
+        cost, among additive noise on the integers [geng2012, Theorem 11]; lossless to relax; rounding to these steps
+        comes first and moves a value by at most 4'
+        """
+        if self.unit.charged == 1:
+            return f"for all cells together, since one individual changes only one: {self._claim}"
+        return f"for each cell at its share of the level, not for all cells together: {self._claim}"
+
+    @property
+    def _claim(self) -> str:
+        """What is proved of the noise of one cell."""
+        claim = self._drawn_for(self.cost).theorem
+        if self.relaxable:
+            least = "the least of the laws known to be" if self._is_least_relaxable else "known to be"
+            claim = f"{least} relaxed without loss; {claim}"
+        width = self.grid
+        if width is None:
+            amount = self.unit.amount
+            return claim if amount is None or amount.step == 1 else f"in steps of {amount.text(1)}: {claim}"
+        half = width * reach("nearest")
+        return f"in steps of {width}: {claim}; rounding to these steps comes first and moves a value by at most {half}"
+
+    @property
+    def width(self) -> Fraction | None:
+        """How wide the steps are in which noise is drawn: of the grid, or of amounts; None where they are 1."""
+        return self.grid if self.grid is not None or self.unit.step == 1 else self.unit.step
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid's width 2^-k; None for integers."""
+        return None if self.grid is None else declared_exponent(self.grid)
+
+    @property
+    def expected_cost(self) -> float:
+        """E L(noise), of the noise that is drawn; on a grid, the rounding of the value itself is not in it.
+
+        >>> plan = plan_release(epsilon=2, sensitivity=1, cells=1, numbers="reals", grid=8)
+        >>> float(plan.law.expected_cost(plan.cost)), plan.expected_cost
+        (0.425459064119660..., 2.205764...)
+        """
+        if self.width is not None and isinstance(self.cost, Moment):
+            scale = math.pow(self.width, self.cost.order)
+            return float(self.drawn.expected_cost(self.cost)) * scale
+        return float(self.drawn.expected_cost(in_steps(self.cost, self.width)))
+
+    def _drawn_for(self, cost: Cost) -> IntegerLaw:
+        """The law drawn, made for this cost, so that its theorem speaks of it where that can be checked."""
+        if not isinstance(self.drawn, DiscreteStaircase) or not _can_be_summed(cost, self.drawn.sensitivity):
+            return self.drawn
+        made_for = in_steps(cost, self.width)
+        return DiscreteStaircase(self.drawn.level, self.drawn.sensitivity, made_for, step=self.drawn.step)
+
+    @property
+    def _is_least_relaxable(self) -> bool:
+        wide = self.unit.sensitivity if self.grid is None else Fraction(-(-self.unit.sensitivity // self.grid))
+        if not _can_be_summed(self.cost, wide):
+            return False
+        cost = in_steps(self.cost, self.width)
+        least = relaxable_law(self.drawn.level, wide, cost, "integers")
+        return float(self.drawn.expected_cost(cost)) <= float(least.expected_cost(cost))
+
+
+def in_steps(cost: Cost, width: Fraction | None) -> Cost:
+    """The cost of so many steps of a width. That of a moment is the same up to a factor, so it stays."""
+    if width is None or isinstance(cost, Moment):
+        return cost
+
+    def scaled(x: Any) -> Any:
+        return cost(x * float(width))
+
+    scaled.__name__ = getattr(cost, "__name__", repr(cost))
+    return scaled
+
+
+def _can_be_summed(cost: Cost, sensitivity: Fraction | int) -> bool:
+    return (isinstance(cost, Moment) and cost.is_integer) or sensitivity <= _MOST_STEPS
+
+
+@checked
+def plan_release(
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    cost: str | Cost = "absolute",
+    numbers: str = "integers",
+    relaxable: bool = False,
+    confidence: Number = "0.95",
+    grid: Number | None = None,
+    **whom: Unpack[UnitWords],
+) -> Plan:
+    """Choose the law that a release at this level uses; draws nothing and reads nothing.
+
+    Args:
+        epsilon, alpha: what the whole release spends, one of the two.
+        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
+        numbers: "integers" or "reals".
+        relaxable: choose a law that can later be relaxed without loss, at some cost now.
+        confidence: of the stated margin.
+        grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
+
+    Raises:
+        NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
+        Unsupported: for sums and counts that are noised together and cells that are bounded in all: by a strategy.
+
+    >>> plan = plan_release(epsilon=1, sensitivity=1, cells=2)
+    >>> plan.law, plan.margin
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    spent, protected = level(epsilon, alpha), read_unit(**whom)
+    goal, sure = cost_named(cost), read_confidence(confidence)
+    choose = relaxable_law if relaxable else optimal_law
+    protected.check_each_cell("a plan of cells")
+    if protected.amount is not None and read_numbers(numbers) != "integers":
+        remedy = "Leave out numbers= and grid=: amounts are whole steps already."
+        raise OutOfRange("amounts are released in their own steps", came="numbers='reals'", remedy=remedy)
+    stepped = in_steps(goal, None if protected.step == 1 else protected.step)
+    law = choose(protected.per_cell(spent), protected.sensitivity, stepped, read_numbers(numbers))
+    drawn, exponent = on_grid(law, grid)
+    if exponent is None:
+        return Plan(spent, protected, law, drawn, goal, relaxable, sure, protected.margin(drawn.margin(sure)), None)
+    width = Fraction(2) ** -exponent
+    if not relaxable and _can_be_summed(goal, drawn.sensitivity):
+        best = optimal_law(drawn.level, Fraction(drawn.sensitivity), in_steps(goal, width), "integers")
+        assert isinstance(best, IntegerLaw), "the optimal law on the integers is one on the integers"
+        drawn = best
+    margin = round_up((drawn.margin(sure) + reach("nearest")) * width)
+    return Plan(spent, protected, law, drawn, goal, relaxable, sure, margin, width)
+
+
+def plan_of_answer(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction, *, half_step: bool) -> Plan:
+    """The plan by which an answer at this level was drawn, whatever other levels were answered.
+
+    >>> from utmost.publish.promises.lattice import lattice_of
+    >>> unit = Unit(1, 2)
+    >>> plan = plan_of_answer(unit, lattice_of("integers", unit), level(1), Fraction(19, 20), half_step=False)
+    >>> plan.law, plan.margin
+    (Geometric(epsilon='1/2', sensitivity=1), 6)
+    """
+    here, steps = unit.per_cell(at), lattice.sensitivity
+    drawn: IntegerLaw = DiscreteStaircase.half_step(here, steps) if half_step else Geometric(here, steps)
+    grid = None if lattice.exponent is None else Fraction(2) ** -lattice.exponent
+    law: Law = drawn if grid is None or half_step else Laplace(here, Fraction(unit.sensitivity))
+    margin: int | float = unit.margin(int(drawn.margin(confidence)))
+    if grid is not None:
+        margin = round_up((drawn.margin(confidence) + reach(lattice.snapping)) * grid)
+    return Plan(at, unit, law, drawn, absolute, True, confidence, margin, grid)
+
+
+@checked
+def statement(
+    plan: Plan,
+    released: Sequence[str],
+    public: Sequence[str],
+    rows: int,
+    *,
+    rows_from: str = "declared",
+    digest: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What is said publicly about a release.
+
+    Args:
+        plan: the promise.
+        released: the columns that carry noise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`; of a file, {"of": "file", "sha256": ...}.
+    """
+    unit, law = plan.unit, plan.law
+    return {
+        "kind": TABLE_KIND,
+        "format": TABLE_FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{guarantee(plan)} {taken_for_granted(public, rows_from)}",
+        **level_facts(plan.level),
+        "neighbours": unit.neighbours,
+        **unit.facts(),
+        "charged": unit.charged,
+        "per_cell": level_facts(law.level),
+        "law": type(law).__name__,
+        "parameters": law_parameters(law),
+        "drawn": repr(plan.drawn),
+        "theorem": plan.theorem,
+        "cost": repr(plan.cost),
+        "relaxable": plan.relaxable,
+        "domain": law.numbers,
+        "grid": None if plan.grid is None else str(plan.grid),
+        "confidence": float(plan.confidence),
+        "confidence_exactly": str(plan.confidence),
+        "margin": plan.margin,
+        "released": list(released),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": rows_from,
+        "table": None if digest is None else dict(digest),
+    }
+
+
+@checked
+def guarantee(plan: Plan) -> str:
+    """The promise in one plain sentence, and what it assumes in another.
+
+    >>> print(guarantee(plan_release(epsilon="1/2", sensitivity=1, cells=1)))
+    Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 1.65 times
+    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 0.5). This assumes
+    that one individual changes at most 1 released cell, and that by at most 1.
+    """
+    return promise(plan.level, plan.unit, "the released columns", "released cell")
+
+
+_WEAK = 10  # the epsilon above which odds change by a factor of more than 22 000
+_SURE = Fraction(19, 20)
+
+
+def warn_of_level(level: Level, law: Law) -> None:
+    """Warn of a level at which practically nobody is protected.
+
+    Args:
+        level: of the whole release.
+        law: the noise of one cell.
+
+    Warns:
+        LittleProtection: for epsilon above 10, and where 19 in 20 released cells are the true ones.
+    """
+    if level.epsilon_interval(64).lower > _WEAK:
+        said = f"epsilon is above {_WEAK}, so the odds of any guess about an individual may grow more than 22 000-fold"
+    elif law.numbers == "integers" and law.margin(_SURE) == 0:
+        said = "more than 19 in 20 released cells will be the true ones"
+    else:
+        return
+    warn(f"This level protects practically nobody: {said}. Choose a smaller one.", LittleProtection)
+
+
+def warn_of_rows(rows_from: str) -> None:
+    """Warn where the list of rows reveals individuals.
+
+    Warns:
+        RowsObserved: for rows that were observed in the data.
+    """
+    if rows_from == "observed":
+        said = "The promise does not cover which rows there are: one individual may be the reason that a row is there."
+        remedy = "List the rows before you look at the data, with zero where nobody is counted."
+        warn(f"{said} {remedy}", RowsObserved)

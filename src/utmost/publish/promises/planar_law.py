@@ -1,0 +1,190 @@
+"""The law of points released at epsilon per unit of distance: noise, grid, error bar, and the level that it needs."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import Infeasible, OutOfRange
+from utmost.laws.exact import Level, Number, checked, checked_parts, exact, level, natural, round_up
+from utmost.laws.exact.levels import integer_root
+from utmost.laws.exact.shown import Shown
+from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.sampling.grid import COARSEST, FINEST
+from utmost.laws.sampling.integers import Integers
+from utmost.publish.promises.accuracy import least_decimal
+
+# Rounding to a 64th of 1/epsilon moves the error bar of 95 % by 0.24 % at most, in the plane.
+_FINE = 64
+# From about here on a product of geometric noises has the smaller error, where the values are on the grid.
+_COARSEST_STEP = Fraction(17, 10)
+_LARGEST = Fraction(10) ** 300
+
+
+@checked_parts
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanarLaw(Shown):
+    """The noise of one answer, and the grid that the answer is rounded to.
+
+    Args:
+        level: epsilon for each ``per`` of Euclidean distance.
+        dimensions: of the points.
+        per: the distance that the level is for.
+        declared: the width of the grid; chosen by the level if None.
+
+    Raises:
+        OutOfRange: for lengths that are not positive, and for a grid that is wider than 1.7 of ``per/epsilon``.
+    """
+
+    level: Level
+    dimensions: int
+    per: Fraction
+    declared: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "per", read_width(self.per, "per"))
+        step = self.noise.level
+        if self.declared is None:
+            return
+        width = read_width(self.declared, "grid")
+        object.__setattr__(self, "declared", width)
+        if step.scaled(width).epsilon_interval(64).lower > _COARSEST_STEP:
+            raise OutOfRange(
+                "a step of the grid must cost at most epsilon 1.7, the level for a distance of its width",
+                came=f"a width of {width}, and {self.level} for {self.per}",
+                where="grid",
+                remedy="Declare a finer grid, or none; for points that are on this grid noise of each coordinate by "
+                'itself is less: GradualRelease(numbers="integers") at a share 1/sqrt(n) of the level.',
+            )
+
+    @property
+    def noise(self) -> EuclideanLaplace:
+        """The law before rounding, in the unit of the coordinates."""
+        return EuclideanLaplace(self.level.scaled(1 / self.per), self.dimensions)
+
+    @property
+    def grid(self) -> Fraction:
+        """The width of the grid: the one declared, or the largest power of two that is at most per/(64 epsilon).
+
+        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).grid
+        Fraction(2, 1)
+        """
+        return _fine_grid(self.noise.level) if self.declared is None else self.declared
+
+    def margin(self, confidence: Number = "0.95") -> float:
+        """The distance within which an answer lies of its point with this chance; rounding is in it, certainly enough.
+
+        The margin of the noise, plus half the diagonal of a cell of the grid; both rounded up.
+
+        >>> PlanarLaw(level(epsilon=1), 2, Fraction(200)).margin()
+        950.187...
+        """
+        return round_up(_margin(self.noise, self.grid, read_confidence(confidence)))
+
+
+def _margin(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fraction:
+    return noise.margin_fraction(confidence) + grid * _root_above(noise.dimensions) / 2
+
+
+def _fine_grid(step: Level) -> Fraction:
+    """2^-k with the least k for which 2^k >= 64 epsilon, epsilon the level of one unit of length."""
+    wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
+    k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
+    while Fraction(2) ** k < wanted:
+        k += 1
+    return Fraction(2) ** -max(COARSEST, min(FINEST, k))
+
+
+def _root_above(n: int) -> Fraction:
+    """A rational just above the square root of n."""
+    return Fraction(integer_root(n << 128, 2) + 1, 1 << 64)
+
+
+def read_width(value: Number, name: str) -> Fraction:
+    """A length: a positive number.
+
+    Raises:
+        OutOfRange: for any other.
+    """
+    number = exact(value, name)
+    if not 1 / _LARGEST <= number <= _LARGEST:
+        raise OutOfRange(f"{name} must be positive, between 1e-300 and 1e300", came=value)
+    return number
+
+
+@checked
+def planar_epsilon_for(
+    margin: Number,
+    confidence: Number = "0.95",
+    *,
+    per: Number = 1,
+    dimensions: int = 2,
+    grid: Number | None = None,
+    digits: int = 3,
+) -> Fraction:
+    """The least epsilon, to ``digits`` significant digits, at which the error bar of a `PlanarRelease` is short enough.
+
+    The error bar never rises with the level: neither the noise's margin nor the grid does. So the search bisects.
+
+    Args:
+        margin: the wanted distance between answer and point.
+        confidence: with which chance.
+        per, grid: as for `PlanarRelease`; the answer is the level for each ``per``.
+        dimensions: of the points.
+        digits: how many.
+
+    Raises:
+        OutOfRange: for a margin that is not positive, and where the declared grid is too wide for the level.
+        Infeasible: for a margin that the declared grid alone goes beyond.
+
+    >>> planar_epsilon_for(100), planar_epsilon_for(1000, per=200)
+    (Fraction(119, 2500), Fraction(951, 1000))
+    """
+    wanted, distance = read_width(margin, "margin"), read_width(per, "per")
+    declared = None if grid is None else read_width(grid, "grid")
+    n = natural(dimensions, "dimensions", least=1)
+    sure = read_confidence(confidence)
+    quantile = EuclideanLaplace(level(1), n).margin_fraction(sure)
+    left = wanted if declared is None else wanted - declared * _root_above(n) / 2
+    if left <= 0:
+        raise Infeasible("half the diagonal of a cell of the grid must be shorter than the margin", came=declared)
+    # No noise at all has a shorter margin than quantile/epsilon; a thousandth is given away for rounding.
+    bound = quantile * distance / left * Fraction(999, 1000)
+    if not 1 / _LARGEST <= bound <= _LARGEST:
+        raise OutOfRange("margin must be comparable with the distance of the level", came=margin)
+
+    def is_met(epsilon: Fraction) -> bool:
+        noise = EuclideanLaplace(level(epsilon).scaled(1 / distance), n)
+        return _margin(noise, _fine_grid(noise.level) if declared is None else declared, sure) <= wanted
+
+    least = least_decimal(is_met, float(bound), digits)
+    PlanarLaw(level(least), n, distance, declared)  # refuses a grid too wide for it
+    return least
+
+
+def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
+    """The floats nearest to so many steps of a grid; beyond the floats, the largest one.
+
+    >>> written(np.array([3, -7]), Fraction(1, 10)).tolist()
+    [0.3, -0.7]
+    """
+    top, bottom = grid.numerator, grid.denominator
+    short = cells.dtype != object and max(top, bottom) <= _WHOLE
+    if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
+        return np.asarray(cells.astype(np.float64) * top / bottom)  # one rounding, of the quotient
+    flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
+    return np.array(flat, np.float64).reshape(cells.shape)
+
+
+_WHOLE = 1 << 53
+
+
+def _float(number: Fraction) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        largest = math.nextafter(math.inf, 0)  # of a number beyond the floats, copysign takes no sign
+        return largest if number > 0 else -largest

@@ -1,0 +1,183 @@
+"""Points of the plane: noise of a whole row, at a level for each so much Euclidean distance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from utmost.errors import NeedsTable, OutOfRange
+from utmost.laws.exact import Level, Number, natural
+from utmost.laws.gradual.euclidean_noise import MOST_DIMENSIONS
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.privacy.unit import Unit
+from utmost.publish.promises.cell_noise import read_largest
+from utmost.publish.promises.places_statements import margin_name, places_guarantee, places_statement
+from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
+from utmost.publish.promises.point_paths import PointPaths
+from utmost.publish.promises.promised_noise import Answering, Drawing, Noise, Response, width_of
+from utmost.publish.promises.tangent_plane import check_lengths
+from utmost.publish.tables.columns import exact_column, real_column
+
+# P(|V| > t/e) < 2^n exp(-t/2), which is below 2^-512 at t = 712 + 2n: far below the chance of guessing a key.
+_TAIL = 712
+# Where no largest coordinate is declared, none may be beyond so many of the distance that a level is for.
+_MOST_DISTANCES = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class PointNoise(Noise):
+    """Euclidean Laplace noise on hidden paths; the unit is one row, moved by one ``per`` of distance.
+
+    Attributes:
+        per: the distance that a level is for.
+        declared: the width of the grid to which answers are rounded; None where each level chooses.
+        dimensions: how many coordinates a point has.
+    """
+
+    kind: ClassVar[str] = "points in the plane"
+    is_worded: ClassVar[bool] = True
+    is_charted: ClassVar[bool] = False
+
+    per: Fraction
+    declared: Fraction | None
+    dimensions: int
+
+    @property
+    def subject(self) -> str:
+        """Places."""
+        return "places"
+
+    @property
+    def relation(self) -> str:
+        """A point moved by a distance."""
+        return f"a point moved by {self.per}"
+
+    @property
+    def whom(self) -> str:
+        """One row is one point."""
+        return f"one row's point, moved by {self.per} of distance"
+
+    def law(self, level: Level) -> PlanarLaw:
+        """Noise and grid at a level.
+
+        Raises:
+            OutOfRange: for a declared grid that is too wide for it.
+        """
+        return PlanarLaw(level, self.dimensions, self.per, self.declared)
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The least Euclidean distance within which an answer lies of the true point, with this confidence."""
+        return self.law(level).margin(read_confidence(confidence))
+
+    def check_served(self) -> None:
+        """Refused: at a level of 1e30 the path of a point takes minutes, which no role may spend."""
+        raise OutOfRange("a service publishes tables and sums", came="per", where="terms")
+
+    def check_tightened(self, level: Level, where: str) -> None:
+        """Refused: stored responses lead to no other level."""
+        remedy = "Their paths have a clock that no answer shows: call relax with the table."
+        raise NeedsTable("a new level of points needs the points", came=level, where=where, remedy=remedy)
+
+    def bound(self, cells: int) -> tuple[Fraction, str]:
+        """The size that a coordinate may have: what was declared, or 2^64 of the distance."""
+        most = self.per * _MOST_DISTANCES if self.largest is None else self.largest
+        return most, f"{most}"
+
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes that each cell of a response takes on disk: a function of public facts alone.
+
+        >>> from utmost.laws.exact import level
+        >>> [point_noise(200, 2).word(level(e), 12) for e in ("1/1000000", 1, 50)]
+        [8, 16, 16]
+        """
+        law, bits, epsilon = self.law(level), 128, Fraction(0)
+        while epsilon <= 0:  # ends: a level is positive
+            epsilon, bits = law.noise.level.epsilon_interval(bits).lower, 2 * bits
+        steps = (self.bound(cells)[0] + (_TAIL + 2 * self.dimensions) / epsilon) / law.grid
+        return width_of(2 + (-(-steps // 1) + 1).bit_length())
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The coordinates, of which there must be as many as the noise has dimensions."""
+        check_lengths(list(columns))
+        if len(columns) != self.dimensions:
+            required = f"a point must have {self.dimensions} coordinates"
+            raise OutOfRange(required, came=f"{len(columns)} columns", where="columns")
+        return columns
+
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """Coordinates, each just the number that it is."""
+        return exact_column(real_column(column, name, place))
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """From the paths that the key gives, whatever was answered before."""
+        return PointPaths.of(drawing.derived, *drawing.about, self.law(drawing.step.to)).answer(values)
+
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """Floats on the grid of the level."""
+        grid = self.law(level).grid
+        return {name: written(cells, grid) for name, cells in response.items()}
+
+    def bars(self, columns: Sequence[str]) -> dict[str, str]:
+        """One margin for all coordinates of a row."""
+        return {margin_name(columns): columns[-1]}
+
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+        return places_guarantee(self.law(level), columns)
+
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement of released places."""
+        return places_statement(self.law(at), confidence, released, public, rows, rows_from=rows_from, digest=digest)
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        grid = None if self.declared is None else str(self.declared)
+        return {**Noise.facts(self), "points": {"per": str(self.per), "grid": grid, "dimensions": self.dimensions}}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "PointNoise":
+        """The distance and the grid, as words say them."""
+        of_units = ("unit", "sensitivity", "cells", "neighbours", "amount")
+        if any(words[name] is not None for name in of_units) or words["numbers"] != "integers" or words["half_step"]:
+            remedy = "Leave out unit=, sensitivity=, cells=, neighbours=, numbers= and half_step=."
+            raise OutOfRange("points are released at a level for each per= of distance", remedy=remedy)
+        return point_noise(words["per"], max(len(columns), 1), words["grid"], words["largest"])
+
+    def words(self) -> dict[str, Any]:
+        """The distance and the grid."""
+        grid = None if self.declared is None else str(self.declared)
+        return {**Noise.words(self), "grid": grid, "per": str(self.per)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "PointNoise":
+        """The noise that an event keeps."""
+        points = facts["points"]
+        if type(points["dimensions"]) is not int:
+            raise ValueError("dimensions")
+        return point_noise(points["per"], points["dimensions"], points["grid"], facts["largest"])
+
+
+def point_noise(per: Number, dimensions: int, grid: Number | None = None, largest: Number | None = None) -> PointNoise:
+    """The noise of points: a level for each ``per`` of Euclidean distance.
+
+    Raises:
+        OutOfRange, NotANumber: for a parameter that is no such thing.
+
+    >>> point_noise(200, 2).relation
+    'a point moved by 200'
+    """
+    declared = None if grid is None else read_width(grid, "grid")
+    width, many = read_width(per, "per"), natural(dimensions, "dimensions", least=1, most=MOST_DIMENSIONS)
+    return PointNoise(Unit(1, 1, "change-one"), read_largest(largest), width, declared, many)

@@ -1,0 +1,422 @@
+"""Promises: all that is decided before anybody looks at the data, in one object, with one form as JSON and one digest.
+
+What a second person approves, what a ledger publishes and what a program writes down for later is this object. Level,
+name, dataset, version and request are no part of it: they belong to the call.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.laws.privacy import Amount, Unit
+from utmost.provided import provided
+from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
+from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.promises.promised_noise import Noise
+
+if TYPE_CHECKING:
+    from utmost.publish.workloads import Strategy
+
+Part = tuple[str, str]
+"""A partition of individuals into parts that share nobody, and one part of it."""
+
+_MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
+
+
+class TableWords(TypedDict, total=False):
+    """The words that a promise shares with a table that is released once: see `release_table`."""
+
+    columns: str | Sequence[str] | None
+    public: str | Sequence[str]
+    drop: str | Sequence[str]
+    rows: str
+    unit: Unit | None
+    sensitivity: Number | None
+    cells: Number | None
+    neighbours: str | None
+    numbers: str
+    grid: Number | None
+    id_column: str | Sequence[str] | None
+
+
+class Words(TableWords, total=False):
+    """The words of a promise, as keyword arguments: see `Promise`."""
+
+    amount: Amount | Mapping[str, Any] | None
+    strategy: "Strategy | None"
+    per: Number | None
+    largest: Number | None
+    half_step: bool
+    noise: str | Noise
+    part: Part | None
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Promise(Shown):
+    """What is promised of a table at every level: which columns, whom it protects, what is public, which noise.
+
+    Args:
+        columns: the columns to release; None for a strategy, which says itself what is measured.
+        public: columns to publish as they are. Every other column of a table must be dropped, or is refused.
+        drop: columns that are neither released nor published.
+        rows: where the list of rows comes from, "declared" before anybody was counted, or "observed" in the data.
+        unit: what one individual changes; or sensitivity, cells, neighbours and amount instead, see `Unit`.
+        strategy: instead of columns and unit, the families to measure of a table that `count_table` made.
+        per: instead of a unit, for columns that are the coordinates of one point a row: the level is for each so much
+            Euclidean distance, as for `release_places`, and so is the budget. ``grid`` may then be any width.
+        numbers: "integers" or "reals".
+        grid: for reals, the width of the grid, a power of two; chosen by the sensitivity if left out.
+        largest: a bound on the size of any true value there could be, known without looking at the data. It settles
+            how many bytes a cell takes on disk, since a length must not depend on the values. If left out, 2^1278
+            steps for up to 409 cells and 2^126 from 4096 cells on, at 160 to 16 bytes.
+        half_step: for odd sensitivities above 1, half-step staircase noise, which is less than geometric noise up to a
+            level of 2.5 a cell and as lossless to relax.
+        noise: "rows"; or "items", a function of key and identifier, so that the rows may come in any order; or another
+            kind of noise, which says itself whom it protects.
+        id_column: the column of identifiers, or of an engine's frame the columns that together say which item a row is.
+        part: where individuals were counted in parts that share nobody, the partition and which part this is. Levels of
+            parts do not add up, so it must be that of the counted table.
+
+    Attributes:
+        identifiers: the columns of ``id_column``.
+        by_item: whether the noise is addressed by item.
+        noise: unit, lattice and law at each level.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+
+    >>> promise = Promise("admitted", public="department", sensitivity=1, cells=1)
+    >>> promise.margin(epsilon=1), promise == Promise.of_facts(promise.facts())
+    (3, True)
+    >>> promise.guarantee(epsilon=1)
+    'Whatever anyone concludes from the released columns, the chance of concluding it would have been at most 2.72 times
+    larger or smaller if any one individual had been left out of the data or added to it (epsilon = 1). This assumes
+    that one individual changes at most 1 released cell, and that by at most 1.'
+    """
+
+    _shown = ("columns", "public", "unit")
+
+    columns: tuple[str, ...]
+    public: tuple[str, ...]
+    drop: tuple[str, ...]
+    rows: RowsFrom
+    identifiers: tuple[str, ...]
+    by_item: bool
+    noise: Noise
+    part: Part | None
+
+    def __init__(
+        self,
+        columns: str | Sequence[str] | None = None,
+        *,
+        public: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        rows: str = "declared",
+        unit: Unit | None = None,
+        sensitivity: Number | None = None,
+        cells: Number | None = None,
+        neighbours: str | None = None,
+        amount: Amount | Mapping[str, Any] | None = None,
+        strategy: "Strategy | None" = None,
+        per: Number | None = None,
+        numbers: str = "integers",
+        grid: Number | None = None,
+        largest: Number | None = None,
+        half_step: bool = False,
+        noise: str | Noise = "rows",
+        id_column: str | Sequence[str] | None = None,
+        part: Part | None = None,
+    ) -> None:
+        chosen = () if columns is None else listed_names(columns, "columns")
+        identifiers = () if id_column is None else _identifiers(id_column)
+        words: dict[str, Any] = {
+            "unit": unit,
+            "sensitivity": sensitivity,
+            "cells": cells,
+            "neighbours": neighbours,
+            "amount": amount,
+        }
+        words |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "half_step": half_step}
+        words |= {"strategy": strategy, "per": per, "numbers": numbers, "grid": grid, "largest": largest}
+        read = noise_of_words(chosen, {**words, "noise": noise})
+        released = read.released(chosen)
+        by_item = noise == "items"
+        _check_addressed(noise, identifiers, per)
+        published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
+        self._set(released, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
+
+    def _set(self, *values: Any) -> None:
+        for name, value in zip(Promise.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+        self.unit.check_part(self.part)
+
+    def _with(self, **changed: Any) -> "Promise":
+        """The same with other fields."""
+        other = object.__new__(Promise)
+        other._set(*(changed.get(name, getattr(self, name)) for name in Promise.__slots__))
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Promise) and self._compared == other._compared
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        return self.facts(), self.noise.snapping
+
+    @property
+    def unit(self) -> Unit:
+        """What one individual changes."""
+        return self.noise.unit
+
+    @property
+    def id_column(self) -> str | None:
+        """The column of identifiers, where it is one."""
+        return self.identifiers[0] if len(self.identifiers) == 1 else None
+
+    @property
+    def id_columns(self) -> str | tuple[str, ...] | None:
+        """The columns of identifiers as ``id_column`` names them: none, one, or several."""
+        return self.identifiers if len(self.identifiers) > 1 else self.id_column
+
+    def margin(
+        self, epsilon: Number | Level | None = None, confidence: Number = "0.95", *, alpha: Number | None = None
+    ) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence; see `Noise`."""
+        return self.noise.margin(level_of(epsilon, alpha), confidence)
+
+    def guarantee(self, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> str:
+        """The promise at a level, in plain words."""
+        return self.noise.guarantee(level_of(epsilon, alpha), self.columns)
+
+    def facts(self) -> dict[str, Any]:
+        """The promise as JSON: its words, numbers as text, so that none changes; `of_facts` reads them.
+
+        Of a strategy its own text has the unit, since the order of its axes is part of it. Words that were added later
+        are said where they say something, so that the facts of other promises stay what they were.
+        """
+        words = self.noise.words()
+        facts: dict[str, Any] = {
+            "columns": [] if self.noise.needs_counted else list(self.columns),
+            "public": list(self.public),
+            "drop": list(self.drop),
+            "rows": self.rows,
+            **{name: words[name] for name in ("sensitivity", "cells", "neighbours", "numbers", "grid", "largest")},
+            "half_step": words["half_step"],
+            "id_column": list(self.identifiers) if len(self.identifiers) > 1 else self.id_column,
+            "strategy": words["strategy"],
+        }
+        later = {
+            "part": None if self.part is None else list(self.part),
+            "per": words["per"],
+            "noise": "items" if self.by_item else words["noise"],
+            "amount": words["amount"],
+        }
+        return facts | {name: fact for name, fact in later.items() if fact is not None}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Promise":
+        """The promise that JSON values describe; what is missing or null has its default.
+
+        Raises:
+            OutOfRange, NotANumber, WrongKind: for what describes none.
+        """
+        words = {name: fact for name, fact in facts.items() if fact is not None}
+        unknown = sorted(words.keys() - Words.__annotations__.keys())
+        if unknown:
+            known = ", ".join(sorted(Words.__annotations__))
+            raise OutOfRange(f"the words of a promise are {known}", came=unknown[0], where="promise")
+        if "strategy" in words:
+            from utmost.publish.promises.sum_noise import read_strategy
+
+            words["strategy"] = read_strategy(words["strategy"])
+            words = {name: fact for name, fact in words.items() if fact != []}
+        if isinstance(words.get("noise"), Mapping):
+            words["noise"] = stated_noise(words["noise"])
+        for name in ("sensitivity", "cells", "grid", "largest", "per"):
+            if name in words:
+                words[name] = _number(words[name], name)
+        return cls(**words)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its facts: two promises are one where this is one."""
+        return sha256(json.dumps(self.facts(), sort_keys=True, separators=(",", ":")).encode("ascii")).hexdigest()
+
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write it as JSON, for `read_promise` and ``utmost release --promise``.
+
+        Raises:
+            OutOfRange: for a file that does not end in .json. Unsupported: where it is there already.
+        """
+        provided("save_promise")(self, path, overwrite=overwrite)
+
+    def check(self, table: Any) -> None:
+        """Check that it says what a table has to be promised, where that is a counted one.
+
+        Raises:
+            OutOfRange: for another part, a smaller unit than was proved, and labels neither public nor dropped.
+        """
+        counted: Any = table if isinstance(table, ProvedTable) else None
+        if self.part != (None if counted is None else counted.part):
+            came = "a table of no part" if counted is None or counted.part is None else _part_in_words(counted.part)
+            raise OutOfRange(
+                "the promise must say of which part of a partition the counted table is",
+                came=came,
+                where="part",
+                remedy="Promise it with part=(partition, part).",
+            )
+        self.noise.check_unit(counted)
+        if counted is None or self.noise.needs_counted:
+            return
+        counted.check_covered(self.unit)
+        unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
+        if unsaid or len(self.columns) != 1:
+            required = "the promise must say all that is promised of a counted table"
+            remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
+            raise OutOfRange(required, came="less", where="promise", remedy=remedy)
+
+    def rows_of(self, table: Any) -> Any:
+        """The table with the columns that it is about, as its adapter reads it; of a strategy a counted table.
+
+        Raises:
+            WrongKind: where a strategy is to measure anything else.
+        """
+        return self.noise.rows_of(table, self.columns)
+
+    def as_read(
+        self, columns: Sequence[str], public: Sequence[str], identifiers: Sequence[str] | None = None
+    ) -> "Promise":
+        """The same with the columns as a table has them, in their order."""
+        named = self.identifiers if identifiers is None else tuple(identifiers)
+        return self._with(columns=tuple(columns), public=tuple(public), identifiers=named)
+
+    def snapped_like(self, other: Noise) -> "Promise":
+        """The same with the rule by which other noise gets reals to the grid."""
+        return self._with(noise=self.noise.snapped_like(other))
+
+    def of_part(self, part: Part | None) -> "Promise":
+        """The same of a part of a partition."""
+        return self._with(part=_part(part))
+
+
+def promise_of(table: Any, promise: Promise | None, words: Words) -> Promise:
+    """The promise that is given, found to fit a table; or that of words, to which a counted table adds what it proved.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for words that are no such thing, words beside a promise, and a table that
+            needs another promise.
+    """
+    completed = promise is None and isinstance(table, ProvedTable)
+    stated = stated_promise(promise, _completed(table, words) if completed else words)
+    stated.check(table)
+    return stated
+
+
+def stated_promise(promise: Promise | None, words: Words) -> Promise:
+    """The promise that is given, or that of words; before there is a table.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: for words that are no such thing, and words beside a promise.
+    """
+    if promise is None:
+        return Promise(**words)
+    if not isinstance(promise, Promise):
+        raise WrongKind("a promise must be a Promise", came=type(promise).__name__, where="promise")
+    if words:
+        remedy = "Leave it out, or make another promise."
+        raise OutOfRange("a promise says all that is promised", came=f"{min(words)} beside it", remedy=remedy)
+    return promise
+
+
+def _completed(table: Any, words: Words) -> Words:
+    """Words with what a counted table brings: its unit, its labels as public columns, and which part it is.
+
+    Raises:
+        OutOfRange: for several columns, and for points.
+    """
+    if words.get("per") is not None:
+        raise OutOfRange("points need a table and the columns= of their coordinates")
+    completed: Words = {"part": table.part, **words}
+    if words.get("strategy") is not None:
+        return completed
+    columns = words.get("columns")
+    names = (table.column,) if columns is None else listed_names(columns, "columns")
+    if len(names) != 1:
+        raise OutOfRange("a counted table has one column of counts", came=f"{len(names)} names", where="columns")
+    proved = {name: getattr(table.unit, name) for name in ("sensitivity", "cells", "neighbours", "amount")}
+    if words.get("unit") is None:
+        if words.get("sensitivity") is None or words.get("cells") is None:
+            table.unit.check_each_cell("columns")
+        parts = {name: words.get(name) for name in proved}
+        wide = words.get("sensitivity")
+        if wide is not None:
+            parts["sensitivity"] = table.in_unit(wide)
+        completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
+    labels = table.domain.label_columns(table.domain.finest)
+    listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
+    public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
+    return {**completed, "columns": names, "public": public}
+
+
+def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Number | None) -> None:
+    """Check that noise is addressed by what there is: rows, or items that have identifiers."""
+    if isinstance(noise, Noise):
+        return
+    if noise not in ("rows", "items"):
+        raise OutOfRange('noise must be "rows" or "items"', came=noise, where="noise")
+    if noise == "items" and not identifiers:
+        remedy = "Pass id_column=, the column that says which item a row is."
+        raise OutOfRange("noise by item needs identifiers", came="none", where="id_column", remedy=remedy)
+    if noise == "items" and per is not None:
+        required = "points have paths of their own, and no noise by item"
+        raise OutOfRange(required, where="noise", remedy="Leave it out.")
+
+
+def _number(number: object, name: str) -> Number:
+    """An exact number of no more digits than Python writes.
+
+    Raises:
+        OutOfRange: for one of more.
+    """
+    value = exact(number, name)
+    if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
+        raise OutOfRange(f"{name} must have at most 4200 digits", came="more", where=name)
+    return value
+
+
+def _part(part: object) -> Part | None:
+    """A partition, and one part of it."""
+    if part is None:
+        return None
+    if not isinstance(part, list | tuple) or len(part) != 2 or not all(isinstance(name, str) for name in part):
+        raise WrongKind("a part must be two names: of the partition, and of the part", where="part")
+    return part[0], part[1]
+
+
+def _part_in_words(part: Part) -> str:
+    return f"a table of {part[1]!r} of {part[0]!r}"
+
+
+def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns of identifiers, each once, named by text."""
+    names = (
+        (columns,) if isinstance(columns, str) else tuple(columns) if isinstance(columns, list | tuple) else (columns,)
+    )
+    if not names or not all(type(name) is str for name in names):
+        came = type(columns).__name__
+        raise OutOfRange("the identifier must be named by text", came=came, where="id_column")
+    if len(set(names)) != len(names):
+        raise OutOfRange("identifiers are one or more columns, each once", came=str(names), where="id_column")
+    return names

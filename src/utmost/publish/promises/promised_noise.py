@@ -1,0 +1,451 @@
+"""The noise of a promise: what is measured, how it is noised at every level, and how an answer is read and stated.
+
+A kind of noise is one class in one file: cells (`cell_noise`), the sums of a strategy (`sum_noise`), points of the
+plane (`point_noise`). Ledger, service and command line know this protocol and no kind; `noise_kinds` lists them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import BadTable, OutOfRange, Unsupported
+from utmost.laws.exact import Level, Number, wrong_kind
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import Integers
+from utmost.laws.sampling.random_bits import Randomness
+from utmost.publish.counting.proved_table import ProvedTable
+from utmost.publish.promises.declared_columns import check_size
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.statement_kinds import PROMISED_KIND
+from utmost.publish.promises.table_statements import assumed_line, taken_for_granted
+from utmost.publish.tables.adapters import brought
+from utmost.version import __version__
+
+if TYPE_CHECKING:
+    from utmost.publish.promises.level_steps import Step
+
+CONFIDENCE = Fraction(19, 20)
+"""Of the error bars of a response, unless another is asked of it."""
+
+Response = dict[str, Integers]
+"""A response in steps, by column."""
+
+BLOCK = 1 << 16
+"""How many cells are stored together."""
+
+WORD_WIDTHS = (1, 2, 4, 8)
+
+
+def width_of(bits: int) -> int:
+    """The bytes of a word for so many bits: 1, 2, 4, or a multiple of 8.
+
+    >>> [width_of(bits) for bits in (8, 9, 33, 64, 65)]
+    [1, 2, 8, 8, 16]
+    """
+    return next((width for width in WORD_WIDTHS if bits <= 8 * width), -(-bits // 64) * 8)
+
+
+Blocks = Callable[[str], Iterator[Integers]]
+"""From a column's name to the blocks of a stored response."""
+
+
+class ResponseNoise(Protocol):
+    """The noise of one step, block by block, in steps of the geometric part."""
+
+    def place(self, column: str, block: int, count: int) -> Integers | None:
+        """Places in the uniform block, for a release that has none yet; None where there are no blocks."""
+        ...
+
+    def beyond(self, column: str, block: int, count: int, below: Integers | None) -> Integers:
+        """The noise at the new level, given that at the stricter neighbour, if there is one."""
+        ...
+
+    def within(self, column: str, block: int, count: int, apart: Integers | None) -> Integers:
+        """V_to - V_loose, given V_strict - V_loose if there is a stricter neighbour."""
+        ...
+
+
+class Answering(Protocol):
+    """How the blocks of a new response are made, from the stored ones at the neighbours of its level."""
+
+    @property
+    def known(self) -> tuple[Level | None, Level | None]:
+        """The stricter and the looser level whose responses are looked at."""
+        ...
+
+    def blocks(
+        self, column: str, values: Mapping[str, Integers] | None, below: Blocks | None, above: Blocks | None, rows: int
+    ) -> Iterator[Integers]:
+        """The new response of one column, block by block."""
+        ...
+
+
+class Drawing(Protocol):
+    """One new response of a release, and where its noise comes from."""
+
+    @property
+    def step(self) -> "Step":
+        """From the levels that are stored to the new one."""
+        ...
+
+    def derived(self, *purpose: str) -> bytes:
+        """32 bytes for one purpose, from the key of whatever remembers the release."""
+        ...
+
+    @property
+    def about(self) -> tuple[str, int, bytes]:
+        """The release's name and version, and the commitment to its values."""
+        ...
+
+    def bits(self, *run: str) -> Randomness:
+        """Random bits of its own: drawn, or derived from the key, as the ledger says."""
+        ...
+
+    def on(self, lattice: Lattice, *run: str) -> ResponseNoise:
+        """Noise on a lattice: drawn, or derived from the key or from each row's item, as ledger and release say."""
+        ...
+
+
+def said_of_noise(facts: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """What the facts of an event say of a noise that says itself what it is: a mapping with these names.
+
+    Raises:
+        WrongKind: for facts of anything else.
+    """
+    about = facts.get("noise")
+    if not isinstance(about, Mapping) or not set(names) <= set(about):
+        raise wrong_kind("facts", f"those of a noise, with {', '.join(names)}", facts)
+    return about
+
+
+@dataclass(frozen=True, slots=True)
+class Noise(ABC):
+    """The noise that is promised, whatever the level.
+
+    Attributes:
+        unit: what one individual changes.
+        largest: the declared, public bound on the size of a true value; None where none is declared.
+        kind: what is noised, in words.
+        is_worded: whether a promise says it in words of its own, and not as facts.
+        needs_counted: whether a table must be a counted one, and the release of it is one document.
+        names_rows: whether which rows there are is what is released, so that their number is part of the answer.
+        is_relaxed: whether there are answers at several levels.
+        is_charted: whether the error bar is one of each column.
+    """
+
+    unit: Unit
+    largest: Fraction | None
+
+    kind: ClassVar[str]
+    is_worded: ClassVar[bool] = False
+    needs_counted: ClassVar[bool] = False
+    names_rows: ClassVar[bool] = False
+    is_relaxed: ClassVar[bool] = True
+    is_charted: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What is released, in the words of a page."""
+
+    @property
+    def relation(self) -> str:
+        """Against what the levels protect: those of releases with one relation add up."""
+        return self.unit.neighbours
+
+    @property
+    def delta(self) -> Fraction | None:
+        """The chance that the bound of epsilon does not cover; None where there is none."""
+        return None
+
+    @property
+    def exponent(self) -> int | None:
+        """The k of the grid 2^-k on which true values are read; None where they are read as they are."""
+        return None
+
+    @property
+    def snapping(self) -> str | None:
+        """The rule by which reals get to the grid; None where there is none."""
+        return None
+
+    @abstractmethod
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The least distance within which a released value lies of the true one, with this confidence."""
+
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The error bars, each with what it is of; the widest ``most`` of many."""
+        return (("each released value", self.margin(level, confidence)),)
+
+    def per_step(self, level: Level) -> Level | None:
+        """The level of one unit of a count, for a reader; None where the noise is not geometric on the integers."""
+        return None
+
+    def check(self) -> None:  # noqa: B027, most kinds have nothing to check
+        """Check all that can fail before a table is read.
+
+        Raises:
+            Unsupported: for what could be drawn and not be read.
+        """
+
+    def check_level(self, level: Level) -> None:
+        """Check that a response at a level would have an error bar, so that it can be drawn, shown and stated.
+
+        Raises:
+            OutOfRange: for a level so strict that it has none: below epsilon 1e-50 for one step of the noise.
+        """
+        self.margin(level, "0.95")
+
+    def check_unit(self, counted: Any) -> None:  # noqa: B027, nor here
+        """Check that the unit goes with a table, counted or not.
+
+        Raises:
+            Unsupported, OutOfRange: where it does not.
+        """
+
+    def check_served(self) -> None:  # noqa: B027, nor here
+        """Check that a service can answer for it at every level: no request may take minutes.
+
+        Raises:
+            OutOfRange: where one might.
+        """
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Check that there is something to release; see `utmost.publish.promises.declared_columns.check_size`."""
+        check_size(self.unit, rows, columns)
+
+    def check_tightened(self, level: Level, where: str) -> None:  # noqa: B027, nor here
+        """Check that stored responses lead to a stricter level without the table.
+
+        Raises:
+            NeedsTable: where they do not.
+        """
+
+    def by_item(self) -> Lattice:
+        """The lattice of the noise of one cell, where a function of its item can be that noise.
+
+        Raises:
+            Unsupported: for noise that is of more than one cell.
+        """
+        remedy = "Collect the table first, and publish it without an engine."
+        required = f"{self.kind} have no noise by item"
+        raise Unsupported(required, came="a table that is answered by item", remedy=remedy)
+
+    @abstractmethod
+    def bound(self, cells: int) -> tuple[Any, str]:
+        """The size that a true value may have in a response of so many cells, as it is read; and in words."""
+
+    @abstractmethod
+    def word(self, level: Level, cells: int) -> int:
+        """The bytes that each cell of a response takes on disk: a function of public facts alone."""
+
+    def warn(self, level: Level) -> None:  # noqa: B027, nor here
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns that are released, of those that a promise names.
+
+        Raises:
+            OutOfRange: for columns that have no such noise.
+        """
+        return columns
+
+    def rows_of(self, table: Any, columns: Sequence[str]) -> Any:
+        """The table as its adapter or engine reads it.
+
+        Raises:
+            WrongKind: for a table of another kind.
+        """
+        counted: Any = table if isinstance(table, ProvedTable) else None
+        return brought(table) if counted is None else counted.in_steps(columns[0])
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The columns to be noised, and of which kind answers are; None where they are of the kind of the table.
+
+        Raises:
+            OutOfRange: for a table that is not what the noise is promised for.
+        """
+        return rows, None
+
+    @abstractmethod
+    def cells(self, column: Any, name: str, place: Callable[[int], str]) -> NDArray[Any]:
+        """The values of a column as they are noised.
+
+        Raises:
+            BadTable: for a cell that cannot be released.
+        """
+
+    @abstractmethod
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """How a new response is made."""
+
+    @abstractmethod
+    def written(self, level: Level, response: Response) -> dict[str, NDArray[Any]]:
+        """A response as the numbers that are published."""
+
+    def bars(self, columns: Sequence[str]) -> dict[str, str]:
+        """The names of the columns of margins, and behind which column each stands."""
+        return {f"{name}_margin": name for name in columns}
+
+    def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
+        """Check that the columns of margins have names of their own.
+
+        Raises:
+            BadTable, OutOfRange: where a column, or a level of a domain, has such a name.
+        """
+        for name in self.bars(columns):
+            if name in columns or name in public:
+                required, came = f"the error bars need the name {name!r}", "a column of that name"
+                raise BadTable(required, came=came, remedy="Rename it.")
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """The columns of margins, with the column that each stands behind, and the margin."""
+        margin = self.margin(level, confidence)
+        return {name: (owner, margin) for name, owner in self.bars(columns).items()}
+
+    def handed(
+        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+    ) -> Any:
+        """A response as it is handed out.
+
+        Args:
+            kind: of the table that was published.
+            part: where individuals were counted in parts, which one this is.
+            table: makes the table of columns and error bars.
+        """
+        return table()
+
+    def with_bars(
+        self, level: Level, columns: Sequence[str], rows: int, public: Sequence[str], confidence: Number = CONFIDENCE
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+        """The columns of margins of a response, and behind which column each stands.
+
+        A ledger of an older format may hold a column that has such a name; that one has no margin.
+        """
+        taken = {*columns, *public}
+        bars = {name: bar for name, bar in self.column_bars(level, columns, confidence).items() if name not in taken}
+        after = {name: owner for name, (owner, _) in bars.items()}
+        return {name: np.full(rows, margin) for name, (_, margin) in bars.items()}, after
+
+    @abstractmethod
+    def guarantee(self, level: Level, columns: Sequence[str]) -> str:
+        """The promise at a level, in plain words."""
+
+    def drawn(self, level: Level) -> str:
+        """What is drawn at a level, in words."""
+        return f"noise of {self.kind}"
+
+    @property
+    def theorem(self) -> str:
+        """What is proved of it."""
+        return "nothing is claimed of it but its promise"
+
+    @property
+    def whom(self) -> str:
+        """Whom it protects, in words."""
+        return f"one individual, who {assumed_line(self.unit, 'released cell')}"
+
+    def statement(
+        self,
+        at: Level,
+        confidence: Fraction,
+        released: Sequence[str],
+        public: Sequence[str],
+        rows: int,
+        *,
+        rows_from: str,
+        digest: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The statement of one answer by itself: the noise as facts, and all that follows from them.
+
+        A kind of noise that was there before this statement has one of its own.
+
+        Args:
+            at: the level of the answer.
+            confidence: of the error bars.
+            released, public, rows, rows_from, digest: as for `utmost.publish.promises.plan.statement`.
+        """
+        origin = "released" if self.names_rows else rows_from
+        granted = "" if self.names_rows else f" {taken_for_granted(public, origin)}"
+        delta = {} if self.delta is None else {"delta": str(self.delta)}
+        return {
+            "kind": PROMISED_KIND,
+            "format": 1,
+            "utmost": __version__,
+            "guarantee": f"{self.guarantee(at, released)}{granted}",
+            **level_facts(at),
+            **delta,
+            "alike": self.relation,
+            "promise": self.facts(),
+            "drawn": self.drawn(at),
+            "theorem": self.theorem,
+            "confidence_exactly": str(confidence),
+            "margins": {name: margin for name, (_, margin) in self.column_bars(at, released, confidence).items()},
+            "released": list(released),
+            "public": list(public),
+            "rows": rows,
+            "rows_from": origin,
+            "table": None if digest is None else dict(digest),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        return {
+            **self.unit.facts(),
+            "half_step": False,
+            "grid": None,
+            "largest": None if self.largest is None else str(self.largest),
+            "snapping": None,
+            "strategy": None,
+            "points": None,
+        }
+
+    @classmethod
+    @abstractmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Noise":
+        """The noise that `facts` wrote."""
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "Noise":
+        """The noise of these columns that words of a promise describe, where a kind has words; see `Promise`.
+
+        Raises:
+            OutOfRange, NotANumber, WrongKind: for a word that is no such thing, or goes not with the others.
+        """
+        raise Unsupported(f"{cls.kind} have no words of their own", where="noise")
+
+    def words(self) -> dict[str, Any]:
+        """The noise in the words of a promise, numbers as text, None where one says nothing; or its facts."""
+        nothing = dict.fromkeys(("sensitivity", "cells", "neighbours", "grid", "strategy", "per", "amount", "noise"))
+        largest = None if self.largest is None or not self.is_worded else str(self.largest)
+        words = {**nothing, "numbers": "integers", "largest": largest, "half_step": False}
+        return words if self.is_worded else words | {"noise": self.facts()}
+
+    def snapped_like(self, other: "Noise") -> "Noise":
+        """The same with the rule by which another gets reals to the grid."""
+        return self
+
+
+def check_alone(words: Mapping[str, Any], fitting: Sequence[str], where: str, required: str) -> None:
+    """Check that nothing stands beside noise that says the same itself.
+
+    Raises:
+        OutOfRange: for any such word.
+    """
+    beside = [name for name, value in words.items() if name not in fitting and _says(name, value)]
+    if beside:
+        remedy = f"Leave out {', '.join(beside)}."
+        raise OutOfRange(required, came=f"{beside[0]} beside it", where=where, remedy=remedy)
+
+
+def _says(name: str, value: Any) -> bool:
+    """Whether a word says something: is not what it is where it is left out."""
+    left_out = value is None or value is False or (isinstance(value, str | Sequence) and not value)
+    return not (left_out or (name == "numbers" and value == "integers"))

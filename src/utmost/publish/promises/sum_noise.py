@@ -1,0 +1,235 @@
+"""The sums that a strategy measures of a counted table: cells in runs, each family's at its share of the level."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.errors import OutOfRange, UtmostError, WrongKind
+from utmost.laws.exact import Level, Number, level
+from utmost.laws.noise import Geometric
+from utmost.laws.privacy.unit import Unit
+from utmost.laws.sampling.integers import Integers
+from utmost.provided import provided
+from utmost.publish.counting.counted import CountedTable
+from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.lattice import Lattice
+from utmost.publish.promises.older_words import MARGIN_WORDS
+from utmost.publish.promises.promised_noise import BLOCK, CONFIDENCE, Answering, Drawing, Noise, Response, check_alone
+from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
+from utmost.publish.promises.table_statements import assumed_line
+from utmost.publish.workloads import Strategy
+from utmost.publish.workloads.measured_families import load_of
+from utmost.publish.workloads.reconstruction import precision_weights
+
+MEASURED = "measured"
+"""The column of a release that a strategy measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumNoise(CellNoise):
+    """Geometric noise on each sum of a strategy's families, at the family's share of the level.
+
+    Attributes:
+        strategy: which families are measured.
+    """
+
+    kind: ClassVar[str] = "the sums of a strategy"
+    needs_counted: ClassVar[bool] = True
+
+    strategy: Strategy
+
+    @property
+    def subject(self) -> str:
+        """Many questions."""
+        return "many questions at once"
+
+    @property
+    def whom(self) -> str:
+        """Whom the strategy protects."""
+        return f"one individual, who {assumed_line(self.unit, 'cell')}"
+
+    @property
+    def runs(self) -> tuple[tuple[int, Lattice], ...]:
+        """The families in order: how many sums each has, and the lattice of their noise."""
+        sizes = (prod(self.strategy.measured_shape(family)) for family in self.strategy.shares)
+        shares = self.strategy.shares.items()
+        lattices = (replace(self.lattice, share=share / load_of(family)) for family, share in shares)
+        return tuple(zip(sizes, lattices, strict=True))
+
+    @property
+    def widest(self) -> Lattice:
+        """The lattice of the family with the least share."""
+        return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
+
+    def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
+        """The widest error bars, each of one family."""
+        families = zip(self.strategy.shares, self.runs, strict=True)
+        widest = sorted(families, key=lambda measured: measured[1][1].share)
+        return tuple(
+            (self.strategy.family_words(family) or "total", self._bar(lattice.of(level), confidence))
+            for family, (_, lattice) in islice(widest, most)
+        )
+
+    def _bar(self, ratio: Level, confidence: Number) -> int | float:
+        """The error bar of a sum, in the amount's own unit."""
+        return self.unit.margin(int(Geometric(ratio).margin(confidence)))
+
+    def per_step(self, level: Level) -> Level | None:
+        """None: each family has its own."""
+        return None
+
+    def check(self) -> None:
+        """Check that what is measured gives back what is wanted."""
+        weights = precision_weights(self.strategy.levels(level(1)))
+        self.strategy.measurement.reconstruction(weights)
+
+    def check_unit(self, counted: Any) -> None:
+        """Nothing: the strategy has its unit, and a table is checked against it when it is measured."""
+
+    def check_size(self, rows: int, columns: int) -> None:
+        """Nothing: there is a sum for each group of the domain."""
+
+    def check_names(self, columns: Sequence[str], public: Sequence[str]) -> None:
+        """Check that the levels of the domain have names beside which the tables' columns can stand."""
+        check_level_names(self.strategy)
+
+    def by_item(self) -> Lattice:
+        """Refused: one individual changes many sums."""
+        return Noise.by_item(self)
+
+    def released(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """What is measured; a strategy says itself what that is."""
+        if columns not in ((), (MEASURED,)):
+            raise OutOfRange("a strategy says itself what is measured", came="columns beside it", where="strategy")
+        return (MEASURED,)
+
+    def rows_of(self, table: Any, columns: Sequence[str]) -> CountedTable:
+        """The counted table."""
+        if not isinstance(table, CountedTable):
+            required, came = "a strategy measures a counted table", type(table).__name__
+            remedy = "Count the events with ut.count_table over the domain of the strategy."
+            raise WrongKind(required, came=came, where="table", remedy=remedy)
+        return table
+
+    def measured(self, rows: Any) -> tuple[Any, str | None]:
+        """The true sums, family by family, in one column."""
+        rows.check_fits(self.strategy)
+        sums = [family.ravel() for family in self.strategy.sums(rows.summable).values()]
+        return {MEASURED: np.concatenate(sums)}, rows.kind
+
+    def answering(self, drawing: Drawing, values: Mapping[str, NDArray[Any]] | None) -> Answering:
+        """Run by run."""
+        sizes, lattices = zip(*self.runs, strict=True)
+        runs = (drawing.on(lattice, f"run {at}") for at, lattice in enumerate(lattices))
+        noise = NoiseByRuns(tuple(zip(sizes, runs, strict=True)), BLOCK)
+        return NoiseOnLattice(drawing.step, self.lattice, noise)
+
+    def handed(
+        self, level: Level, response: Response, kind: str, part: tuple[str, str] | None, table: Callable[[], Any]
+    ) -> Any:
+        """What was measured, family by family, from which every other sum is made."""
+        flat: Integers = response[MEASURED]
+        measured, start = {}, 0
+        for family in self.strategy.shares:
+            shape = self.strategy.measured_shape(family)
+            measured[family] = flat[start : start + prod(shape)].reshape(shape)
+            start += prod(shape)
+        return provided("measured_sums")(self.strategy, level, CONFIDENCE, measured, kind, part)
+
+    def statement(self, at: Level, confidence: Fraction, *columns: Any, **about: Any) -> dict[str, Any]:
+        """What is said of sums, whatever they are."""
+        zeros = {family: np.zeros(self.strategy.measured_shape(family), np.int64) for family in self.strategy.shares}
+        statement: dict[str, Any] = provided("measured_sums")(self.strategy, at, confidence, zeros).statement
+        return statement
+
+    def facts(self) -> dict[str, Any]:
+        """The noise as an event keeps it."""
+        # As text: events are written with sorted keys, and the order of axes and branches is part of a domain.
+        return {**CellNoise.facts(self), "strategy": json.dumps(self.strategy.facts())}
+
+    @classmethod
+    def of_words(cls, columns: tuple[str, ...], words: Mapping[str, Any]) -> "SumNoise":
+        """The strategy, as words say it: it says all else itself."""
+        noise = sum_noise(words["strategy"], words["largest"])
+        beside = {name: value for name, value in words.items() if name != "unit" or value != noise.unit}
+        required = "a strategy says itself what is measured, for whom, in integers with geometric noise"
+        check_alone(beside, ("noise", "strategy", "largest"), "strategy", required)
+        return noise
+
+    def words(self) -> dict[str, Any]:
+        """The strategy, whose own text has the unit, since the order of its axes is part of it."""
+        return {**Noise.words(self), "strategy": strategy_text(self.strategy)}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> "SumNoise":
+        """The noise that an event keeps."""
+        strategy = Strategy.of_facts(json.loads(facts["strategy"]), Unit.of_facts(facts))
+        cells = CellNoise.of_facts(facts)
+        if (
+            cells.grid is not None
+            or cells.half_step
+            or replace(strategy.unit, nonnegative=False, exactly=False) != cells.unit
+        ):
+            raise OutOfRange("a strategy measures integers with geometric noise, for its own unit", where="strategy")
+        return replace(sum_noise(strategy), largest=cells.largest)
+
+
+def sum_noise(strategy: Strategy, largest: Number | None = None) -> SumNoise:
+    """The noise of the sums that a strategy measures.
+
+    Raises:
+        WrongKind: for what is no strategy.
+        OutOfRange: for a bound that is none.
+    """
+    if not isinstance(strategy, Strategy):
+        raise WrongKind("a strategy must be a Strategy", came=type(strategy).__name__, where="strategy")
+    cells = cell_noise(unit=strategy.unit, largest=largest)
+    return SumNoise(strategy.unit, cells.largest, cells.half_step, cells.grid, cells.lattice, strategy)
+
+
+def strategy_text(strategy: Strategy) -> str:
+    """A strategy with its unit as JSON text, which `read_strategy` reads."""
+    return json.dumps(strategy.facts() | {"unit": strategy.unit.facts()}, separators=(",", ":"))
+
+
+def read_strategy(written: Any) -> Strategy:
+    """A strategy, or the one that `strategy_text` wrote.
+
+    Raises:
+        OutOfRange: for what holds none.
+    """
+    if isinstance(written, Strategy):
+        return written
+    try:
+        facts: dict[str, Any] = dict(json.loads(written) if isinstance(written, str) else written)
+        return Strategy.of_facts(facts, Unit.of_facts(facts.pop("unit")))
+    except UtmostError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        remedy = "Take the strategy of Promise.facts()."
+        raise OutOfRange("a strategy must be JSON text with a unit", where="strategy", remedy=remedy) from None
+
+
+def check_level_names(strategy: Strategy) -> None:
+    """Check, before anything is drawn, that no level has the name of a column that tables of a release add.
+
+    Raises:
+        OutOfRange: for a level that has such a name.
+    """
+    levels = [name for axis in strategy.domain.axes for name in axis.levels]
+    added, amount = {"estimate"}, strategy.unit.amount
+    if set(MARGIN_WORDS) <= set(levels):  # beside a level called margin its margins have the older word
+        added.add(MARGIN_WORDS[1])
+    if amount is not None and strategy.unit.is_shared:
+        added |= {"count", "count_margin", f"{amount.name}_margin"}
+    for name in levels:
+        if name in added:
+            required = "no level may have the name of a column that a release adds"
+            raise OutOfRange(required, came=repr(name), remedy="Rename it.")

@@ -1,0 +1,136 @@
+"""The statement beside a release: everything a reader may know, and nothing that the release did not already say.
+
+The statement is plain data, ready for JSON. It holds no true value and no seed: there is none. What a format means
+never changes: a field that is added or renamed, and a sentence that is worded otherwise, makes `TABLE_FORMAT` grow, and
+`utmost.publish.statements.statement_check` goes on reading the older ones.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from utmost.laws.exact import Level
+from utmost.laws.exact.written_levels import factor_text, level_name
+from utmost.laws.privacy import Unit
+from utmost.publish.tables.adapters import adapter_of
+from utmost.publish.tables.digits import digits, joined
+
+
+def cells_digest(table: Any) -> dict[str, str]:
+    """The digest of a table in memory, whatever its kind.
+
+    It is the SHA-256 of the UTF-8 text of a JSON list, written without spaces, of one pair for each column in order:
+    the column's name, and the list of its cells as text. A missing cell is null, an integer its decimal digits, any
+    other number the shortest decimal of its float, and whatever else its text.
+
+    >>> cells_digest({"n": [1, 2]})["sha256"] == hashlib.sha256(b'[["n",["1","2"]]]').hexdigest()
+    True
+    """
+    adapter = adapter_of(table)
+    digest = hashlib.sha256(b"[")
+    for at, name in enumerate(adapter.names(table)):
+        digest.update(f"{',' if at else ''}[{_json(name)},[".encode("utf-8", "surrogatepass"))
+        column = adapter.column(table, name)
+        cells = column if isinstance(column, np.ndarray) else list(column)
+        for start in range(0, len(cells), _TOGETHER):
+            digest.update(b"," if start else b"")
+            digest.update(_cells_as_json(cells[start : start + _TOGETHER]))
+        digest.update(b"]]")
+    digest.update(b"]")
+    return {"of": "cells", "sha256": digest.hexdigest()}
+
+
+_TOGETHER = 1 << 16
+
+
+def _cells_as_json(column: NDArray[Any] | list[Any]) -> bytes:
+    """The cells as text, as they stand in a JSON list."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.ndim == 1:
+        return b'"' + joined(*digits(column.astype(np.int64), b'","'))[:-2].tobytes()
+    cells = column.tolist() if isinstance(column, np.ndarray) else column
+    kinds = set(map(type, cells))
+    if kinds == {int}:
+        return b'"' + '","'.join(map(str, cells)).encode() + b'"'
+    texts = cells if kinds <= {str, type(None)} else list(map(_cell, cells))
+    return _json(texts)[1:-1].encode("utf-8", "surrogatepass")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _cell(cell: Any) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, float | Decimal | Fraction | np.floating):
+        return repr(float(cell))
+    return str(cell)
+
+
+def taken_for_granted(public: Sequence[str], rows_from: str) -> str:
+    """What the promise takes for granted of everything in the table that is not noised."""
+    columns = f"the columns declared public ({', '.join(public)})" if public else ""
+    if rows_from == "observed":
+        rows = "Which rows there are was found in the data, and the promise does not cover it."
+        return f"{rows} It takes for granted that {columns} depend on no individual." if public else rows
+    return f"It takes for granted that the list of rows{f' and {columns}' if public else ''} {_depend(public)}."
+
+
+def _depend(public: Sequence[str]) -> str:
+    return "depend on no individual" if public else "depends on no individual"
+
+
+def promise_line(level: Level, neighbours: str) -> str:
+    """The promise in one line, for a screen; the statement has the whole of it.
+
+    >>> from utmost.laws.exact import level
+    >>> print(promise_line(level("1/2"), "add-remove"))
+    With or without any one individual, no result is more than 1.65 times as likely (epsilon = 0.5).
+    """
+    other = {
+        "add-remove": "With or without any one individual",
+        "change-one": "Whatever any one individual's record says",
+    }[neighbours]
+    return f"{other}, no result is more than {factor_text(level)} times as likely ({level_name(level)})."
+
+
+def assumed_line(unit: Unit, cell: str) -> str:
+    """What the promise assumes of one individual, in one line.
+
+    >>> assumed_line(Unit(1, 2), "released cell")
+    'changes at most 2 released cells, each by at most 1'
+    """
+    many = f"{unit.many(cell)}," if unit.cells == 1 else f"{unit.many(cell)}, each"
+    return f"changes at most {many} by at most {unit.most}"
+
+
+def promise(level: Level, unit: Unit, released: str, cell: str) -> str:
+    """`utmost.publish.promises.plan.guarantee` for whatever is released, and whatever one individual changes."""
+    many = f"{unit.many(cell)}, and that" if unit.cells == 1 else f"{unit.many(cell)}, each"
+    return promise_text(level, unit.neighbours, released, f"at most {many} by at most {unit.most}")
+
+
+def promise_text(level: Level, neighbours: str, released: str, changes: str) -> str:
+    """The promise, and what one individual may change for it to hold, in words."""
+    other, one = {
+        "add-remove": ("any one individual had been left out of the data or added to it", "one individual changes"),
+        "change-one": ("any one individual's record had been any other", "one individual's record counts in"),
+    }[neighbours]
+    return (
+        f"Whatever anyone concludes from {released}, the chance of concluding it would have been at most "
+        f"{factor_text(level)} times larger or smaller if {other} ({level_name(level)}). This assumes that {one} "
+        f"{changes}."
+    )
+
+
+def law_parameters(law: Any) -> dict[str, Any]:
+    """The law's own numbers, exact ones as text."""
+    names = ("sensitivity", "step", "gamma")
+    found = {name: getattr(law, name) for name in names if hasattr(law, name)}
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}

@@ -1,0 +1,375 @@
+"""Releasing columns of which one individual changes the cells of one row together, and no other cell.
+
+Where that is so, the sum and the difference of two columns are released in their place: an individual who changes both
+cells by at most s changes |sum| + |difference| by at most 2s, where two cells taken by themselves cost 2s each. What is
+then read off for a column is (sum + difference)/2, a multiple of 1/2, and everything that geometric noise can do is
+done on sum and difference: relaxed, tightened, asked at any level in any order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil
+from typing import Any, ClassVar, Unpack
+
+from utmost.errors import BadTable, OutOfRange
+from utmost.laws.exact import Level, Number, checked, exact
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.shown import Shown
+from utmost.laws.exact.written_levels import level_facts
+from utmost.laws.noise import SignedCells
+from utmost.laws.noise.joint_cells import RotatedPair
+from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.norm_staircase import CellCost, NormStaircase
+from utmost.laws.privacy.unit import RowWords, Unit, read_unit
+from utmost.publish.promises.plan import plan_release
+from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
+from utmost.publish.promises.table_statements import promise_text, taken_for_granted
+from utmost.publish.promises.turning import Halves, one_of
+from utmost.publish.workloads import ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
+from utmost.publish.workloads.signed_search import MOST_CELLS
+from utmost.version import __version__
+
+_MOST_KINDS = 16
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TogetherPlan(Shown):
+    """What a release of columns changed together promises, and how.
+
+    Attributes:
+        level: of the whole release.
+        unit: what one individual changes: the cells of one row in all released columns, and no other cell; that it
+            lowers none is said where the noise depends on it.
+        way: the kind of noise, and its law for each group of columns.
+        columns: the released columns, in the order of the groups.
+        halves: what becomes of multiples of 1/2.
+        confidence: the probability with which a released cell lies within its margin of the true one.
+        margins: for each column.
+        cost: what was to be least, of a cell: "absolute" for the mean |error|, "squared" for the mean variance.
+    """
+
+    numbers: ClassVar[str] = "integers"
+    is_apart: ClassVar[bool] = False
+
+    level: Level
+    unit: Unit
+    way: CellsTogether
+    columns: tuple[str, ...]
+    halves: Halves
+    confidence: Fraction
+    margins: tuple[int | float, ...]
+    cost: CellCost
+
+    @property
+    def law(self) -> Any:
+        """The noise of the first group of columns."""
+        return self.way.laws[0]
+
+    @property
+    def margin(self) -> int | float:
+        """The largest of the margins."""
+        return max(self.margins)
+
+    def bars(self, columns: Sequence[str]) -> dict[str, tuple[str, int | float]]:
+        """A margin behind each column."""
+        return {f"{name}_margin": (name, margin) for name, margin in zip(self.columns, self.margins, strict=True)}
+
+    def warn(self) -> None:
+        """Warn of a level at which practically nobody is protected, as of noise of each cell by itself."""
+        plan_release(self.level, unit=self.unit).warn()
+
+    def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
+        """What is said publicly about a release, see `together_statement`."""
+        return together_statement(self, public, rows, **about)
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in plain words."""
+        where = f"only the {self.unit.cells} released cells of one row, each by at most {self.unit.sensitivity}"
+        where += ", and lowers none of them" * self.unit.nonnegative
+        return promise_text(self.level, self.unit.neighbours, "the released columns", where)
+
+    @property
+    def is_relaxable(self) -> bool:
+        """Whether it can later be relaxed without loss: coins that were tossed on top of the noise are in the way."""
+        whole = self.way.kind not in ("rotated", "signed") or self.halves == "keep"
+        return self.way.is_relaxable and self.way.is_read_back and whole
+
+    @property
+    def why(self) -> str:
+        """Why this noise, in plain words."""
+        least = {"absolute": "mean error", "squared": "mean variance"}[self.cost]
+        lowers = " and that one individual does not lower" * self.unit.nonnegative
+        return f"the noise of least {least} among those offered for cells that one individual changes together{lowers}"
+
+    @property
+    def drawn(self) -> str:
+        """What was drawn, in plain words."""
+        law = self.way.laws[0]
+        if self.way.kind == "joint" or self.way.kind in NORMS:
+            return f"one draw for each row, all its released cells together: {law!r}; it cannot be relaxed later"
+        if self.way.kind == "independent":
+            return f"noise of its own for each cell: {law!r}"
+        if self.way.kind == "signed":
+            return self._signed(range(len(self.way.groups)))
+        ends = {
+            "toss": "rounded to an integer by a fair coin",
+            "keep": "multiples of 1/2; it can be relaxed later without loss",
+        }[self.halves]
+        pairs = " and ".join(" with ".join(pair) for pair in self._groups if len(pair) == 2)
+        alone = "".join(f", and on {group[0]} by itself" for group in self._groups if len(group) == 1)
+        return (
+            f"geometric noise on the sum and on the difference of each pair of columns ({pairs}), from which the "
+            f"columns are read{alone}, {ends}"
+        )
+
+    def drawn_for(self, column: int) -> str:
+        """What was drawn for one column, in plain words: the sums of its own group."""
+        if self.way.kind != "signed":
+            return self.drawn
+        ends = list(accumulate(self.way.groups))
+        return self._signed([next(at for at, end in enumerate(ends) if column < end)])
+
+    def _signed(self, places: Iterable[int]) -> str:
+        groups = self._groups
+        sums = "; ".join(
+            f"{in_words(groups[place], row)} at {self.way.shares[place] * part} of the level"
+            for place in places
+            for law in [self.way.laws[place]]
+            if isinstance(law, SignedCells)
+            for row, part in zip(law.rows, law.shares, strict=True)
+        )
+        ends = {
+            "toss": "rounded to an integer by a coin weighed by the fraction",
+            "keep": "fractions kept",
+        }[self.halves]
+        later = "; it can be relaxed later without loss" * self.is_relaxable
+        return f"geometric noise on signed sums of the columns ({sums}), from which the columns are read, {ends}{later}"
+
+    @property
+    def _groups(self) -> list[tuple[str, ...]]:
+        return grouped(self.columns, self.way.groups)
+
+
+def grouped(columns: Sequence[Any], groups: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The columns, cut into groups of these sizes.
+
+    >>> grouped("abc", (2, 1))
+    [('a', 'b'), ('c',)]
+    """
+    ends = list(accumulate(groups))
+    return [tuple(columns[end - n : end]) for end, n in zip(ends, groups, strict=True)]
+
+
+def in_words(columns: Sequence[str], row: Sequence[int]) -> str:
+    """A signed sum of columns.
+
+    >>> in_words(["a", "b", "c"], [2, 0, -1])
+    '2 a - c'
+    """
+    named = zip(columns, row, strict=True)
+    terms = [(factor, name if abs(factor) == 1 else f"{abs(factor)} {name}") for name, factor in named]
+    words = "".join(f" {'-' if factor < 0 else '+'} {term}" for factor, term in terms if factor)
+    return words[3:] if words.startswith(" + ") else words.strip()
+
+
+@checked
+def plan_together(
+    columns: Sequence[str],
+    epsilon: Number | Level | None = None,
+    *,
+    alpha: Number | None = None,
+    noise: TogetherKind | None = None,
+    relaxable: bool = False,
+    cost: CellCost = "absolute",
+    halves: Halves | None = None,
+    confidence: Number = "0.95",
+    **words: Unpack[RowWords],
+) -> TogetherPlan:
+    """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
+
+    Args:
+        columns: at least two; pairs are taken in this order, and an odd one is left by itself.
+        epsilon, alpha: what the whole release spends, one of the two.
+        unit: what one individual changes; its cells must be as many as the columns. Or sensitivity and neighbours. With
+            ``Unit(1, 3, nonnegative=True)`` it lowers no cell, and there is less noise for three columns and more.
+        noise: "joint", "staircase", "range", "rotated", "signed" or "independent"; the one of least cost if left out.
+        relaxable: only noise that can be relaxed later without loss, which "joint" cannot, nor tossed halves.
+        cost: "absolute" for the least mean |error| of a cell, "squared" for the least mean variance.
+        halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
+            relaxable.
+        confidence: of the margins.
+
+    Raises:
+        OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
+            noise that is not relaxable where that is asked for, and signed sums where a cell may be lowered, or of two
+            cells, whose pair is "rotated".
+
+    >>> plan = plan_together(["applicants", "admitted"], epsilon="1/2", sensitivity=1, relaxable=True)
+    >>> plan.way.kind, plan.margins
+    ('rotated', (8.0, 8.0))
+    """
+    names, spent = tuple(columns), level_of(epsilon, alpha)
+    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
+    whom = words.get("unit") or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    check_changed(whom, names)
+    ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
+    kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
+    if kind not in ways:
+        if kind == "signed":
+            remedy = "Pass unit=ut.Unit(s, k, nonnegative=True) for k > 2 columns, if no individual lowers a cell."
+            raise OutOfRange("signed sums need three cells, of which none is lowered", came=noise, remedy=remedy)
+        if kind in NORMS and not relaxable:
+            remedy = 'Pass noise="joint"; or unit=ut.Unit(s, k, nonnegative=True), if no individual lowers a cell.'
+            required = "the range needs cells of which none is lowered, and a staircase a sensitivity above 1"
+            raise OutOfRange(required, came=noise, remedy=remedy)
+        raise OutOfRange("noise that is relaxable is signed, rotated or independent", came=noise)
+    ends: Halves = one_of(halves or ("keep" if relaxable else "toss"), Halves, "halves")
+    if relaxable and ends == "toss" and kind in ("rotated", "signed"):
+        raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
+    return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
+
+
+def check_changed(unit: Unit, columns: Sequence[str]) -> None:
+    """Check that one individual changes the cells of one row in these columns, whose values come as they are noised.
+
+    Raises:
+        OutOfRange, Unsupported: for another unit, and fewer than two columns.
+    """
+    unit.check_plain()
+    if len(columns) < 2 or unit.cells != len(columns):
+        required = "an individual must change the cells of one row, as many as there are columns"
+        raise OutOfRange(
+            f"{required}, {len(columns)}, two at least",
+            came=f"cells={unit.cells}",
+            remedy="Release columns that individuals change apart from each other with release_table.",
+        )
+
+
+def plan_of_way(
+    columns: Sequence[str],
+    level: Level,
+    unit: Unit,
+    way: CellsTogether,
+    *,
+    halves: Halves,
+    confidence: Number,
+    cost: CellCost,
+) -> TogetherPlan:
+    """The plan with a way that has been chosen; the unit says of signs what the noise needs.
+
+    Raises:
+        NotANumber, OutOfRange: for a confidence outside (0, 1).
+    """
+    sure = read_confidence(confidence)
+    of_laws = {law: _margins(law, n, sure, halves) for law, n in dict(zip(way.laws, way.groups, strict=True)).items()}
+    margins = [margin for law in way.laws for margin in of_laws[law]]
+    plain = replace(unit, nonnegative=way.kind in RAISED, exactly=False)
+    return TogetherPlan(level, plain, way, tuple(columns), halves, sure, tuple(margins), cost)
+
+
+def _margins(law: Any, cells: int, sure: Fraction, halves: Halves) -> Sequence[int | float]:
+    if isinstance(law, SignedCells):
+        return [ceil(margin) for margin in law.margins(sure)] if halves == "toss" else law.margins(sure)
+    margin: int | float = law.margin(sure)
+    if isinstance(law, RotatedPair) and halves == "toss":  # a coin leads to an integer next to it, as the truth is one
+        margin = ceil(margin)
+    return [margin] * cells
+
+
+def together_statement(
+    plan: TogetherPlan, public: Sequence[str], rows: int, *, rows_from: str, digest: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """What is said publicly about a release of columns changed together.
+
+    Args:
+        plan: the promise.
+        public: the columns published without noise.
+        rows: how many rows there are.
+        rows_from: where their list comes from, "declared" or "observed".
+        digest: of the released table, see `cells_digest`.
+    """
+    kind = plan.way.kind
+    law = plan.way.laws[0]
+    return {
+        "kind": TOGETHER_KIND,
+        "format": TOGETHER_FORMAT,
+        "utmost": __version__,
+        "guarantee": f"{plan.guarantee} {taken_for_granted(public, rows_from)}",
+        **level_facts(plan.level),
+        "neighbours": plan.unit.neighbours,
+        "sensitivity": str(plan.unit.sensitivity),
+        "cells": plan.unit.cells,
+        "charged": plan.unit.charged,
+        **({"nonnegative": True} if kind in RAISED else {}),
+        "noise": kind,
+        **({"cost": plan.cost} if plan.cost != "absolute" else {}),
+        "drawn": plan.drawn,
+        "laws": [repr(law) for law in plan.way.laws],
+        "groups": [list(group) for group in grouped(plan.columns, plan.way.groups)],
+        "shares": [str(share) for share in plan.way.shares],
+        **({"signed_sums": rows_facts(plan.way)} if kind == "signed" else {}),
+        **({"step": law.step} if isinstance(law, NormStaircase) else {}),
+        "relaxable": plan.is_relaxable,
+        "halves": plan.halves,
+        "confidence_exactly": str(plan.confidence),
+        "margins": dict(zip(plan.columns, plan.margins, strict=True)),
+        "released": list(plan.columns),
+        "public": list(public),
+        "rows": rows,
+        "rows_from": rows_from,
+        "table": None if digest is None else dict(digest),
+    }
+
+
+def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTogether:
+    """The noise by what a statement says of it: whether it keeps the level is computed, that no other has less is not.
+
+    Raises:
+        BadTable: for sums that are not of all columns, or of more or larger groups than are planned, and shares that do
+            not add up.
+    """
+    kind, spent = one_of(facts["noise"], TogetherKind, "noise"), presence(level, unit)
+    if kind in RAISED and not unit.nonnegative:
+        raise BadTable("such noise needs individuals who lower no cell", came="no such promise", where="nonnegative")
+    if kind in NORMS:
+        if type(facts["step"]) is not int:
+            raise BadTable("a step must be a whole number", came="another", where="step")
+        law = NormStaircase(spent, unit.cells, unit.sensitivity, NORMS[kind], facts["step"])
+        return CellsTogether(kind, (unit.cells,), (law,), (Fraction(1),))
+    rows = list(facts["signed_sums"])
+    sizes, shares = tuple(map(len, facts["groups"])), tuple(exact(share, "share") for share in facts["shares"])
+    if sum(sizes) != unit.cells or len({*map(len, (sizes, shares, rows))}) != 1:
+        raise BadTable("signed sums must be of all released columns", came="others", where="signed_sums")
+    if min(shares) <= 0 or sum(shares) != 1:
+        raise BadTable("the shares of groups must add up to 1", came="others", where="shares")
+    # A search makes a few kinds of small groups: each kind is read once, and no document is slow to read.
+    texts = [(share, repr(listed["rows"]), repr(listed["shares"])) for share, listed in zip(shares, rows, strict=True)]
+    kinds = dict(zip(texts, rows, strict=True))
+    if max(sizes) > MOST_CELLS or len(kinds) > _MOST_KINDS:
+        required = f"signed sums are of groups of at most {MOST_CELLS} columns, of at most {_MOST_KINDS} kinds"
+        raise BadTable(required, came="more", where="groups")
+    of_kinds = {
+        text: SignedCells(spent.scaled(text[0]), listed["rows"], listed["shares"], unit.sensitivity)
+        for text, listed in kinds.items()
+    }
+    laws = tuple(of_kinds[text] for text in texts)
+    if any(law.cells != size for law, size in zip(laws, sizes, strict=True)):
+        raise BadTable("each group's rows must be of its columns", came="others", where="signed_sums")
+    return CellsTogether("signed", sizes, laws, shares)
+
+
+def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
+    """Of each group the signed rows, their shares, and what each change of one individual spends: the certificate."""
+    return [
+        {
+            "rows": [list(row) for row in law.rows],
+            "shares": [str(share) for share in law.shares],
+            "spent": [[list(change), str(spent)] for change, spent in law.changes],
+        }
+        for law in way.laws
+        if isinstance(law, SignedCells)
+    ]

@@ -1,0 +1,348 @@
+"""Keys of a declared universe that is too large to write out, named with epsilon alone: sparse long tables.
+
+Every cell of the universe gets noise of its own, and those above a threshold are published. Nothing of the size of the
+universe is made: of the cells that nobody holds, only those that the noise names are drawn. The law is exactly that of
+the long way: docs/theory/unknown-keys.md has the proof.
+"""
+
+from bisect import bisect_right
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any, Protocol
+
+from utmost.errors import OutOfRange, WrongKind
+from utmost.laws.exact import Interval, Level, Number, checked, exact, level, natural
+from utmost.laws.exact.long_work import long_work
+from utmost.laws.exact.shown import Shown
+from utmost.laws.noise import Geometric
+from utmost.laws.sampling import sample
+from utmost.laws.sampling.geometric_draws import OneMarked
+from utmost.laws.sampling.random_bits import Randomness, secure
+from utmost.publish.promises.keys import counted_keys, keys_of_one
+
+_MOST_LETTERS = 1000
+_MOST_FALSE = 10**7
+
+
+class Universe(Protocol):
+    """A finite list of keys that is never written out: how many there are, and the way from places to keys and back."""
+
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        ...
+
+    def key(self, place: int) -> Any:
+        """The key in a place, 0 to size - 1."""
+        ...
+
+    def place(self, key: Any) -> int | None:
+        """The place of a key; None for what is no key of this universe."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """All texts of ``least`` to ``most`` letters of an alphabet, the shorter first.
+
+    Raises:
+        OutOfRange: for an alphabet with a letter twice or none, and lengths beyond 1000.
+
+    >>> words = Texts("ab", most=2)
+    >>> words.size, [words.key(place) for place in range(words.size)], words.place("ba")
+    (6, ['a', 'b', 'aa', 'ab', 'ba', 'bb'], 4)
+    """
+
+    alphabet: str
+    most: int
+    least: int = 1
+
+    def __post_init__(self) -> None:
+        natural(self.most, "most", most=_MOST_LETTERS)
+        natural(self.least, "least", most=self.most)
+        if not isinstance(self.alphabet, str) or not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
+            raise OutOfRange("an alphabet must have letters, each once", where="Texts")
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+        return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
+
+    def key(self, place: int) -> str:
+        """The text in a place."""
+        place, base, length = natural(place, "place", most=self.size - 1), len(self.alphabet), self.least
+        while place >= base**length:
+            place, length = place - base**length, length + 1
+        letters = []
+        for _ in range(length):
+            place, digit = divmod(place, base)
+            letters.append(self.alphabet[digit])
+        return "".join(reversed(letters))
+
+    def facts(self) -> dict[str, Any]:
+        """The universe as JSON values, which `of_facts` reads."""
+        return {"alphabet": self.alphabet, "most": self.most, "least": self.least}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Texts":
+        """The universe that `facts` wrote."""
+        return cls(facts["alphabet"], facts["most"], facts["least"])
+
+    def place(self, key: Any) -> int | None:
+        """The place of a text."""
+        if not isinstance(key, str) or not self.least <= len(key) <= self.most or set(key) - set(self.alphabet):
+            return None
+        base, number = len(self.alphabet), 0
+        for letter in key:
+            number = number * base + self.alphabet.index(letter)
+        shorter: int = sum(base**length for length in range(self.least, len(key)))
+        return number + shorter
+
+
+class Tuples:
+    """All tuples with one value of each list; a range is a list, so whole numbers need not be written out.
+
+    >>> cells = Tuples(range(10**6), ["f", "m"])
+    >>> cells.size, cells.key(3), cells.place((1, "m"))
+    (2000000, (1, 'm'), 3)
+    """
+
+    __slots__ = ("_lists", "_places", "size")
+
+    def __init__(self, *lists: Sequence[Any]) -> None:
+        if not lists or not all(isinstance(values, Sequence) and len(values) for values in lists):
+            raise OutOfRange("a product needs lists, each with a value", where="Tuples")
+        if not all(isinstance(value, Hashable) for values in lists if type(values) is not range for value in values):
+            raise OutOfRange("the values of a product must be texts or numbers", where="Tuples")
+        self._lists = lists
+        self._places = [
+            None if isinstance(values, range) else {(type(value), value): place for place, value in enumerate(values)}
+            for values in lists
+        ]
+        if any(places is not None and len(places) != len(v) for places, v in zip(self._places, lists, strict=True)):
+            raise OutOfRange("a list must have each value once", where="Tuples")
+        self.size = prod(map(len, lists))
+
+    def facts(self) -> dict[str, Any]:
+        """The lists as JSON values, which `of_facts` reads; of a range its ends and its step."""
+        lists = [
+            {"range": [values.start, values.stop, values.step]} if isinstance(values, range) else list(values)
+            for values in self._lists
+        ]
+        return {"lists": lists}
+
+    @classmethod
+    @checked
+    def of_facts(cls, facts: Mapping[str, Any]) -> "Tuples":
+        """The universe that `facts` wrote."""
+        lists = facts["lists"]
+        return cls(*(range(*values["range"]) if isinstance(values, Mapping) else values for values in lists))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tuples) and self.facts() == other.facts()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.facts()))
+
+    def key(self, place: int) -> tuple[Any, ...]:
+        """The tuple in a place."""
+        place, parts = natural(place, "place", most=self.size - 1), []
+        for values in reversed(self._lists):
+            place, at = divmod(place, len(values))
+            parts.append(values[at])
+        return tuple(reversed(parts))
+
+    def place(self, key: Any) -> int | None:
+        """The place of a tuple."""
+        if not isinstance(key, tuple) or len(key) != len(self._lists):
+            return None
+        number = 0
+        for part, values, places in zip(key, self._lists, self._places, strict=True):
+            if places is not None:
+                at = places.get((type(part), part))
+            else:
+                at = values.index(part) if type(part) is int and part in values else None
+            if at is None:
+                return None
+            number = number * len(values) + at
+        return number
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NamedCells(Shown):
+    """The cells of a universe whose noisy counts exceed a threshold.
+
+    Attributes:
+        keys: in the order of the universe, which says nothing of the counts.
+        noisy: for each its count plus noise, at least ``threshold`` + 1: what is listed is biased upwards.
+        level: epsilon of the whole list; there is no delta.
+        per_individual: how many keys one individual may hold.
+        threshold: what a count and its noise must exceed; of the size of the universe, epsilon and the wish alone.
+        expected_false: at most so many names of the list belong to nobody, on average; rounded up.
+    """
+
+    keys: tuple[Any, ...] = field(repr=False)
+    noisy: tuple[int, ...] = field(repr=False)
+    level: Level
+    per_individual: int
+    threshold: int
+    expected_false: Fraction
+
+
+@checked
+@long_work("Naming cells")
+def name_cells(
+    counts: Any,
+    universe: Universe,
+    *,
+    epsilon: Number | Level | None = None,
+    alpha: Number | None = None,
+    keys: int = 1,
+    false_names: Number = 1,
+    randomness: Randomness | None = None,
+) -> NamedCells:
+    """Name cells of a declared universe of any size, with epsilon alone: words, pages, cells of a long table.
+
+    Each cell, also one that nobody holds, has its count plus two-sided geometric noise of the level epsilon/keys; those
+    above the threshold are published. That is the law; what is drawn is the noise of the cells that are there, and the
+    cells that noise names.
+
+    Args:
+        counts: as for `select_keys`; every key with a count must be one of the universe.
+        universe: `Texts`, `Tuples`, or any `Universe`; it must be chosen without looking at the data.
+        epsilon, alpha: of the whole list, one of the two.
+        keys: how many keys one individual may hold, adding at most 1 to the count of each.
+        false_names: the names of nobody that are wanted at most, on average, 10^7 at most; the threshold follows.
+        randomness: the operating system's when None; a seeded source is refused.
+
+    Raises:
+        BadTable, NotANumber, WrongKind, NotALevel, PromiseBroken: as `select_keys`.
+        OutOfRange: for a key outside of the universe, which is not named here; and a wish that is not positive.
+
+    Promise: epsilon for one individual added or removed. Where one is replaced by another: pass keys=2*k.
+    Cost: linear in the keys that are there and the names; it grows with log(size), never with the size.
+    Source: the law of [cormode2012]; the proof is in docs/theory/unknown-keys.md.
+
+    >>> cells = name_cells({"influenza": 900, "plague": 1}, Texts("abcdefghijklmnopqrstuvwxyz", most=20),
+    ...     epsilon=1, false_names="1e-9")
+    >>> cells.keys, cells.threshold
+    (('influenza',), 85)
+    """
+    bits = secure(randomness)
+    return named_cells(counted_keys(counts), universe, level(epsilon, alpha), keys_of_one(keys), false_names, bits)
+
+
+def named_cells(
+    counts: Sequence[tuple[Any, int]],
+    universe: Universe,
+    total: Level,
+    keys: int,
+    false_names: Number,
+    randomness: Randomness,
+) -> NamedCells:
+    """What `name_cells` does with keys and counts, with whatever randomness is given."""
+    wish, places = false_wish(false_names), check_places(counts, universe)
+    each = total.scaled(Fraction(1, keys))
+    threshold = least_threshold(each, universe.size, wish)
+    held = sorted(places)
+    noise = sample(Geometric(each), len(held), randomness=randomness).tolist() if held else []
+    noisy_counts = {place: places[place] + int(x) for place, x in zip(held, noise, strict=True)}
+    above = {place: noisy for place, noisy in noisy_counts.items() if noisy > threshold}
+    above |= names_of_nobody(each, threshold, universe.size, held, randomness)
+    order = sorted(above)
+    cells, noisy = tuple(map(universe.key, order)), tuple(above[place] for place in order)
+    return NamedCells(cells, noisy, total, keys, threshold, universe.size * tail(each, threshold, 128).upper)
+
+
+def false_wish(false_names: Number) -> Fraction:
+    """How many names of nobody are wanted at most, on average.
+
+    Raises:
+        OutOfRange: for what is not positive, and more than 10^7.
+    """
+    wish = exact(false_names, "false_names")
+    if not 0 < wish <= _MOST_FALSE:
+        raise OutOfRange("false_names must be above 0 and at most 10^7", came=false_names, where="name_cells")
+    return wish
+
+
+def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[int, int]:
+    """The counts by their place in the universe.
+
+    Raises:
+        OutOfRange: for a key that is none of it. WrongKind: for a universe in which two keys have one place.
+    """
+    places = {}
+    for key, count in counts:
+        place = universe.place(key)
+        if place is None:
+            remedy = "Drop such keys before they are counted, or declare a larger universe."
+            raise OutOfRange("every key must be one of the universe", came="another", where="counts", remedy=remedy)
+        places[place] = count
+    if len(places) != len(counts):
+        raise WrongKind("a universe must have a place for each key", came="one place for two", where="universe")
+    return places
+
+
+def tail(each: Level, threshold: int, bits: int) -> Interval:
+    """The chance a^(m+1)/(1 + a) that the noise of a cell exceeds the threshold m >= 0, with relative precision.
+
+    >>> float(tail(level("1"), 10, 64).upper) < 1.3e-5
+    True
+    """
+    inner = bits + 2 * threshold.bit_length() + 16
+    while True:
+        a = each.alpha_interval(inner)
+        chance = a ** (threshold + 1) / (1 + a)
+        if chance.low and chance.low.bit_length() >= bits:
+            return chance
+        inner *= 2
+
+
+def least_threshold(each: Level, size: int, wish: Fraction) -> int:
+    """The least m >= 0 for which the chance of a name, times the number of cells, is at most the wish, certainly.
+
+    >>> least_threshold(level(1), 26**20, Fraction(1)), least_threshold(level(1), 10**9, Fraction(1))
+    (64, 20)
+    """
+
+    def is_enough(threshold: int) -> bool:
+        return size * tail(each, threshold, 128).upper <= wish
+
+    above = 1
+    while not is_enough(above):
+        above *= 2
+    below = -1
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if is_enough(middle) else (middle, above)
+    return above
+
+
+def names_of_nobody(
+    each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
+) -> dict[int, int]:
+    """Of the cells that nobody holds those whose noise exceeds the threshold, by place, with that noise.
+
+    The cells between one such cell and the next are Geom(1 - t), t the tail; the noise beyond is Geom(a), as it has no
+    memory. Both are drawn exactly, so each cell is named independently with the chance t.
+
+    Args:
+        held: the places of the cells that are held, ascending.
+    """
+
+    def unnamed(bits: int) -> Interval:
+        return (1 - tail(each, threshold, bits)).at(bits)
+
+    def sure(bits: int) -> Interval:
+        return Interval.of(1, bits)
+
+    gap, beyond = OneMarked(unnamed, (sure,)), OneMarked(each.alpha_interval, (sure,))
+    before = [place - rank for rank, place in enumerate(held)]
+    word, names, at = randomness.word, {}, -1
+    while (at := at + 1 + gap.draw(word)[0]) < size - len(held):
+        names[at + bisect_right(before, at)] = threshold + 1 + beyond.draw(word)[0]
+    return names
