@@ -197,7 +197,7 @@ print(*(hashlib.sha256(numbers.tobytes()).hexdigest() for numbers in optimum))
 
 
 def test_whoever_makes_a_clean_table_again_comes_to_the_same_optimum():
-    """Bit for bit, by the kernels of another processor: of many equal optima, a verifier must find the one published."""
+    """Bit for bit, by the kernels of another processor: of many equal optima, a verifier must find that one."""
     kinds = [{}, {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"}]
     said = {python("-c", ANY_PROCESSOR, env=os.environ | PLAIN | kind).stdout for kind in kinds}
     assert len(said) == 1
