@@ -13,14 +13,12 @@ from utmost.doors.service.terms import Terms
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.noise import Geometric
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, rehearse
 from utmost.publish.ledger.events import FORMAT, event_bytes
-from utmost.publish.ledger.process_release import rehearse
-from utmost.publish.promises import Promise
+from utmost.publish.promises import Promise, key_noise, named_cell_noise
 from utmost.publish.promises.naming import naming_law
-from utmost.publish.promises.noise_of_keys import key_noise
-from utmost.publish.promises.noise_of_universe import named_cell_noise
-from utmost.publish.promises.vast_domains import Texts, Tuples
+from utmost.publish.promises.vast_domains import Tuples
+from utmost.publish.releases import Texts
 from utmost.publish.statements import read_release, stated_release
 
 KEY = bytes(range(32))

@@ -14,9 +14,10 @@ from utmost.errors import OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact import level
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
-from utmost.publish.counting.counted import CountedTable
+from utmost.publish.counting import CountedTable
 from utmost.publish.ledger import Ledger
-from utmost.publish.promises.promise import Promise, Words, promise_of
+from utmost.publish.promises import Promise
+from utmost.publish.promises.promise import Words, promise_of
 from utmost.publish.workloads import Domain, Strategy
 
 KEY = bytes(range(32))

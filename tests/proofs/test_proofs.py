@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual.steps import Bridge, Tightening
+from utmost.laws.gradual import Bridge, Tightening
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Thresholds

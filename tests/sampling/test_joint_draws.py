@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goodness import LEVEL, chi_square
-from utmost.doors.testing.seeded import SeededRandomness
+from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange
 from utmost.laws.noise import JointCells
 from utmost.laws.noise.norm_staircase import NormStaircase, norm_of, points_of

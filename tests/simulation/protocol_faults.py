@@ -6,6 +6,7 @@ from faults.test_planted_ledger_faults import fresh_noise_on_relax
 from utmost.doors.service import approvals, proposing
 from utmost.laws.sampling import random_bits
 from utmost.publish.ledger import (
+    Published,
     book,
     publishing,
     relaxing,
@@ -19,7 +20,6 @@ from utmost.publish.ledger import (
 from utmost.publish.ledger.book import Book
 from utmost.publish.ledger.personal_answers import Request
 from utmost.publish.ledger.sqlite_store import SqliteStore
-from utmost.publish.ledger.state import Published
 from utmost.publish.ledger.witness import Held, Witness
 
 
