@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from numpy.typing import NDArray
 
@@ -302,8 +302,22 @@ class Unit(Rebuilt):
         return level.scaled(Fraction(1, self.charged))
 
 
+class RowWords(TypedDict, total=False):
+    """The words that say what one individual changes, where it is the cells of one row: see `Unit`."""
+
+    unit: Unit | None
+    sensitivity: Number | None
+    neighbours: str | None
+
+
+class UnitWords(RowWords, total=False):
+    """The words that say what one individual changes, by name: see `read_unit`."""
+
+    cells: Number | None
+
+
 def read_unit(
-    unit: Unit | None,
+    unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Unpack
 
 from utmost.errors import LittleProtection, OutOfRange, RowsObserved, warn
 from utmost.laws.exact import Level, Number, checked, level, round_up
@@ -13,7 +13,7 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
 from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.publish.promises.lattice import Lattice, read_numbers
@@ -246,15 +246,12 @@ def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
+    **whom: Unpack[UnitWords],
 ) -> Plan:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
@@ -275,7 +272,7 @@ def plan_release(
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
+    spent, protected = level(epsilon, alpha), read_unit(**whom)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
     protected.check_each_cell("a plan of cells")

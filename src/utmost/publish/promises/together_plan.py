@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
@@ -22,7 +22,7 @@ from utmost.laws.noise import SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import CellCost, NormStaircase
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import RowWords, Unit, read_unit
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import promise_text, taken_for_granted
@@ -182,14 +182,12 @@ def plan_together(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    neighbours: str | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
+    **words: Unpack[RowWords],
 ) -> TogetherPlan:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
@@ -215,7 +213,8 @@ def plan_together(
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
-    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
+    whom = words.get("unit") or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_tog
 from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.tables.saving import Digest, FileWords, Publication
 from utmost.publish.workloads.cells_together import CellsLaw, CellsTogether
 
 
@@ -104,9 +104,7 @@ class GradualTogether(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the columns at a level with their error bars and, beside them, their statement: both appear, or none.
 
@@ -119,7 +117,7 @@ class GradualTogether(Shown, ProcessMemory):
             NotALevel: where no level is named and none was answered.
             BadTable: for a public column of another length.
         """
-        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, confidence, public, **file, name=name)
         level = level_to_save(epsilon, alpha, self.spent)
         way = self._way.at(level, self.unit)
         plan = plan_of_way(
