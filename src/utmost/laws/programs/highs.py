@@ -17,6 +17,7 @@ __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "sol
 
 TOLERANCE = 1e-10
 _UNIT = 2.0**16
+_LONG = 2_000  # rows from which a solution may take seconds, and Ctrl-C is heard within it
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
@@ -197,9 +198,16 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     }
     for name, value in {**options, **tolerances}.items():
         highs.setOptionValue(name, value)
+    if program.shape[0] > _LONG:
+        for steps in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
+            steps.subscribe(_hear_signals)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
     return highs
+
+
+def _hear_signals(step: object) -> None:
+    """Called at every step of a long solution, since Python hears Ctrl-C between steps of its own alone."""
 
 
 def _basis(start: Basis) -> Any:

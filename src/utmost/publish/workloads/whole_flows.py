@@ -37,7 +37,7 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]])
     Raises:
         SolverFailed: where a sum of flows is left that is not whole, which rounding of floats alone can do.
 
-    Cost: a few sorts of the cells, and for each one that is not whole then, some thirtieth of a large table, a cycle.
+    Cost: a few sorts of the cells, and for each one that is not whole then, a fifth of a large table, a cycle.
 
     >>> rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> whole_flow(np.full(4, 0.5), np.array([0.0, 1, 1, 1]), [[rows], [columns]]).tolist()
