@@ -75,7 +75,7 @@ def several(table: Path, told: ReleaseOptions) -> None:
 
 def detailed(table: Path, told: ReleaseOptions) -> None:
     """Sums of groups, and of each the breakdown that its noisy sum chooses; events are counted first."""
-    from utmost.doors.cli.detailed_release import publish_detailed
+    from utmost.doors.cli.two_stages import publish_detailed
 
     promised = replace(told.promised, protected=Protected(neighbours=told.promised.protected.neighbours))
     refuse("does not go with --group", replace(promised, protected=Protected()), told.once)
