@@ -15,7 +15,8 @@ from utmost.laws.gradual import Relaxing, Tightening, joint_pmf
 from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.sampling import geometric_draws
 from utmost.laws.sampling.random_bits import SystemRandomness
-from utmost.publish.releases import GradualRelease, level_steps
+from utmost.publish.promises import level_steps
+from utmost.publish.releases import GradualRelease
 
 LEVELS = [level(epsilon="1/2"), level(epsilon=1), level(epsilon=2)]
 N = 30_000

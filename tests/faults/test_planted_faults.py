@@ -14,9 +14,10 @@ from utmost.laws.gradual import Bridge, steps
 from utmost.laws.noise import Geometric
 from utmost.laws.sampling import draw, geometric_draws, integers, level_draws, process_memory, random_bits
 from utmost.laws.sampling.random_bits import Keystream
+from utmost.publish.promises import lattice, level_steps
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.level_steps import Step
-from utmost.publish.releases import gradual_release, lattice, level_steps, noised_cells
+from utmost.publish.releases import gradual_release, noised_cells
 from utmost.publish.releases.noised_cells import History
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -14,7 +14,7 @@ from utmost.errors import BadTable, KeyRefused, LedgerDamaged
 from utmost.publish.ledger import Ledger, read_sealed
 from utmost.publish.ledger.events import read_event
 from utmost.publish.ledger.labels import Labels, label_parts, stored_labels
-from utmost.publish.promises.promised_noise import BLOCK
+from utmost.publish.promises.drawing import BLOCK
 
 KEY = bytes(range(32))
 PROMISE = {"sensitivity": 1, "cells": 1, "epsilon": 1}

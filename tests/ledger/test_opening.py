@@ -140,7 +140,7 @@ def test_derived_noise_with_half_steps_and_its_check(tmp_path):
 
 def test_derived_noise_that_drifted_is_refused(tmp_path, monkeypatch):
     """Were the draws of a later version others, relaxing would not have the joint law."""
-    from utmost.publish.ledger import response_noise
+    from utmost.publish.promises import response_noise
 
     real = response_noise.KeyedRandomness
     with Ledger.open(tmp_path / "a.db", create=True, key=KEY, derived=True) as ledger:

@@ -11,7 +11,8 @@ from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.laws.exact import level
 from utmost.laws.gradual import Bridge, LaplaceTightening, Relaxing, Tightening
 from utmost.laws.gradual.laplace_steps import LaplaceRelaxing
-from utmost.publish.releases import bridge, gradual_release, level_steps, path, relax, tighten
+from utmost.publish.promises import level_steps
+from utmost.publish.releases import bridge, gradual_release, path, relax, tighten
 
 N = 60_000
 

@@ -270,7 +270,7 @@ def test_a_rehearsal_promises_the_same_and_draws_nothing():
 def test_one_bad_cell_refuses_the_whole_table(do, bad, monkeypatch):
     """The last cell of the last column is bad: nothing is drawn, and the message says where."""
     monkeypatch.setattr(
-        import_module("utmost.publish.releases.table"),
+        import_module("utmost.publish.promises.plan"),
         "noised_by",
         lambda *_, **__: pytest.fail("drew before all was checked"),
     )

@@ -23,18 +23,18 @@ from utmost.laws.noise import Geometric, Laplace
 from utmost.laws.sampling.grid import snapped
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.ledger import Ledger
+from utmost.publish.promises import level_steps
+from utmost.publish.promises import values as values_file
 from utmost.publish.releases import (
     GradualRelease,
     TrustRelease,
     add_noise,
     bridge,
-    level_steps,
     rehearse_table,
     relax,
     release_table,
     tighten,
 )
-from utmost.publish.releases import values as values_file
 from utmost.publish.tables import csv_table, dataframes, files
 
 for adapter in (csv_table, dataframes):

@@ -20,10 +20,10 @@ from utmost.laws.sampling.random_bits import KeyedRandomness
 from utmost.publish.ledger import Ledger
 from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import opened_book
+from utmost.publish.promises.values import noised
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
 from utmost.publish.releases.gradual_release import units_of
 from utmost.publish.releases.noised_workloads import checked_workload, noised_workload
-from utmost.publish.releases.values import noised
 from utmost.publish.workloads import Strategy
 
 

@@ -15,11 +15,14 @@ from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
+from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy import Amount, Unit
+from utmost.laws.privacy.unit import read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
 from utmost.publish.promises.noise_kinds import noise_of_words, stated_noise
+from utmost.publish.promises.once_noise import once_cells
 from utmost.publish.promises.promised_noise import Noise
 
 if TYPE_CHECKING:
@@ -45,6 +48,13 @@ class TableWords(TypedDict, total=False):
     numbers: str
     grid: Number | None
     id_column: str | Sequence[str] | None
+
+
+class OnceWords(TableWords, total=False):
+    """The words of a table that is released once: see `release_table`."""
+
+    cost: str | Cost
+    relaxable: bool
 
 
 class Words(TableWords, total=False):
@@ -281,7 +291,7 @@ class Promise(Shown):
         if counted is None or self.noise.needs_counted:
             return
         counted.check_covered(self.unit)
-        unsaid = {*counted.domain.label_columns(counted.domain.finest)} - {*self.public, *self.drop}
+        unsaid = {*counted_labels(counted)} - {*self.public, *self.drop}
         if unsaid or len(self.columns) != 1:
             required = "the promise must say all that is promised of a counted table"
             remedy = "State columns=, public=, sensitivity=, cells= and neighbours=; or a strategy."
@@ -364,10 +374,34 @@ def _completed(table: Any, words: Words) -> Words:
         if wide is not None:
             parts["sensitivity"] = table.in_unit(wide)
         completed |= {name: proved[name] if part is None else part for name, part in parts.items()}  # type: ignore[typeddict-item]
-    labels = table.domain.label_columns(table.domain.finest)
+    labels = counted_labels(table)
     listed, dropped = {*listed_names(words.get("public", ()), "public")}, {*listed_names(words.get("drop", ()), "drop")}
     public = [*(name for name in labels if name not in dropped), *sorted(listed - {*labels})]
     return {**completed, "columns": names, "public": public}
+
+
+def counted_labels(table: Any) -> tuple[str, ...]:
+    """The columns of a counted table that were declared with its domain; none of another table."""
+    counted: Any = table if isinstance(table, ProvedTable) else None
+    return () if counted is None else tuple(counted.domain.label_columns(counted.domain.finest))
+
+
+def promise_once(table: Any, promise: Promise | None, words: OnceWords) -> Promise:
+    """The promise that is given, found to fit a table; or that of words, with the noise that is least at its level.
+
+    Raises:
+        OutOfRange, NotANumber, WrongKind: as `promise_of`.
+    """
+    if promise is not None:
+        return promise_of(table, promise, words)  # type: ignore[arg-type]
+    completed: dict[str, Any] = {**words}
+    least = {name: completed.pop(name) for name in ("cost", "relaxable", "numbers", "grid") if name in completed}
+    if isinstance(table, ProvedTable):
+        completed = {**_completed(table, completed)}  # type: ignore[arg-type]
+    numbers = {name: completed.pop(name, None) for name in ("unit", "sensitivity", "cells", "neighbours", "amount")}
+    stated = Promise(noise=once_cells(read_unit(**numbers), **least), **completed)
+    stated.check(table)
+    return stated
 
 
 def _check_addressed(noise: str | Noise, identifiers: tuple[str, ...], per: Number | None) -> None:

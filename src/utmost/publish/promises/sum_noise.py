@@ -19,9 +19,11 @@ from utmost.laws.sampling.integers import Integers
 from utmost.provided import provided
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
+from utmost.publish.promises.drawing import BLOCK, Answering, Drawing
 from utmost.publish.promises.lattice import Lattice
 from utmost.publish.promises.older_words import MARGIN_WORDS
-from utmost.publish.promises.promised_noise import BLOCK, CONFIDENCE, Answering, Drawing, Noise, Response, check_alone
+from utmost.publish.promises.plan import warn_of_level
+from utmost.publish.promises.promised_noise import CONFIDENCE, Noise, Response, check_alone
 from utmost.publish.promises.response_noise import NoiseByRuns, NoiseOnLattice
 from utmost.publish.promises.table_statements import assumed_line
 from utmost.publish.workloads import Strategy
@@ -67,6 +69,24 @@ class SumNoise(CellNoise):
     def widest(self) -> Lattice:
         """The lattice of the family with the least share."""
         return min((lattice for _, lattice in self.runs), key=lambda lattice: lattice.share)
+
+    def plan(self, level: Level, confidence: Number = "0.95") -> Any:
+        """Refused: the sums are no columns of a table."""
+        return Noise.plan(self, level, confidence)
+
+    def margin(self, level: Level, confidence: Number) -> int | float:
+        """The error bar of the family with the least share."""
+        return self._bar(self.widest.of(level), confidence)
+
+    def column_bars(
+        self, level: Level, columns: Sequence[str], confidence: Number
+    ) -> dict[str, tuple[str, int | float]]:
+        """One for all sums."""
+        return Noise.column_bars(self, level, columns, confidence)
+
+    def warn(self, level: Level) -> None:
+        """Warn of a level at which practically nobody is protected, see `warn_of_level`."""
+        warn_of_level(level, Geometric(self.unit.per_cell(level), self.lattice.sensitivity))
 
     def named_bars(self, level: Level, confidence: Number, most: int) -> tuple[tuple[str, int | float], ...]:
         """The widest error bars, each of one family."""

@@ -18,14 +18,18 @@ from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import NormStaircase, RotatedPair, SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, RotatedPair, SignedCells
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.noise.norm_staircase import CellCost
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost
 from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.sampling import sample
+from utmost.laws.sampling.integers import Integers, add
+from utmost.laws.sampling.joint_draws import sample_joint_cells
+from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import promise_text, taken_for_granted
-from utmost.publish.promises.turning import Halves, one_of
+from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
 from utmost.publish.workloads import CellsTogether, ways_together
 from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
 from utmost.publish.workloads.signed_search import MOST_CELLS
@@ -83,6 +87,26 @@ class TogetherPlan(Shown):
     def statement(self, released: Sequence[str], public: Sequence[str], rows: int, **about: Any) -> dict[str, Any]:
         """What is said publicly about a release, see `together_statement`."""
         return together_statement(self, public, rows, **about)
+
+    def noised(self, cells: Mapping[str, Integers], randomness: Randomness) -> dict[str, Any]:
+        """The columns with their noise, group by group."""
+        noised: list[Any] = []
+        for group, law in zip(
+            grouped([cells[name] for name in self.columns], self.way.groups), self.way.laws, strict=True
+        ):
+            rows = len(group[0])
+            if isinstance(law, BallMixture):
+                noise = sample_joint_cells(law, rows, randomness=randomness)
+                noised += [add(column, noise[:, i]) for i, column in enumerate(group)]
+            elif isinstance(law, DiscreteStaircase):
+                noised += [add(column, sample(law, rows, randomness=randomness)) for column in group]
+            else:
+                noisy = [
+                    add(sums, sample(Geometric(ratio), rows, randomness=randomness))
+                    for sums, ratio in zip(sums_of(law, group), ratios_of(law), strict=True)
+                ]
+                noised += columns_of(law, noisy, halves=self.halves, randomness=randomness)
+        return dict(zip(self.columns, noised, strict=True))
 
     @property
     def guarantee(self) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from utmost.publish.promises.tangent_plane import TangentPlane
     from utmost.publish.promises.together_plan import TogetherPlan
     from utmost.publish.promises.turning import turned
+    from utmost.publish.promises.values import add_noise
     from utmost.publish.promises.vast_domains import NamedCells, Texts, Tuples, Universe, name_cells
     from utmost.publish.releases.cell_bars import CellBars
     from utmost.publish.releases.clean_release import CleanRelease
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from utmost.publish.releases.table import TableRelease, rehearse_table, release_table
     from utmost.publish.releases.together import release_together
     from utmost.publish.releases.trust import Coalitions, TrustRelease, check_coalitions, levels_by_distance
-    from utmost.publish.releases.values import add_noise
     from utmost.publish.releases.withheld import WithheldTable, WithheldTables
     from utmost.publish.releases.withholding import WithholdingRule
     from utmost.publish.releases.workload_answers import Answer

@@ -14,7 +14,7 @@ from utmost.laws.sampling.random_bits import secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.sum_noise import check_level_names
-from utmost.publish.releases.values import noised_by
+from utmost.publish.promises.values import noised_by
 from utmost.publish.releases.workload_release import WorkloadRelease
 from utmost.publish.releases.workload_statements import noise_laws
 from utmost.publish.workloads import Strategy
