@@ -23,6 +23,35 @@ def test_a_table_is_verified_and_read_as_it_is_said_to_be_spelled(run, latin, tm
     assert run("read", latin, "--separator", ";", "--encoding", "utf-8")[0] == 0
 
 
+def test_decimals_behind_a_comma_are_the_same_amounts(run, tmp_path):
+    """Quoted or not, of a file that goes by blocks or by records; thousands are not guessed, and JSON has numbers."""
+    domain, key = tmp_path / "d.json", tmp_path / "key"
+    domain.write_text('{"age": {"bins": [0, 18, 65, null]}}')
+    key.write_bytes(bytes(range(32)))
+    told = ["--person", "who", "--domain", domain, "--at-most", "1", "--count-key", key]
+    told += ["--values", "paid", "--step", "0.01", "--each", "0,500", "--per-cell", "0,1000"]
+    files = {
+        "point.csv": "who;age;paid\na;7;1.25\nb;30;-3\nc;70;400.005\n",
+        "comma.csv": "who;age;paid\na;7;1,25\nb;30;-3\nc;70;400,005\n",
+        "quoted.csv": 'who,age,paid\na,7,"1,25"\nb,30,-3\nc,70,"400,005"\n',
+        "thousands.csv": "who;age;paid\na;7;1.000,25\n",
+    }
+    counted = {}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        out = tmp_path / f"{name}.json"
+        said = [] if name == "point.csv" else ["--decimal", ","]
+        code, _, err = run("count", tmp_path / name, *told, *said, "--out", out)
+        assert code == (1 if name == "thousands.csv" else 0), err
+        counted[name] = out.read_bytes() if code == 0 else err
+    assert counted["point.csv"] == counted["comma.csv"] == counted["quoted.csv"]
+    assert "400.00" in counted["point.csv"].decode() or "40000" in counted["point.csv"].decode()
+    assert "1.000,25" not in counted["thousands.csv"]
+    assert run("count", tmp_path / "point.csv", *told, "--decimal", "x")[0] == 2
+    (tmp_path / "t.jsonl").write_text('{"who": "a", "age": 7, "paid": 1}\n')
+    assert run("count", tmp_path / "t.jsonl", *told, "--decimal", ",")[0] == 2
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
 def test_a_reading_is_written_in_any_format(run, latin, tmp_path, form):
     code, out, _ = run("read", latin, "--out", "-", "--format", form)

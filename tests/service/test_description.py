@@ -80,6 +80,10 @@ def walk(app):
 
     yield said(curator, "POST", "/v1/releases", key="p", json=asked)[1]
     yield said(curator, "POST", f"{one}/relax", key="r", json={"epsilon": "1", "table": TABLE})[1]
+    measures = [asked | {"name": name, "terms": asked["terms"] | {"dataset": "admissions"}} for name in ("one", "two")]
+    yield said(curator, "POST", "/v1/publications", key="pm", json={"measures": measures})[1]
+    measures = [{"name": name, "epsilon": "1", "table": TABLE} for name in ("one", "two")]
+    yield said(curator, "POST", "/v1/relaxations", key="rm", json={"measures": measures})[1]
     for path, query in (
         ("view", "?epsilon=1/8"),
         ("margin", "?epsilon=1"),

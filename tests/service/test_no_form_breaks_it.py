@@ -44,6 +44,12 @@ BODIES = {
     "/proposals": ("curator", TABLE, {"plan": PLAN}),
     "/proposals/decision": ("approver", {"proposal": "", "state": "approved"}, {}),
     "/proposals/table": ("curator", {"proposal": ""}, {"table": CSV}),
+    "/proposals/tables": ("curator", {}, {f"table-{'0' * 24}": CSV}),
+    "/publish/measures": (
+        "curator",
+        {"dataset": "both", "release-1": "one", "epsilon-1": "1", "release-2": "two", "epsilon-2": ""},
+        {"plan-1": PLAN, "table-1": COUNTED, "plan-2": PLAN, "table-2": COUNTED},
+    ),
     "/relax": ("curator", {"release": "admissions", "version": "1", "epsilon": "3"}, {"table": CSV}),
     "/view": ("recipient", {"release": "admissions", "version": "1", "epsilon": "1/8"}, {}),
     "/offers": ("curator", {"release": "admissions 1", "prices": "1/4 = 10", "currency": "EUR"}, {}),

@@ -15,6 +15,7 @@ from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.guards import CONTENT_SECURITY
 from utmost.doors.service.page_charts import heat_map
 from utmost.doors.service.page_forms import forms
+from utmost.doors.service.page_measures import measures
 from utmost.doors.service.page_publishing import publishing
 from utmost.doors.service.page_sign_in import sign_in
 from utmost.doors.service.page_tables import csv_columns
@@ -152,7 +153,9 @@ FORMS = {
         "/proposals",
         "/proposals/decision",
         "/proposals/table",
+        "/proposals/tables",
         "/publish",
+        "/publish/measures",
         "/publish/outlook",
         "/relax",
         "/view",
@@ -180,7 +183,7 @@ def test_a_form_of_another_site_is_refused(visitor):
 
 def test_the_forms_tested_are_all_there_are():
     """Every page that takes a form stands in the list above."""
-    routes = [route for part in (forms, sign_in, publishing, pages, tools) for route in part.routes]
+    routes = [route for part in (forms, sign_in, publishing, measures, pages, tools) for route in part.routes]
     assert {route.path for route in routes if "POST" in getattr(route, "methods", ())} == FORMS
 
 

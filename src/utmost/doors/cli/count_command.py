@@ -54,7 +54,7 @@ def count(
     unknown: UnknownKeys,
     level: options.AskedLevel,
     neighbours: options.Neighbours = "add-remove",
-    spelling: table_options.Spelling,
+    spelling: table_options.NumberSpelling,
     out: CountedOut = None,
     form: table_options.Format = None,
     as_json: options.AsJson = False,

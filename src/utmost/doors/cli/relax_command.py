@@ -12,7 +12,7 @@ def relax(
     *,
     ledger: Place,
     question: Question,
-    spelling: table_options.Spelling,
+    spelling: table_options.NumberSpelling,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
 ) -> None:

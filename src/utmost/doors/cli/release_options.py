@@ -9,7 +9,7 @@ from utmost.doors.cli.ledger_place import Memory
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.people_options import People
 from utmost.doors.cli.promise_options import Promised
-from utmost.doors.cli.table_options import Spelling, TableAnswer
+from utmost.doors.cli.table_options import NumberSpelling, TableAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ReleaseOptions:
     people: People
     once: Once
     memory: ReleaseMemory
-    spelling: Spelling
+    spelling: NumberSpelling
     answer: TableAnswer
     dry_run: options.DryRun = False
     yes: options.Yes = False

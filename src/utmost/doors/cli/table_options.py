@@ -49,20 +49,37 @@ class Spelling:
     ] = None
     encoding: Annotated[str | None, option("NAME", "The encoding of a text file, such as cp1252; else UTF-8.")] = None
 
+    @property
+    def decimal(self) -> str | None:
+        """What stands before decimals: a point, in what is published."""
+        return None
+
     def of(self, table: Path) -> Path:
         """The file, read as it is said.
 
         Raises:
-            OutOfRange: for what is no separator or encoding, and for a file that is no text.
+            OutOfRange: for what is no separator, encoding or mark of decimals, and for a file that is no text.
         """
-        if self.separator is None and self.encoding is None:
+        if self.separator is None and self.encoding is None and self.decimal is None:
             return table
         from utmost.publish.tables import files
         from utmost.publish.tables.text_files import TextFile
 
-        if table.is_dir() or files.ending_of(table) not in (*files.TEXT, *files.JSON_LINES):
-            raise OutOfRange("--separator and --encoding are for text", came=table.name)
-        return TextFile.of(table, self.separator, self.encoding)
+        is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
+        if table.is_dir() or not (is_lines or files.ending_of(table) in files.TEXT):
+            raise OutOfRange("--separator, --encoding and --decimal are for text", came=table.name)
+        if is_lines and self.decimal is not None:
+            raise OutOfRange("--decimal is for .csv and .tsv", came=table.name, remedy="JSON has numbers of its own.")
+        return TextFile.of(table, self.separator, self.encoding, self.decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberSpelling(Spelling):
+    """How a text file with numbers that nobody has released yet is spelled."""
+
+    decimal: Annotated[
+        str | None, option("MARK", "What stands before decimals in a text file: a comma, say; else a point.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The API: one path for each verb of the service, and no more in it than reading the request and writing the answer."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Security
@@ -14,12 +14,14 @@ from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.arriving import Arriving, name_of_part
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.axis_limits import check_axes
+from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.problems import LINES_TYPE
 from utmost.doors.service.service import Service
 from utmost.doors.service.shapes import (
     MOST_VERSIONS,
     Decided,
+    NamedRelaxation,
     NewLimit,
     NewOffer,
     NewOrder,
@@ -28,8 +30,10 @@ from utmost.doors.service.shapes import (
     Problem,
     Proposed,
     Publication,
+    Publications,
     Receipt,
     Relaxation,
+    Relaxations,
     TermsShape,
 )
 from utmost.doors.service.terms import Terms
@@ -68,6 +72,8 @@ router = APIRouter(prefix="/v1", responses=_PROBLEMS, route_class=Arriving)
 _SENT = {
     "publish": "publish",
     "relax": "relax",
+    "publish_measures": "publish",
+    "relax_measures": "relax",
     "propose": "propose",
     "decide": "decide proposals",
     "offer": "offer",
@@ -77,7 +83,7 @@ _SENT = {
     "limit": "budgets",
     "check_receipt": "verify",
 }
-BRINGING = frozenset({"publish", "relax", "propose"})
+BRINGING = frozenset({"publish", "relax", "publish_measures", "relax_measures", "propose"})
 """What tables and strategies are brought for, which are longer than other bodies."""
 
 MOST = 1000
@@ -247,6 +253,18 @@ def relax(service: Served, who: Who, key: Key, name: Part, body: Relaxation) -> 
     at = read_level(body.epsilon)
     options: dict[str, Any] = {"version": body.version, "proposal": body.proposal}
     return answers.table_found(service.releases.relax(who, key, name, _brought(body), at, **options))
+
+
+@router.post("/publications", summary="Publish several tables of one dataset, all or none")
+def publish_measures(service: Served, who: Who, key: Key, body: Publications) -> answers.MeasuresFound:
+    """Each at its level and by its own approval, in one transaction; repeated under its key: the same answer."""
+    return answers.measures_found(service.releases.publish_measures(who, key, _bringing(body.measures)))
+
+
+@router.post("/relaxations", summary="Relax several releases, all or none")
+def relax_measures(service: Served, who: Who, key: Key, body: Relaxations) -> answers.MeasuresFound:
+    """Each to its level, in one transaction; the values must be those that were published."""
+    return answers.measures_found(service.releases.relax_measures(who, key, _bringing(body.measures)))
 
 
 @router.get("/releases/{name}/rehearsal", summary="The budget as it would stand")
@@ -420,6 +438,26 @@ def trail_lines(service: Served, who: Who) -> JsonLines:
 def read_terms(shape: TermsShape) -> Terms:
     """The terms that a request states."""
     return Terms.read(shape.model_dump())
+
+
+def _bringing(measures: Sequence[Publication | NamedRelaxation]) -> dict[str, Brought]:
+    """What is brought, by the names of the releases.
+
+    Raises:
+        OutOfRange: for two of one name.
+    """
+    if len({measure.name for measure in measures}) < len(measures):
+        raise OutOfRange("measures must have names that differ", came="two alike", where="measures")
+    return {
+        measure.name: Brought(
+            _brought(measure),
+            read_level(measure.epsilon),
+            read_terms(measure.terms) if isinstance(measure, Publication) else None,
+            measure.version,
+            measure.proposal,
+        )
+        for measure in measures
+    }
 
 
 def _brought(body: Publication | Relaxation) -> Any:

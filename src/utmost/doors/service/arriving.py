@@ -56,8 +56,11 @@ class Arriving(APIRoute):
 def _parsed(body: bytes) -> Any:
     """What a body says, its table checked, both away from the loop that answers everybody."""
     parsed = strict_json(body)
-    if isinstance(parsed, dict) and type(parsed.get("table")) is dict:
-        parsed["table"] = LookedAt.of(parsed["table"])
+    if isinstance(parsed, dict):
+        measures = parsed.get("measures")
+        for holder in (parsed, *(measures if isinstance(measures, list) else ())):
+            if isinstance(holder, dict) and type(holder.get("table")) is dict:
+                holder["table"] = LookedAt.of(holder["table"])
     return parsed
 
 

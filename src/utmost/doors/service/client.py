@@ -14,10 +14,13 @@ from utmost.errors import LedgerUnavailable, OutOfRange, ServiceError, Unsupport
 from utmost.laws.exact import Level, Number, exact, level
 from utmost.laws.exact.written_levels import level_of_text, level_text
 from utmost.laws.sampling.random_bits import entropy
+from utmost.publish.counting.counted import CountedTable
 from utmost.publish.ledger.remembered_release import Release
+from utmost.publish.ledger.shared_measures import Measure, shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.workloads import SharedLevel
 
 _TRIES, _FIRST_WAIT = 4, 0.2
 _LONGEST_WAIT = 10**6
@@ -233,6 +236,53 @@ class RemoteLedger:
         body = {"epsilon": level_text(level(epsilon, alpha)), "version": version, "proposal": proposal}
         answer = self._post(f"/v1/releases/{path_part(name)}/relax", request, {**body, **as_sent(table)})
         return table_in(answer, table)
+
+    def publish_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        dataset: str,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        independent: bool = False,
+        request: str | None = None,
+        proposals: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Publish several measures at one level that they share, in one transaction, as `Ledger.publish_shared`.
+
+        Args:
+            proposals: of each measure its approved proposal, where the service asks for one.
+        """
+        measures = shared_measures(tables, shared, epsilon, alpha)
+        whose: dict[str, Any] = {"dataset": dataset, "independent": independent}
+        return self._together("/v1/publications", measures, whose, request, proposals)
+
+    def relax_shared(
+        self,
+        tables: Mapping[str, CountedTable],
+        shared: SharedLevel,
+        *,
+        epsilon: Number | Level | None = None,
+        alpha: Number | None = None,
+        request: str | None = None,
+        proposals: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Relax several measures, each to its share of one level, in one transaction, as `Ledger.relax_shared`."""
+        measures = shared_measures(tables, shared, epsilon, alpha)
+        return self._together("/v1/relaxations", measures, None, request, proposals)
+
+    def _together(
+        self, path: str, measures: Mapping[str, Measure], whose: dict[str, Any] | None, request: str | None, allow: Any
+    ) -> dict[str, Any]:
+        bodies = []
+        for name, measure in measures.items():
+            body = {"name": name, "epsilon": level_text(measure.level), "proposal": (allow or {}).get(name)}
+            if whose is not None and measure.promise is not None:
+                body["terms"] = Terms(measure.promise, **whose).facts()
+            bodies.append(body | as_sent(measure.table))
+        answer = self._post(path, request, {"measures": bodies})["measures"]
+        return {name: table_in(answer[name], measure.table) for name, measure in measures.items()}
 
     def rehearse(
         self,

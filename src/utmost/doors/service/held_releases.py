@@ -1,13 +1,13 @@
 """The releases of a ledger, as a token may see and change them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from utmost.doors.service.desk import ANY, Desk, granted, held, reaches
-from utmost.doors.service.proposing import Proposals, check_declared
+from utmost.doors.service.proposing import Proposals, Saying, check_declared
 from utmost.doors.service.records import Shelf
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import EVERY, Grant, Token
@@ -16,6 +16,7 @@ from utmost.laws.exact import Level, Number, exact, exact_integer
 from utmost.laws.exact.written_levels import level_text
 from utmost.publish.ledger import Budget, Ledger, Published
 from utmost.publish.ledger.events import check_name
+from utmost.publish.ledger.shared_measures import Measure
 from utmost.publish.promises.promised_noise import Noise
 
 _DAY, _FAILED_A_DAY = 86_400, 5
@@ -38,10 +39,46 @@ class View:
     margin: int | float
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Brought:
+    """A table that a curator brings, to be published or relaxed.
+
+    Attributes:
+        table: with true values.
+        level: at which.
+        terms: of a publication; None to relax.
+        version: None for the first that is published, and for the newest that is relaxed.
+        proposal: the name of the approved one, where a second person is asked for.
+    """
+
+    table: Any
+    level: Level
+    terms: Terms | None
+    version: int | None = None
+    proposal: str | None = None
+
+
 @lru_cache(maxsize=512)
 def margin_of(noise: Noise, at: Level) -> int | float:
     """The error bar of a release at a level, with 95 % confidence: worked out once for all who view it."""
     return noise.margin(at, exact("0.95"))
+
+
+def _whose(measures: Mapping[str, Brought]) -> tuple[str, bool]:
+    """The dataset that all measures spend, and whether it is declared to be of other individuals.
+
+    Raises:
+        OutOfRange: where they do not say the same.
+    """
+    whose = {
+        (name if terms.dataset is None else terms.dataset, terms.independent)
+        for name, terms in ((name, brought.terms) for name, brought in measures.items())
+        if terms is not None
+    }
+    if len(whose) != 1:
+        remedy = "Name one dataset for all, and say of all alike whether it is of other individuals."
+        raise OutOfRange("measures that are published together spend one dataset", where="dataset", remedy=remedy)
+    return whose.pop()
 
 
 @contextmanager
@@ -164,26 +201,33 @@ class Releases:
             NotAllowed: for a token for some releases, and a dataset that others spend.
             OutOfRange: for a counted table of which the promise does not say all.
         """
-        token.check("publish", check_name(name, "name"), at)
-        wanted = 1 if version is None else exact_integer(version, "version")
-        check_declared(token, "publish", terms)
-        if terms.dataset is not None and self._is_spent(terms.dataset):
-            self._check_known(token, "publish", terms.dataset, name)
-        terms.promise.check(table)
-        self._proposals.begin(token, key, "publish", name, wanted, at, terms.facts(), proposal)
-        request = self._desk.name("publish", token, key)
-        with self._comparing(token, name), _unspelt(not token.may("publish")):
-            published = self._ledger.publish(
-                name,
-                table,
-                terms.promise,
-                epsilon=at,
-                dataset=terms.dataset,
-                independent=terms.independent,
-                version=version,
-                request=request,
-            )
-        self._proposals.done("publish", name, wanted, at, terms.facts(), proposal)
+        brought = Brought(table, at, terms, version, proposal)
+        return self.publish_measures(token, key, {name: brought})[name]
+
+    def publish_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
+        """Publish several tables in one transaction, each by terms, a level and an approval of its own; or none.
+
+        Raises:
+            OutOfRange: for tables of several datasets; and as `publish`.
+        """
+        sayings, tables = list[Saying](), dict[str, Measure]()
+        for name, brought in measures.items():
+            terms = brought.terms
+            assert terms is not None, "of a publication"
+            token.check("publish", check_name(name, "name"), brought.level)
+            wanted = 1 if brought.version is None else exact_integer(brought.version, "version")
+            check_declared(token, "publish", terms)
+            if terms.dataset is not None and self._is_spent(terms.dataset):
+                self._check_known(token, "publish", terms.dataset, name)
+            terms.promise.check(brought.table)
+            sayings.append(Saying(name, wanted, brought.level, terms.facts(), brought.proposal))
+            request = self._desk.name("publish" if len(measures) == 1 else f"publish {name}", token, key)
+            tables[name] = Measure(brought.table, brought.level, terms.promise, brought.version, request)
+        dataset, independent = _whose(measures)
+        self._proposals.begin(token, key, "publish", *sayings)
+        with self._comparing(token, *measures), _unspelt(not token.may("publish")):
+            published = self._ledger.publish_measures(tables, dataset=dataset, independent=independent)
+        self._proposals.done("publish", *sayings)
         return published
 
     def relax(
@@ -202,19 +246,32 @@ class Releases:
         Raises:
             NeedsApproval: where a second person must confirm it, and has not.
         """
-        token.check("relax", check_name(name, "name"), at)
-        if version is None:  # the same request again means the newest version of its time
-            version = self._proposals.begun(token, key, "relax")
-        release = self._ledger.release(name, version)
-        is_new = at not in release.levels
-        self._proposals.begin(token, key, "relax", name, release.version, at, {}, proposal, is_new=is_new)
-        with self._comparing(token, name):
-            relaxed = self._ledger.relax(name, table, epsilon=at, version=release.version)
-        self._proposals.done("relax", name, release.version, at, {}, proposal)
+        return self.relax_measures(token, key, {name: Brought(table, at, None, version, proposal)})[name]
+
+    def relax_measures(self, token: Token, key: str, measures: Mapping[str, Brought]) -> dict[str, Any]:
+        """Relax several releases in one transaction, each to a level of its own with an approval of its own; or none.
+
+        Raises:
+            NeedsApproval: as `relax`.
+        """
+        sayings, tables = list[Saying](), dict[str, Measure]()
+        for name, brought in measures.items():
+            token.check("relax", check_name(name, "name"), brought.level)
+            version = brought.version
+            if version is None:  # the same request again means the newest version of its time
+                version = self._proposals.begun(token, key, "relax", name)
+            release = self._ledger.release(name, version)
+            is_new = brought.level not in release.levels
+            sayings.append(Saying(name, release.version, brought.level, {}, brought.proposal, is_new))
+            tables[name] = Measure(brought.table, brought.level, version=release.version)
+        self._proposals.begin(token, key, "relax", *sayings)
+        with self._comparing(token, *measures):
+            relaxed = self._ledger.relax_measures(tables)
+        self._proposals.done("relax", *sayings)
         return relaxed
 
     @contextmanager
-    def _comparing(self, token: Token, name: str) -> Iterator[None]:
+    def _comparing(self, token: Token, *names: str) -> Iterator[None]:
         """Let a table be compared with confidential values: of an owner's tables, few a day may be others.
 
         A comparison says no more than yes or no; but guesses that could be tried without end would find what is small.
@@ -232,7 +289,7 @@ class Releases:
         if self._desk.records.read(failed) >= _FAILED_A_DAY:
             remedy = "Compare it on the ledger's own machine, by Ledger.difference, or bring it tomorrow."
             required = f"at most {_FAILED_A_DAY} tables a day may be others than those published"
-            raise NotAllowed(required, came="as many", where=repr(name), remedy=remedy)
+            raise NotAllowed(required, came="as many", where=", ".join(map(repr, names)), remedy=remedy)
         try:
             yield
         except (DataChanged, AlreadyPublished) as error:
@@ -240,7 +297,8 @@ class Releases:
 
             def note(shelf: Shelf) -> None:
                 shelf.put("compared", shelf.hidden("compared", person, day), {"failed": failed(shelf) + 1})
-                self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
+                for name in names:
+                    self._desk.trail(shelf, token, "comparison failed", release=name, refused=kind)
 
             self._desk.records.write(note)
             raise

@@ -10,6 +10,7 @@ from utmost.doors.service.api import Served
 from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level, whole
 from utmost.doors.service.page_counted import brought_counted
+from utmost.doors.service.page_measures import measures
 from utmost.doors.service.page_publishing import promised, publishing
 from utmost.doors.service.page_rendering import render, see
 from utmost.doors.service.page_session import Filled, Sent, Viewer
@@ -25,6 +26,7 @@ from utmost.publish.counting.counted import CountedTable
 forms = APIRouter(include_in_schema=False)
 forms.include_router(sign_in)
 forms.include_router(publishing)
+forms.include_router(measures)
 
 _LONGEST, _GRANTS = 4000, 3
 

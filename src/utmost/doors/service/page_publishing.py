@@ -9,6 +9,7 @@ from utmost.doors.service.approvals import Proposal
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.outlook import ladder
 from utmost.doors.service.page_counted import document, of_part, plan_terms, planned
+from utmost.doors.service.page_measures import MOST_ROWS
 from utmost.doors.service.page_rendering import is_part, render
 from utmost.doors.service.page_session import Filled, Sent, Viewer
 from utmost.doors.service.service import Service
@@ -32,6 +33,7 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
         "needs_second": service.proposals.required,
         "some_releases": not viewer.may("publish"),
         "datasets": known_datasets(service, viewer),
+        "rows": range(1, MOST_ROWS + 1),
     }
     return render(request, "publish.html", viewer, **shown)
 

@@ -29,7 +29,7 @@ from utmost.laws.sampling.random_bits import entropy
 _COOKIE, _WAY = "utmost", "utmost-way"
 _WAY_SECONDS = 600
 _GUEST = "guest."
-_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 2
+_MOST_FIELDS, _MOST_TEXT, _MOST_FILES = 60, 1 << 20, 8
 _STRANGERS_FIELDS, _STRANGERS_TEXT = 8, 1 << 15
 _FILE_IN_MEMORY = 1 << 40
 """A file is never laid on a disk, however long: it may be a table of true values. The guards limit the whole body."""
@@ -40,6 +40,8 @@ _BROUGHT = {
     "/publish/outlook": "publish",
     "/proposals": "propose",
     "/proposals/table": "publish",
+    "/proposals/tables": "publish",
+    "/publish/measures": "publish",
     "/relax": "relax",
     "/verify/table": "list",
 }

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from utmost.doors.service import page_charts as charts
 from utmost.doors.service.api import After, Following, Served, Version, trail_lines, version_name
-from utmost.doors.service.approvals import ASKED, PROPOSED, Proposal
+from utmost.doors.service.approvals import APPROVED, ASKED, PROPOSED, Proposal
 from utmost.doors.service.asked_levels import read_level
 from utmost.doors.service.bearers import SOON
 from utmost.doors.service.desk import held, reaches
@@ -23,6 +23,7 @@ from utmost.doors.service.market import Offer, Order
 from utmost.doors.service.outlook import Outlook, outlook
 from utmost.doors.service.page_counted import facts_shown, rule_asked, sums_shown
 from utmost.doors.service.page_downloads import downloads, endings
+from utmost.doors.service.page_measures import MOST_ROWS
 from utmost.doors.service.page_publishing import known_datasets
 from utmost.doors.service.page_rendering import WAITING, render, short, static_files
 from utmost.doors.service.page_session import Viewer
@@ -165,7 +166,11 @@ def proposals_page(request: Request, service: Served, viewer: Viewer) -> Respons
         if monotonic() < until:
             shown["outlooks"][proposal.name] = _outlook(service, viewer, proposal)
     shown["not_shown"] = len(proposals) - len(page)
-    shown["own"] = _own(service, viewer, page)
+    own = shown["own"] = _own(service, viewer, page)
+    brought = [
+        proposal for proposal in page if proposal.state == APPROVED and (proposal.anyone or proposal.name in own)
+    ]
+    shown["together"] = brought[:MOST_ROWS] if viewer.may_ever("publish") else []
     return render(request, "proposals.html", viewer, **shown)
 
 

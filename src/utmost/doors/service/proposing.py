@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from utmost.doors.service.approvals import VERBS, Proposal, check_approved
@@ -52,6 +52,30 @@ def note_apart(shelf: Shelf, token: Token, release: str, version: int, facts: Ma
 def _said_now(proposal: Proposal) -> Proposal:
     """A proposal with its facts as they are said today, where an older version of the service wrote it."""
     return replace(proposal, facts=Terms.read(proposal.facts).facts()) if proposal.facts else proposal
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Saying:
+    """What is about to be said by the ledger.
+
+    Attributes:
+        release, version, level: of what.
+        facts: of a publication, those that are approved; empty for a relaxation.
+        proposal: the name of the one that allows it, if any.
+        is_new: False for what has been said: it needs no approval.
+    """
+
+    release: str
+    version: int
+    level: Level
+    facts: Mapping[str, Any]
+    proposal: str | None
+    is_new: bool = True
+
+    @property
+    def about(self) -> tuple[str, int, Level, Mapping[str, Any]]:
+        """What an approval is for."""
+        return self.release, self.version, self.level, self.facts
 
 
 class Proposals:
@@ -154,61 +178,50 @@ class Proposals:
 
         return self._desk.records.write(work)
 
-    def begun(self, token: Token, key: str, verb: str) -> int | None:
-        """The version that a request with this key was about, where it came before."""
+    def begun(self, token: Token, key: str, verb: str, release: str) -> int | None:
+        """The version of a release that a request with this key was about, where it came before."""
         name = self._desk.name(verb, token, key)
         before = self._desk.records.read(lambda shelf: shelf.get("begun", name)) or {}
-        return before.get("version")
+        version: int | None = before.get("versions", {}).get(release, before.get("version"))
+        return version
 
-    def begin(
-        self,
-        token: Token,
-        key: str,
-        verb: str,
-        release: str,
-        version: int,
-        at: Level,
-        facts: Mapping[str, Any],
-        proposal: str | None,
-        *,
-        is_new: bool = True,
-    ) -> None:
-        """Check that what is about to be said is approved, and write down who says it.
-
-        Args:
-            is_new: False for what has been said: it needs no approval.
+    def begin(self, token: Token, key: str, verb: str, *sayings: Saying) -> None:
+        """Check that all that is about to be said is approved, and write down who says it, in one write.
 
         Raises:
-            NeedsApproval: where it is not.
+            NeedsApproval: where any of it is not.
         """
         name = self._desk.name(verb, token, key)
+        wanted = [[verb, *saying.about[:2], level_text(saying.level), dict(saying.facts)] for saying in sayings]
 
         def work(shelf: Shelf) -> None:
-            again = self._desk.again(shelf, "begun", name, [verb, release, version, level_text(at), dict(facts)])
-            if self.required and is_new:
-                check_approved(
-                    _proposal_of(shelf, proposal), self._desk.person(shelf, token), verb, release, version, at, facts
-                )
+            again = self._desk.again(shelf, "begun", name, wanted[0] if len(wanted) == 1 else wanted)
+            unapproved = [saying for saying in sayings if self.required and saying.is_new]
+            person = self._desk.person(shelf, token) if unapproved else token
+            for saying in unapproved:
+                check_approved(_proposal_of(shelf, saying.proposal), person, verb, *saying.about)
             if again is None:
-                shelf.put("begun", name, {"version": version})
-                if verb == "publish" and not token.may(verb):
-                    note_apart(shelf, token, release, version, facts)
-                about = {"release": release, "version": version, "level": level_text(at)}
-                self._desk.trail(shelf, token, verb, **about)
+                versions = {saying.release: saying.version for saying in sayings}
+                first, *others = versions.values()
+                shelf.put("begun", name, {"versions": versions} if others else {"version": first})
+                for saying in sayings:
+                    if verb == "publish" and not token.may(verb):
+                        note_apart(shelf, token, saying.release, saying.version, saying.facts)
+                    facts = {"release": saying.release, "version": saying.version, "level": level_text(saying.level)}
+                    self._desk.trail(shelf, token, verb, **facts)
 
         self._desk.records.write(work)
 
-    def done(
-        self, verb: str, release: str, version: int, at: Level, facts: Mapping[str, Any], proposal: str | None
-    ) -> None:
-        """Write down that the table of a proposal has been brought, so that it waits for nobody any more."""
+    def done(self, verb: str, *sayings: Saying) -> None:
+        """Write down that the tables of proposals have been brought, so that they wait for nobody any more."""
 
         def work(shelf: Shelf) -> None:
-            stored = _proposal_of(shelf, proposal)
-            if stored is not None and stored.allows(verb, release, version, at, facts):
-                note_done(shelf, stored.name)
+            for saying in sayings:
+                stored = _proposal_of(shelf, saying.proposal)
+                if stored is not None and stored.allows(verb, *saying.about):
+                    note_done(shelf, stored.name)
 
-        if proposal is not None:
+        if any(saying.proposal is not None for saying in sayings):
             self._desk.records.write(work)
 
 

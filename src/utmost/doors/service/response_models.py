@@ -135,6 +135,13 @@ class StrategyFound(Written):
     release: Facts
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuresFound(Written):
+    """Released tables, or what strategies measured, by the names of their releases."""
+
+    measures: dict[str, TableFound | StrategyFound]
+
+
 Bar = Annotated[
     int | float, Field(description="a released value lies so near the true one, with 95 % confidence", examples=[12])
 ]
@@ -323,6 +330,11 @@ class TrailFound(Written):
 def table_found(table: Any) -> TableFound | StrategyFound:
     """A released table, or what a strategy measured."""
     return StrategyFound(table.facts()) if isinstance(table, WorkloadRelease) else TableFound(columns(table))
+
+
+def measures_found(tables: Mapping[str, Any]) -> MeasuresFound:
+    """Released tables by name."""
+    return MeasuresFound({name: table_found(table) for name, table in tables.items()})
 
 
 def view_found(view: View) -> TableViewed | StrategyViewed:

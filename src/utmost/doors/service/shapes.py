@@ -25,6 +25,8 @@ from utmost.doors.service.tokens import Role
 from utmost.doors.service.written import RECORD_EXAMPLE, Record
 
 MOST_VERSIONS = 1_000_000_000
+MOST_MEASURES = 10
+"""How many tables one request publishes or relaxes together."""
 
 _Text = Annotated[str, Field(max_length=4100)]
 Exact = Annotated[
@@ -215,6 +217,24 @@ class Relaxation(Asked):
     counted: dict[str, Any] | None = None
     version: Annotated[int | None, Field(ge=1, le=MOST_VERSIONS)] = None
     proposal: Annotated[Record | None, Field(examples=[RECORD_EXAMPLE])] = None
+
+
+class NamedRelaxation(Relaxation):
+    """A release by its name, and the same table again, at another level."""
+
+    name: Name
+
+
+class Publications(Asked):
+    """Tables of one dataset to publish in one transaction, all or none."""
+
+    measures: Annotated[list[Publication], Field(min_length=1, max_length=MOST_MEASURES)]
+
+
+class Relaxations(Asked):
+    """Releases to relax in one transaction, all or none."""
+
+    measures: Annotated[list[NamedRelaxation], Field(min_length=1, max_length=MOST_MEASURES)]
 
 
 class NewOffer(Asked):

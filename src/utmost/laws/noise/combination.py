@@ -208,6 +208,13 @@ class Combination(Shown):
         miss = 1 - read_confidence(confidence)
         return self.margin_missed(miss)
 
+    def reach(self, miss: Number) -> float:
+        """A margin of about the right size, and not too small, without an inversion; 0 where S is hardly ever not 0."""
+        chance = _chance(miss)
+        if not self.counts or self._not_zero <= chance:
+            return 0.0
+        return self._chernoff.margin(_log(chance)) * float(self._unit)
+
     def margin_missed(self, miss: Number) -> int | float:
         """The least r that is certified to have P(|S| > r) <= miss, a rational: 10^-40 is one, 1 - 10^-40 no float."""
         miss = _chance(miss)

@@ -1,9 +1,10 @@
 """Several measures of the same individuals, published and relaxed in one transaction: all of them, or none."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from utmost.errors import OutOfRange
+from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, level, wrong_kind
 from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.counting.counted import CountedTable
@@ -15,10 +16,30 @@ from utmost.publish.ledger.relaxing import Relaxed
 from utmost.publish.ledger.requests import answer_beside, read_request, release_source
 from utmost.publish.ledger.source import Source, commitment
 from utmost.publish.ledger.state import Published
-from utmost.publish.promises.promise import promise_of
+from utmost.publish.promises.promise import Promise, promise_of
 from utmost.publish.promises.promised_noise import Response
 from utmost.publish.releases.workload_release import WorkloadRelease
+from utmost.publish.tables.adapters import engine_door
 from utmost.publish.workloads import SharedLevel
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measure:
+    """One of several releases that are published, or relaxed, in one transaction.
+
+    Attributes:
+        table: with its values, as for `Ledger.publish`; no frame of an engine.
+        level: at which.
+        promise: of a publication, see `promise_of`; not looked at where it is relaxed.
+        version, request: as for `Ledger.publish`.
+    """
+
+    table: Any
+    level: Level
+    promise: Promise | None = None
+    version: int | None = None
+    request: str | None = None
+
 
 Answers = list[Response | None]
 """Of each measure what is stored of it, or drawn; None where there is nothing yet."""
@@ -75,14 +96,29 @@ class PublishingMeasures:
         ...     print({name: str(ledger.spent(name).epsilon) for name in tables}, ledger.spent(dataset="sales").epsilon)
         {'visits': '1', 'spent': '1'} 2
         """
-        levels = _levels(tables, shared, epsilon, alpha)
+        measures = shared_measures(tables, shared, epsilon, alpha)
+        return self.publish_measures(measures, dataset=dataset, independent=independent)
+
+    def publish_measures(
+        self, measures: Mapping[str, Measure], *, dataset: str, independent: bool = False
+    ) -> dict[str, Any]:
+        """Publish several releases in one transaction, each with a promise, a level and a request of its own.
+
+        Args:
+            measures: by the name of the release.
+            dataset, independent: as for `Ledger.publish`, of all of them.
+
+        Raises:
+            Unsupported: for a frame of an engine; and all that `Ledger.publish` raises. Then nothing is spent.
+        """
         requests = list[tuple[PublishRequest, Source]]()
-        call: dict[str, Any] = {"dataset": dataset, "version": None, "request": None, "independent": independent}
-        for name, strategy in shared.strategies.items():
-            stated = promise_of(tables[name], None, {"strategy": strategy})
-            request = PublishRequest.read(name, levels[name], stated, **call)
-            stated.noise.check()
-            rows = stated.rows_of(tables[name])
+        call: dict[str, Any] = {"dataset": dataset, "independent": independent}
+        for name, measure in measures.items():
+            assert measure.promise is not None, "of a publication"
+            again: dict[str, Any] = {"version": measure.version, "request": measure.request}
+            request = PublishRequest.read(name, measure.level, measure.promise, **call, **again)
+            request.promise.noise.check()
+            rows = request.promise.rows_of(_at_hand(measure.table))
             requests.append(read_request(request, rows, lambda look: self._book.read(lambda page: look(page.state))))
         loosest, _ = max(requests, key=lambda request: request[0].level)
         loosest.promise.noise.warn(loosest.level)
@@ -130,18 +166,31 @@ class PublishingMeasures:
             OutOfRange: for other names than those of the strategies, and for shares at which a measure has spent more
                 already; and all that `Ledger.relax` raises. Then nothing is spent.
         """
-        levels, requests = _levels(tables, shared, epsilon, alpha), list[Relaxed]()
-        for name in shared.strategies:
-            release = _newest(self._book, name)
-            if release.spent > levels[name]:
+        measures = shared_measures(tables, shared, epsilon, alpha)
+        for name, measure in measures.items():
+            if _known(self._book, name, None).spent > measure.level:
                 remedy = (
                     "Pass the shares that it was published by: on the command line the same plans, --weight, --up-to."
                 )
                 required = "a measure must be relaxed to no less than it has spent"
-                raise OutOfRange(required, came=levels[name], where=repr(name), remedy=remedy)
-            source = release_source(release, tables[name])
+                raise OutOfRange(required, came=measure.level, where=repr(name), remedy=remedy)
+        return self.relax_measures(measures)
+
+    def relax_measures(self, measures: Mapping[str, Measure]) -> dict[str, Any]:
+        """Relax several releases, each to a level of its own, in one transaction.
+
+        Args:
+            measures: by the name of the release; what each promises is known.
+
+        Raises:
+            UnknownRelease, DataChanged, BudgetExceeded, Quarantined: as `Ledger.relax`. Then nothing is spent.
+        """
+        requests = list[Relaxed]()
+        for name, measure in measures.items():
+            release = _known(self._book, name, measure.version)
+            source = release_source(release, _at_hand(measure.table))
             committed = commitment(self._book.key, name, release.version, source)
-            requests.append(Relaxed(release, release.version, levels[name], source, committed))
+            requests.append(Relaxed(release, release.version, measure.level, source, committed))
         loosest = max(requests, key=lambda relaxed: relaxed.level)
         loosest.release.noise.warn(loosest.level)
 
@@ -175,8 +224,20 @@ class PublishingMeasures:
         }
 
 
-def _newest(book: Book, name: str) -> Published:
-    return book.read(lambda page: page.state.release(name, None))
+def _at_hand(table: Any) -> Any:
+    """A table whose noise the ledger draws itself.
+
+    Raises:
+        Unsupported: for a frame that an engine evaluates, which is written in parts.
+    """
+    if engine_door(table, "engine_ledger") is not None:
+        remedy = "Count it by ut.count_table, which the engine does where the rows are."
+        raise Unsupported("measures are published of tables at hand", came="an engine's frame", remedy=remedy)
+    return table
+
+
+def _known(book: Book, name: str, version: int | None) -> Published:
+    return book.read(lambda page: page.state.release(name, version))
 
 
 def _whole(answers: Answers) -> Answers | None:
@@ -184,11 +245,19 @@ def _whole(answers: Answers) -> Answers | None:
     return None if any(answer is None for answer in answers) else answers
 
 
-def _levels(tables: Any, shared: Any, epsilon: Any, alpha: Any) -> dict[str, Level]:
-    """Of each measure its level, where there is a table for each."""
+def shared_measures(tables: Any, shared: Any, epsilon: Any, alpha: Any) -> dict[str, Measure]:
+    """The measures of a level that they share, each with its promise and its own level.
+
+    Raises:
+        OutOfRange, WrongKind: for other names than those of the strategies, and what is no `SharedLevel`.
+    """
     if not isinstance(shared, SharedLevel):
         raise wrong_kind("shared", "a SharedLevel", shared)
     if not isinstance(tables, Mapping) or set(tables) != set(shared.strategies):
         remedy = f"The strategies are {', '.join(shared.strategies)}."
         raise OutOfRange("there must be a table for each strategy", came="others", remedy=remedy)
-    return shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))
+    levels = shared.levels(shared.level if epsilon is None and alpha is None else level(epsilon, alpha))
+    return {
+        name: Measure(tables[name], levels[name], promise_of(tables[name], None, {"strategy": strategy}))
+        for name, strategy in shared.strategies.items()
+    }

@@ -19,10 +19,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from utmost.laws.exact import round_down, round_up
-from utmost.laws.noise.ratio_bars import RatioBar
+from utmost.laws.noise.ratio_bars import FiellerSet, RatioBar
 
-MeanAbout = Callable[[Sequence[Fraction], Fraction], RatioBar]
-"""Of numbers for the groups their mean over the selection, at a confidence."""
+MeanAbout = Callable[[Sequence[Fraction], Fraction], FiellerSet]
+"""Of numbers for the groups the possible means over the selection, at a confidence."""
 
 _GRID = 64
 _MOST = 16  # the mean is known to a quarter of the whole width, or little is known of the variance
@@ -34,38 +34,61 @@ def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: Mean
     Args:
         points: the number that each group of the selection stands for.
         confidence: of the interval.
-        mean_of: the mean of numbers for the groups.
+        mean_of: the possible means of numbers for the groups.
 
     Returns:
         The interval, within [0, w^2/4] for points of width w, which any variance is; not determined where the count is
         lost in noise.
 
-    Cost: two ratios, or up to 17 where little is known of the mean.
+    Cost: three ends of ratios, and two proofs for each point of the grid but one: of few noises 0.1 to 0.5 s.
     """
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
-    mean = mean_of(points, each)
-    if not mean.determined or mean.estimate is None:
+    means = mean_of(points, each)
+    mean, middle = means.bar(), means.estimate
+    if not mean.determined or middle is None:
         return RatioBar(None, -math.inf, math.inf, confidence)
     if not step:
         return RatioBar(0.0, 0.0, 0.0, confidence)
     least, most = (min(max(Fraction(end), low), high) for end in (mean.lower, mean.upper))
     first, last = (math.floor((end - low) / step + Fraction(1, 2)) for end in (least, most))
-    lower, upper, estimate = largest, Fraction(0), 0.0
-    for at in range(first, last + 1) if last - first < _MOST else ():
-        about = low + at * step
-        square = mean_of([(point - about) ** 2 for point in points], each)
-        if not square.determined or square.estimate is None:
-            return RatioBar(None, -math.inf, math.inf, confidence)
-        near, far = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
-        lower, upper = min(lower, Fraction(square.lower) - far**2), max(upper, Fraction(square.upper) - near**2)
-        estimate = square.estimate - (mean.estimate - float(about)) ** 2
+    near = sorted((low + at * step for at in range(first, last + 1)), key=lambda about: abs(about - middle))
+    squares = mean_of([(point - near[0]) ** 2 for point in points], each)
+    assert squares.estimate is not None, "the count is that of the mean"
+    estimate = max(0.0, float(squares.estimate - (middle - near[0]) ** 2))
     if last - first >= _MOST:
-        square = mean_of([(point - low) ** 2 for point in points], each)
-        estimate = (square.estimate or 0.0) - (mean.estimate - float(low)) ** 2
-        lower, upper = Fraction(0), largest
-    lower, upper = max(lower, Fraction(0)), min(max(upper, Fraction(0)), largest)
-    return RatioBar(max(0.0, estimate), max(0.0, round_down(min(lower, upper))), round_up(upper), confidence)
+        return RatioBar(estimate, 0.0, round_up(largest), confidence)
+    grid = list[tuple[FiellerSet, Fraction, Fraction]]()
+    for about in near:
+        squares = mean_of([(point - about) ** 2 for point in points], each)
+        close, far = _distances(about, max(least, about - step / 2), min(most, about + step / 2))
+        grid.append((squares, close**2, far**2))
+    # Most of what a point of the grid reaches lies within what another does, which one proof shows.
+    lower, upper = largest, Fraction(0)
+    for squares, _, far in grid:
+        lower = _least(squares, lower, far) if lower > 0 else lower
+    for squares, close, _ in reversed(grid):
+        upper = _largest(squares, upper, close, largest) if upper < largest else upper
+    lower, upper = max(lower, Fraction(0)), min(upper, largest)
+    return RatioBar(estimate, round_down(min(lower, upper)), round_up(upper), confidence)
+
+
+def _least(squares: FiellerSet, lower: Fraction, off: Fraction) -> Fraction:
+    """The least of a bound and all R - off in a set that lies below it."""
+    assert squares.estimate is not None, "the count is that of the mean"
+    if lower + off < squares.estimate and squares.is_beyond(lower + off):
+        return lower
+    end = squares.end(-1)
+    return Fraction(0) if end is None else min(lower, end - off)
+
+
+def _largest(squares: FiellerSet, upper: Fraction, off: Fraction, any_is: Fraction) -> Fraction:
+    """The largest of a bound and all R - off in a set that lies above it; what any variance is where it has no end."""
+    assert squares.estimate is not None, "the count is that of the mean"
+    if upper + off > squares.estimate and squares.is_beyond(upper + off):
+        return upper
+    end = squares.end(1)
+    return any_is if end is None else max(upper, end - off)
 
 
 def deviation_bar(variance: RatioBar) -> RatioBar:

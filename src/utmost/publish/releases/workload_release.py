@@ -15,8 +15,9 @@ from utmost.errors import BadTable, OutOfRange, UtmostError
 from utmost.laws.exact import Level, Number, checked, frozen, wrong_kind
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import Combination, RatioBar, fieller
+from utmost.laws.noise import Combination, RatioBar
 from utmost.laws.noise.law import read_confidence
+from utmost.laws.noise.ratio_bars import FiellerSet
 from utmost.laws.privacy import Unit
 from utmost.publish.releases.along_axis import AlongAxis
 from utmost.publish.releases.clean_release import CleanRelease, cleaned
@@ -244,7 +245,7 @@ class WorkloadRelease(AlongAxis, Shown):
         Raises:
             NotDetermined, OutOfRange: as for `total`.
         """
-        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence)
+        return self._ratio(selected(self.domain, numerator), self, selected(self.domain, denominator), confidence).bar()
 
     @checked
     def mean(
@@ -278,9 +279,9 @@ class WorkloadRelease(AlongAxis, Shown):
         if sums is not None:
             if not isinstance(sums, WorkloadRelease):
                 raise wrong_kind("sums", "a WorkloadRelease", sums)
-            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence)
+            return self._ratio(selected(sums.domain, chosen), sums, counts, confidence).bar()
         points = self.unit.points_along(str(name)) or values
-        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence)
+        return self._ratio(selected(self.domain, chosen, {str(name): points}), self, counts, confidence).bar()
 
     @checked
     def bars(
@@ -385,9 +386,9 @@ class WorkloadRelease(AlongAxis, Shown):
     def _sure(self, confidence: Number | None) -> Fraction:
         return self.confidence if confidence is None else read_confidence(confidence)
 
-    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> RatioBar:
+    def _ratio(self, over: ProductForm, of: "WorkloadRelease", under: ProductForm, confidence: Any) -> FiellerSet:
         law = of._errors.of_pair(over, under, self._errors)
         top, bottom = of.reconstruction.value(of.measured, over), self.reconstruction.value(self.measured, under)
         steps = of.unit.step / self.unit.step
         moved = law | {"u": [steps * u for u in law["u"]]}
-        return fieller(steps * top, bottom, **moved, confidence=self._sure(confidence))
+        return FiellerSet.of(steps * top, bottom, **moved, confidence=self._sure(confidence))

@@ -24,6 +24,7 @@ from utmost.publish.tables.text_files import TextFile
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _LARGEST = np.iinfo(np.int64).max
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,4000}\.?[0-9]{0,4000}|\.[0-9]{1,4000})([eE][+-]?[0-9]{1,3})?")
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,8 +150,8 @@ class _CsvAdapter:
             return table.laid[name][:most]
         at = table.header.index(name)
         if table.in_blocks and most is None:
-            return _one_column([_integers_or_cells(block, at) for block in _blocks(table)])
-        return _one_column([[_number(record[at]) for record in islice(_body(table), most)]])
+            return _one_column([_integers_or_cells(block, at, table.path) for block in _blocks(table)])
+        return _one_column([numbers_of((record[at] for record in islice(_body(table), most)), decimal_of(table.path))])
 
     def label(self, table: CsvTable, name: str) -> Column:
         """The cells as the file spells them."""
@@ -197,12 +198,13 @@ def _changed(table: CsvTable, rows: int) -> BadTable:
     return BadTable("the file must not change while it is released", came=f"{rows} rows", where=str(table.path))
 
 
-def _number(text: str) -> Any:
+def _number(text: str, decimal: str = ".") -> Any:
     """The number that the text spells, exactly; None for an empty cell; the text itself where it is no number."""
     stripped = text.strip()
     if _INTEGER.fullmatch(stripped):
         return int(stripped)
-    return Decimal(stripped) if _DECIMAL.fullmatch(stripped) else stripped or None
+    spelled = stripped.translate(_SWAPPED) if decimal == "," else stripped
+    return Decimal(spelled) if _DECIMAL.fullmatch(spelled) else stripped or None
 
 
 def _body(table: CsvTable) -> Iterator[list[str]]:
@@ -236,12 +238,12 @@ def _blocks(table: CsvTable) -> Iterator[CsvBlock]:
         raise _changed(table, count)
 
 
-def _integers_or_cells(block: CsvBlock, at: int) -> NDArray[np.int64] | list[Any]:
+def _integers_or_cells(block: CsvBlock, at: int, path: Path) -> NDArray[np.int64] | list[Any]:
     """One column of a block: integers where every cell is a short one, else the cells one for one."""
     values, odd = block.integers(at)
     if not odd.size:
         return values
-    return list(map(_number, block.texts(at)))
+    return numbers_of(block.texts(at), decimal_of(path))
 
 
 def _one_column(parts: list[NDArray[np.int64] | list[Any]]) -> Column:
@@ -351,9 +353,18 @@ def _place(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 
-def numbers_of(texts: Iterable[str]) -> list[Any]:
-    """The number that each text spells, exactly; None for an empty one, and the text itself where it is no number."""
-    return list(map(_number, texts))
+def numbers_of(texts: Iterable[str], decimal: str = ".") -> list[Any]:
+    """The number that each text spells, exactly; None for an empty one, and the text itself where it is no number.
+
+    >>> numbers_of(["7", "2.5", "2,5", ""]), numbers_of(["7", "2.5", "2,5"], decimal=",")
+    ([7, Decimal('2.5'), '2,5', None], [7, '2.5', Decimal('2.5')])
+    """
+    return [_number(text, decimal) for text in texts]
+
+
+def decimal_of(path: Path) -> str:
+    """What stands before the decimals of the numbers in a file."""
+    return path.decimal if isinstance(path, TextFile) else "."
 
 
 def delimiter_of(path: Path) -> str:
@@ -378,7 +389,9 @@ class CsvPiece:
     def column(self, name: str) -> Column:
         """The numbers of one column, and whatever is no number as text."""
         at = self.table.header.index(name)
-        return numbers_of(row[at] for row in self.body) if self.block is None else _integers_or_cells(self.block, at)
+        if self.block is not None:
+            return _integers_or_cells(self.block, at, self.table.path)
+        return numbers_of((row[at] for row in self.body), decimal_of(self.table.path))
 
     def texts(self, name: str) -> list[str]:
         """The cells of one column as they stand in the file."""

@@ -25,29 +25,39 @@ class TextFile(type(Path())):  # type: ignore[misc]
         inner: the file on the disk, or standard input.
         separator: what separates its cells; None where its ending says it.
         encoding: of its text; None for UTF-8.
+        decimal: what stands before the decimals of a number: a point, or a comma.
     """
 
     inner: Path
     separator: str | None
     encoding: str | None
+    decimal: str
 
     @classmethod
-    def of(cls, path: Path, separator: str | None = None, encoding: str | None = None) -> Path:
+    def of(
+        cls, path: Path, separator: str | None = None, encoding: str | None = None, decimal: str | None = None
+    ) -> Path:
         """The file, with what is said of it, or found in its header; the path itself where there is nothing to say.
 
         Raises:
-            OutOfRange: for a separator that is none, and an encoding that nobody knows.
+            OutOfRange: for a separator that is none, an encoding that nobody knows, and another mark of decimals.
             BadTable: for a file that cannot be read so far as its header.
         """
         if isinstance(path, cls):
-            separator, encoding = separator or path.separator, encoding or path.encoding
+            separator, encoding, decimal = (
+                separator or path.separator,
+                encoding or path.encoding,
+                decimal or path.decimal,
+            )
             path = path.inner
         file = cls(str(path))
-        file.inner, file.encoding = path, read_encoding(encoding)
+        if decimal not in (None, ".", ","):
+            raise OutOfRange("decimals must stand behind a point or a comma", came=repr(decimal), where="decimal")
+        file.inner, file.encoding, file.decimal = path, read_encoding(encoding), decimal or "."
         file.separator = None if separator is None else read_separator(separator)
         if file.separator is None and file.suffix.lower() in (".csv", ".txt", ""):
             file.separator = _guessed(file.header_line())
-        is_plain = path.suffix.lower() != GZ and file.encoding is None
+        is_plain = path.suffix.lower() != GZ and file.encoding is None and file.decimal == "."
         return path if is_plain and file.separator in (None, "\t" if path.suffix == ".tsv" else ",") else file
 
     @property

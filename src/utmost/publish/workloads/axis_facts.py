@@ -106,13 +106,18 @@ def _plain(number: Fraction) -> int | str:
 
 
 def axis_of_facts(name: str, facts: Any) -> Any:
-    """What `Domain` takes as the axis of this name.
+    """What `Domain` takes as the axis of this name; more than two bins are edges, as `bins` takes them.
 
     Raises:
         OutOfRange: for a mapping that describes none.
+
+    >>> axis_of_facts("age", {"bins": [0, 18, 65, None]}).labels[0]
+    ('0 to 17', '18 to 64', '65+')
     """
     if not isinstance(facts, Mapping):
         return facts
+    if isinstance(facts.get("bins"), list) and len(facts["bins"]) > 2:
+        facts = {"edges" if key == "bins" else key: value for key, value in facts.items()}
     kind = next((kind for kind in _WORDS if kind in facts), None)
     if kind is None or set(facts) - _WORDS[kind] - {kind, "other", "missing"}:
         raise OutOfRange(

@@ -1,0 +1,87 @@
+"""Several measures by page, in one transaction: by files of plans and counted tables, or of approved proposals."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from utmost.doors.service.api import Served
+from utmost.doors.service.approvals import Proposal
+from utmost.doors.service.asked_levels import read_level
+from utmost.doors.service.held_releases import Brought
+from utmost.doors.service.page_counted import brought_counted, plan_terms, planned
+from utmost.doors.service.page_rendering import see
+from utmost.doors.service.page_session import Sent, Viewer
+from utmost.doors.service.page_tables import brought_table
+from utmost.doors.service.service import Service
+from utmost.doors.service.terms import Terms
+from utmost.doors.service.tokens import Token
+from utmost.errors import OutOfRange
+from utmost.publish.counting.counted import CountedTable
+
+measures = APIRouter(include_in_schema=False)
+
+MOST_ROWS = 4
+"""How many measures one form has; the API takes more."""
+
+
+@measures.post("/publish/measures")
+def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Publish several measures at once, where no second person is asked for: a plan and a counted table in each row."""
+    viewer.check_role("publish")
+    brought: dict[str, Brought] = {}
+    for row in range(1, MOST_ROWS + 1):
+        name = sent.text(f"release-{row}")
+        if not name:
+            continue
+        chosen, counted = planned(sent.file(f"plan-{row}")), brought_counted(sent.file(f"table-{row}"))
+        at = read_level(sent.text(f"epsilon-{row}")) if sent.text(f"epsilon-{row}") else chosen.level
+        assert at is not None, "a plan says its level"
+        terms = plan_terms(chosen, sent.optional("dataset"), sent.ticked("independent"))
+        _add(brought, name, Brought(counted, at, replace(terms, promise=terms.promise.of_part(counted.part))))
+    service.releases.publish_measures(viewer, sent.text("key"), _some(brought, "release-1"))
+    return see(request, "/releases", done="published")
+
+
+@measures.post("/proposals/tables")
+def bring_tables(request: Request, service: Served, viewer: Viewer, sent: Sent) -> Response:
+    """Bring the tables of several approved proposals, of one kind: all are said together, or none is."""
+    proposals = {proposal.name: proposal for proposal in service.proposals.all(viewer)}
+    brought: dict[str, Brought] = {}
+    verbs = set()
+    for name, content in sent.files.items():
+        proposal = proposals.get(name.removeprefix("table-"))
+        if proposal is None:
+            raise OutOfRange("a proposal must be there", came="none of this name", where="proposal")
+        verbs.add(proposal.verb)
+        _add(brought, proposal.release, _of_proposal(service, viewer, proposal, content))
+    if len(verbs) > 1:
+        raise OutOfRange("tables are published together, or relaxed together", came="both", where="proposal")
+    viewer.check_role(*verbs or {"publish"})
+    done = service.releases.relax_measures if verbs == {"relax"} else service.releases.publish_measures
+    done(viewer, sent.text("key"), _some(brought, "proposal"))
+    return see(request, "/releases", done="relaxed" if verbs == {"relax"} else "published")
+
+
+def _of_proposal(service: Service, viewer: Token, proposal: Proposal, content: bytes) -> Brought:
+    if proposal.verb == "publish":
+        terms = Terms.read(proposal.facts)
+        noise, columns = terms.promise.noise, terms.promise.columns
+    else:
+        release = service.releases.release(viewer, proposal.release, proposal.version)
+        terms, noise, columns = None, release.noise, release.columns
+    table: CountedTable | dict[str, list[object]] = (
+        brought_counted(content) if noise.needs_counted else brought_table(content, columns)
+    )
+    return Brought(table, proposal.level, terms, proposal.version, proposal.name)
+
+
+def _add(brought: dict[str, Brought], name: str, table: Brought) -> None:
+    if name in brought:
+        raise OutOfRange("measures must have names that differ", came="two alike", where="release")
+    brought[name] = table
+
+
+def _some(brought: dict[str, Brought], where: str) -> dict[str, Brought]:
+    if not brought:
+        raise OutOfRange("a measure must be brought", came="none", where=where)
+    return brought

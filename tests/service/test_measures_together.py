@@ -1,0 +1,329 @@
+"""Several measures through a service in one transaction: approvals, levels, tables and answers of all, or of none."""
+
+import json
+
+import pytest
+
+import utmost as ut
+from service.conftest import ALL, TABLE, TERMS
+from service.test_client import Inside
+from service.visiting import Visitor
+from utmost.doors.service import Grant, Terms
+from utmost.doors.service.app import application
+from utmost.doors.service.client import connect
+from utmost.doors.service.held_releases import Brought
+from utmost.doors.service.settings import Settings
+from utmost.errors import (
+    AlreadyPublished,
+    BudgetExceeded,
+    DataChanged,
+    NeedsApproval,
+    NotAllowed,
+    OutOfRange,
+    RequestReused,
+)
+from utmost.publish.ledger import shared_measures
+from utmost.publish.ledger.shared_measures import Measure
+from utmost.publish.statements.counted_files import COUNTED_FORM
+from utmost.publish.statements.plan_files import PLAN_FORM
+
+KEY = bytes(range(32))
+SALES = {"user": ["ann", "bob", "bob", "eve"], "shop": ["A", "A", "B", "A"], "paid": [3, 7, 9, 4]}
+MEASURES = {"visits": ut.count(2), "spent": ut.sum("paid", per_cell=20)}
+
+
+def counted(**changed):
+    words = {"person": "user", "domain": ut.Domain(shop=["A", "B"]), "at_most": 2, "key": KEY, "measures": MEASURES}
+    return ut.count_table(SALES | changed, **words)
+
+
+@pytest.fixture
+def tables():
+    return counted()
+
+
+@pytest.fixture
+def shared(tables):
+    plans = {
+        name: ut.strategy(ut.Workload(table.domain, {"shop": 1, "": 1}), table.unit, epsilon=1)
+        for name, table in tables.items()
+    }
+    return ut.share_level(plans, epsilon=1)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "releases.db"
+
+
+@pytest.fixture
+def connected(opened):
+    """Connections of each role, to a service that asks for approvals or not."""
+
+    def of(*, approvals):
+        service = opened(approvals=approvals)
+        app = application(service, Settings(rate=1e6, burst=10**6))
+
+        def made(owner, role, *grants, drop=0):
+            presented = service.bearers.make(None, f"{owner} {role} {drop}", owner, role, grants or ALL)[1]
+            return connect("http://localhost", presented, transport=Inside(app, drop))
+
+        return made
+
+    return of
+
+
+def proposed(curator, tables, shared):
+    """A proposal for each measure."""
+    levels = shared.levels(shared.level)
+    return {
+        name: curator.propose(
+            "publish",
+            name,
+            shared_measures.shared_measures(tables, shared, None, None)[name].promise,
+            epsilon=levels[name],
+            dataset="sales",
+        )["name"]
+        for name in tables
+    }
+
+
+def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
+    """The same releases, levels and budget; an answer that is lost is asked for again, and drawn once."""
+    curator = connected(approvals=False)("Ada", "curator", drop=2)
+    strict = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
+    assert {name: release.spent for name, release in strict.items()} == shared.levels(ut.level(1))
+    again = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
+    loose = curator.relax_shared(tables, shared, epsilon=2)
+    later = curator.relax_shared(tables, shared, epsilon=2)
+    for name in tables:
+        assert again[name].facts() == strict[name].facts()
+        assert later[name].facts() == loose[name].facts()
+        assert curator.view(name, epsilon=loose[name].spent).facts() == loose[name].facts()
+    assert curator.budget("sales")["spent"] == "2"
+    assert len(curator.releases) == 2
+    with pytest.raises(DataChanged):
+        curator.relax_shared(counted(paid=[1, 1, 1, 1]), shared, epsilon=3)
+    with pytest.raises(OutOfRange, match="table for each strategy"):
+        curator.publish_shared({"visits": tables["visits"]}, shared, dataset="sales")
+    assert curator.budget("sales")["spent"] == "2"
+
+
+def test_each_needs_its_approval_and_none_is_said_without_all(connected, tables, shared):
+    made = connected(approvals=True)
+    curator, approver = made("Ada", "curator"), made("Grace", "approver")
+    proposals = proposed(curator, tables, shared)
+    approver.decide(proposals["visits"], "approved")
+    for some in (None, {"visits": proposals["visits"]}, proposals):
+        with pytest.raises(NeedsApproval):
+            curator.publish_shared(tables, shared, dataset="sales", proposals=some)
+    assert curator.releases == []
+    approver.decide(proposals["spent"], "approved")
+    with pytest.raises(NeedsApproval, match="was approved"):  # at other levels than were approved
+        curator.publish_shared(tables, shared, dataset="sales", epsilon=2, proposals=proposals)
+    with pytest.raises(NeedsApproval):
+        curator.publish_shared(tables, shared, dataset="others", proposals=proposals)
+    assert curator.waiting() != []
+    strict = curator.publish_shared(tables, shared, dataset="sales", proposals=proposals)
+    assert curator.waiting() == []
+    with pytest.raises(NeedsApproval):
+        curator.relax_shared(tables, shared, epsilon=2)
+    # what is stored needs none
+    assert set(curator.relax_shared(tables, shared)) == set(strict)
+    assert curator.budget("sales")["spent"] == "1"
+
+
+def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shared, monkeypatch):
+    service = opened(approvals=False)
+    curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
+    draw, calls = shared_measures.publish_new, []
+
+    def failing(*words):
+        calls.append(words)
+        if len(calls) == 2:
+            raise MemoryError("cut off")
+        return draw(*words)
+
+    measures = {
+        name: Brought(measure.table, measure.level, Terms(measure.promise, "sales"))
+        for name, measure in shared_measures.shared_measures(tables, shared, None, None).items()
+    }
+    monkeypatch.setattr(shared_measures, "publish_new", failing)
+    with pytest.raises(MemoryError):
+        service.releases.publish_measures(curator, "tonight", measures)
+    assert (service.ledger.releases, service.ledger.spent(dataset="sales")) == ((), None)
+    monkeypatch.setattr(shared_measures, "publish_new", draw)
+    assert set(service.releases.publish_measures(curator, "tonight", measures)) == set(tables)
+    with pytest.raises(RequestReused):
+        service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})
+    with pytest.raises(RequestReused):
+        service.releases.publish(curator, "tonight", "visits", tables["visits"], ut.level(1), measures["visits"].terms)
+
+
+def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
+    made = connected(approvals=False)
+    admin, curator = made("Alan", "admin"), made("Ada", "curator")
+    admin.budget("sales", "3/4")
+    with pytest.raises(BudgetExceeded):
+        curator.publish_shared(tables, shared, dataset="sales")
+    assert curator.releases == []
+    admin.budget("sales", 1)
+    curator.publish_shared(tables, shared, dataset="sales")
+    with pytest.raises(BudgetExceeded):
+        curator.relax_shared(tables, shared, epsilon="5/4")
+
+
+def test_plain_tables_go_together_and_versions_are_those_of_the_first_time(opened):
+    """Not for plans alone: tables of cells, each by terms of its own; a repeated request means the same versions."""
+    service = opened(approvals=False)
+    curator = service.bearers.make(None, "k", "Ada", "curator", ALL)[0]
+    terms = Terms.read(TERMS.facts() | {"dataset": "admissions"})
+    other = {**TABLE, "admitted": [1, 2, 3]}
+    measures = {
+        "first": Brought(TABLE, ut.level(1), terms),
+        "second": Brought(other, ut.level("1/2"), terms),
+    }
+    tables = service.releases.publish_measures(curator, "k", measures)
+    assert [list(table) for table in tables.values()] == [["department", "admitted", "admitted_margin"]] * 2
+    loose = {
+        "first": Brought(TABLE, ut.level(2), None),
+        "second": Brought(other, ut.level(3), None),
+    }
+    relaxed = service.releases.relax_measures(curator, "r", loose)
+    service.releases.publish(curator, "v", "first", other, ut.level(1), terms, version=2)
+    assert service.releases.relax_measures(curator, "r", loose) == relaxed
+    assert service.ledger.spent(dataset="admissions").epsilon == 2 + 3 + 1
+
+
+def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(service, who):
+    curator = who("Ada", "curator")
+    here, there = (Terms.read(TERMS.facts() | {"dataset": name}) for name in ("here", "there"))
+    apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
+    for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
+        measures = {"a": Brought(TABLE, ut.level(1), first), "b": Brought(TABLE, ut.level(1), second)}
+        with pytest.raises(OutOfRange, match="spend one dataset"):
+            service.releases.publish_measures(curator, "k", measures)
+    assert service.ledger.releases == ()
+
+
+def test_a_token_for_some_releases_publishes_those_alone(service, who):
+    """And declares that they are of nobody else; one measure beyond its grants refuses all."""
+    few = who("Bo", "curator", Grant("a"), Grant("b"))
+    terms = Terms.read(TERMS.facts() | {"dataset": "a", "independent": True})
+    other = {**TABLE, "admitted": [1, 2, 3]}
+    measures = {"a": Brought(TABLE, ut.level(1), terms), "c": Brought(other, ut.level(1), terms)}
+    with pytest.raises(NotAllowed):
+        service.releases.publish_measures(few, "k", measures)
+    plain = Terms.read(terms.facts() | {"independent": False})
+    with pytest.raises(NotAllowed, match="declare"):
+        service.releases.publish_measures(few, "k", {"a": Brought(TABLE, ut.level(1), plain)})
+
+
+def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
+    curator = connected(approvals=False)("Ada", "curator")
+    body = {"name": "a", "epsilon": "1", "terms": {"columns": ["admitted"], "public": ["department"]}, "table": TABLE}
+    body["terms"] |= {"sensitivity": 1, "cells": 1, "dataset": "a"}
+    for bodies, status in (([], 422), ([body] * 2, 422), ([body | {"name": f"n{k}"} for k in range(11)], 422)):
+        answer = curator._client.post("/v1/publications", json={"measures": bodies}, headers={"Idempotency-Key": "k"})
+        assert answer.status_code == status
+    answer = curator._client.post(
+        "/v1/publications",
+        json={"measures": [body | {"table": {"admitted": [[1], 2]}}]},
+        headers={"Idempotency-Key": "k"},
+    )
+    assert answer.status_code == 422
+    assert curator.releases == []
+
+
+def test_the_same_values_in_another_dataset_are_refused_for_all(connected, tables, shared):
+    curator = connected(approvals=False)("Ada", "curator")
+    curator.publish("visits before", tables["visits"], strategy=shared.strategies["visits"], epsilon=1, dataset="old")
+    with pytest.raises(AlreadyPublished):
+        curator.publish_shared(tables, shared, dataset="sales")
+    assert [release["name"] for release in curator.releases] == ["visits before"]
+
+
+def test_a_frame_of_an_engine_is_refused(place, tables, shared):
+    import polars as pl
+
+    lazy = pl.LazyFrame({"shop": ["A"], "visits": [1]})
+    with ut.Ledger.open(place, create=True) as ledger:
+        promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
+        with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
+            ledger.publish_measures({"visits": Measure(lazy, ut.level(1), promise)}, dataset="sales")
+
+
+def in_file(form, document):
+    return ("file.json", json.dumps(form.document(document)).encode(), "application/json")
+
+
+@pytest.fixture
+def visitor(opened):
+    def of(owner, role, *, approvals, made={}):  # noqa: B006  (one application for all who visit it)
+        if approvals not in made:
+            service = opened(approvals=approvals)
+            made[approvals] = service, application(service, Settings(rate=1e6, burst=10**6))
+        service, app = made[approvals]
+        return Visitor(app, service.bearers.make(None, f"{owner} {role}", owner, role, ALL)[1]), service
+
+    return of
+
+
+def test_by_page_files_of_plans_and_counted_tables_are_published_together(visitor, tables, shared):
+    ada, service = visitor("Ada", "curator", approvals=False)
+    rows, files = {"dataset": "sales"}, {}
+    for row, (name, table) in enumerate(tables.items(), 1):
+        rows |= {f"release-{row}": name, f"epsilon-{row}": "1/2"}
+        files |= {f"plan-{row}": in_file(PLAN_FORM, shared.strategies[name])}
+        files |= {f"table-{row}": in_file(COUNTED_FORM, table)}
+    page = ada.get("/publish")
+    broken = files | {"table-2": ("c.json", b"{}", "application/json")}
+    assert ada.fill(page, "/publish/measures", files=broken, **rows).status_code == 422
+    twice = rows | {"release-2": rows["release-1"]}
+    assert "differ" in ada.fill(page, "/publish/measures", files=files, **twice).text
+    assert ada.fill(page, "/publish/measures", dataset="sales").status_code == 422
+    assert service.ledger.releases == ()
+    done = ada.fill(page, "/publish/measures", files=files, **rows)
+    assert "Published." in done.text
+    assert service.ledger.spent(dataset="sales").epsilon == 1
+    assert {release.name for release in service.ledger.releases} == set(tables)
+
+
+def test_by_page_the_tables_of_approved_proposals_are_brought_together(visitor, tables, shared):
+    (ada, service), (grace, _) = visitor("Ada", "curator", approvals=True), visitor("Grace", "approver", approvals=True)
+    for name in tables:
+        plan = in_file(PLAN_FORM, shared.strategies[name])
+        words = {"release": name, "dataset": "sales", "epsilon": "1/2"}
+        ada.fill(ada.get("/publish"), "/proposals", {"kind": "plan"}, {"plan": plan}, **words)
+    assert "Bring several tables together" not in ada.get("/proposals").text
+    for _ in tables:
+        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+    assert "Bring several tables together" not in grace.get("/proposals").text
+    page = ada.get("/proposals")
+    known = {
+        proposal.release: proposal.name
+        for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
+    }
+    files = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    wrong = files | {f"table-{'0' * 24}": next(iter(files.values()))}
+    assert ada.fill(page, "/proposals/tables", files=wrong).status_code == 422
+    assert service.ledger.releases == ()
+    assert "Published." in ada.fill(page, "/proposals/tables", files=files).text
+    assert service.ledger.spent(dataset="sales").epsilon == 1
+    for name in tables:
+        ada.fill(ada.get(f"/release?name={name}"), "/proposals", epsilon="1")
+    for _ in tables:
+        grace.fill(grace.get("/proposals"), "/proposals/decision", {"state": "approved"})
+    known = {
+        proposal.release: proposal.name
+        for proposal in service.proposals.all(service.bearers.authenticated(ada.presented))
+        if proposal.verb == "relax"
+    }
+    relaxing = {f"table-{known[name]}": in_file(COUNTED_FORM, table) for name, table in tables.items()}
+    both = dict([next(iter(relaxing.items())), list(files.items())[1]])
+    assert (
+        "published together, or relaxed together"
+        in ada.fill(ada.get("/proposals"), "/proposals/tables", files=both).text
+    )
+    assert "Relaxed." in ada.fill(ada.get("/proposals"), "/proposals/tables", files=relaxing).text
+    assert service.ledger.spent(dataset="sales").epsilon == 2
