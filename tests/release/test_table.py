@@ -374,7 +374,7 @@ def test_a_release_travels_whole():
 
 
 @pytest.mark.parametrize(
-    "id_column", [5, ["row"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
+    "id_column", [5, ["row", "n"], np.array(["row", "n"]), object()], ids=lambda value: type(value).__name__
 )
 def test_an_identifier_must_be_named_by_text(id_column):
     with pytest.raises(OutOfRange, match="named by text"):
