@@ -280,7 +280,9 @@ def test_the_answers_have_the_joint_law_in_every_order(tmp_path, noise, memory):
 def test_a_noise_of_ones_own_is_kept_stated_and_audited(tmp_path):
     """One file and one row: the promise is read back, the ledger audits it, the statement is the noise's own."""
     with Ledger.open(tmp_path / "kept.db", create=True, key=KEY) as ledger:
-        made = ledger.publish("r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1)
+        made = ledger.publish(
+            "r", {"n": [5, 7], "d": ["a", "b"]}, Promise("n", noise=DOUBLED, public="d"), epsilon=1
+        ).table
         assert list(made) == ["n", "d", "n_margin"] or list(made) == ["n", "n_margin", "d"]
         said = ledger.save("r", tmp_path / "r.csv")
         margin = DOUBLED.margin(level(1), "0.95")

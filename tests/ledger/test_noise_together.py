@@ -73,7 +73,7 @@ def test_a_table_changed_together_is_kept_and_read_back(tmp_path):
     promise = Promise(noise=together_noise(["a", "b", "c"], sensitivity=2, largest=10**18), public="d")
     assert Promise.of_facts(promise.facts()) == promise
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
-        first = ledger.publish("t", table, promise, epsilon=40)
+        first = ledger.publish("t", table, promise, epsilon=40).table
         assert ledger.view("t", epsilon=40) == first
         for name in "abc":
             assert all(abs(cell - true) < 9 for cell, true in zip(first[name], table[name], strict=True))

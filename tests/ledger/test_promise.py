@@ -107,8 +107,8 @@ def test_a_ledger_keeps_a_promise_as_its_words(tmp_path, kind):
         words = {name: word for name, word in words.items() if name != "part"}
     with Ledger.open(tmp_path / "l.db", create=True, key=KEY) as ledger:
         promise = Promise(**KINDS[kind])
-        first = ledger.publish("r", table, promise, epsilon=1)
-        again = ledger.publish("r", table, epsilon=1, **words)
+        first = ledger.publish("r", table, promise, epsilon=1).table
+        again = ledger.publish("r", table, epsilon=1, **words).table
         if kind == "strategy":
             assert first["sex"]["estimate"].tolist() == again["sex"]["estimate"].tolist()
         else:

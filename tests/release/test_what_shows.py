@@ -188,7 +188,7 @@ def test_a_ledger_answers_neighbours_in_one_type(tmp_path):
         for side, column in enumerate((one, other)):
             options = {"columns": "n", "numbers": "reals" if at == 2 else "integers"} | PROMISE
             with Ledger.open(tmp_path / f"{at}{side}.db", create=True, key=bytes(range(32))) as ledger:
-                first = ledger.publish("r", {"n": column}, **options)
+                first = ledger.publish("r", {"n": column}, **options).table
                 loose, strict = ledger.relax("r", {"n": column}, epsilon=2), ledger.view("r", epsilon="1/2")
             answers.append([[*map(type, each["n"])] for each in (first, loose, strict)])
         assert answers[-1] == answers[-2]

@@ -263,7 +263,8 @@ def publish_in_ledger(
     with memory.place.opened(create=memory.create) as opened:
         call: dict[str, Any] = {**question.call, "dataset": memory.dataset, "independent": memory.independent}
         with long_work("Publishing") as progress:
-            release = opened.publish(question.name, source, promise, **call, request=memory.request, progress=progress)
+            call |= {"request": memory.request, "progress": progress}
+            release = opened.publish(question.name, source, promise, **call).at(question.at)
         question.give(opened, release, signer, again=again)
 
 

@@ -143,7 +143,7 @@ def seeded_ledger(
     >>> from tempfile import TemporaryDirectory
     >>> def published(seed):
     ...     with TemporaryDirectory() as here, seeded_ledger(f"{here}/ledger.db", seed) as ledger:
-    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1)
+    ...         return ledger.publish("n", {"n": [10, 20]}, columns="n", epsilon=1, sensitivity=1, cells=1).table
     >>> published(7) == published(7)
     True
     """

@@ -28,7 +28,7 @@ from utmost.publish.tables.adapters import check_there
 from utmost.publish.tables.engines import engine_frame
 
 
-def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any:
+def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> tuple[int, Any]:
     """Publish an engine's frame at a first level; published again as it was, it is answered again.
 
     Args:
@@ -37,7 +37,7 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any
         table: the frame.
 
     Returns:
-        A frame of the kind that came, with the released and the public columns, not evaluated yet.
+        The version, and a frame of the kind that came, with the released and the public columns, not evaluated yet.
 
     Raises:
         as `Ledger.publish`; Unsupported: for a declared largest value, since nothing is stored.
@@ -54,7 +54,10 @@ def publish_frame(items: ItemLedger, request: PublishRequest, table: Any) -> Any
     checked = frame.checked_rows()
     check_size(noise.unit, checked.rows, len(frame.columns))
     committed = _committed(frame, items.key_of_request(request), checked.rows).without(checked.flat(noise.by_item()))
-    return frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
+    release = frame.noised(items.published(request, committed), noise.margin(request.level, CONFIDENCE))
+    known = items.release(request.name, request.version, request.request)
+    assert known is not None, "it was published"
+    return known.version, release
 
 
 def relax_frame(
