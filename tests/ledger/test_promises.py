@@ -220,8 +220,8 @@ def test_each_call_is_one_transaction(tmp_path, counted):
     table = {"n": [3, 5, 8]}
     with Ledger.open(tmp_path / "releases.db", create=True) as ledger:
         for call, expected in (
-            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4").table, "write"),
-            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4").table, "read"),
+            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "write"),
+            (lambda: ledger.publish("a", table, columns="n", sensitivity=1, cells=1, epsilon="1/4"), "read"),
             (lambda: ledger.relax("a", table, epsilon=1), "write"),
             (lambda: ledger.relax("a", table, epsilon=1), "read"),
             (lambda: ledger.view("a", epsilon="1/2"), "write"),
