@@ -157,8 +157,17 @@ def in_process(folder, promise, table, first):
 def in_book(folder, promise, table, first, **options):
     """Kept in a file, opened anew."""
     with Ledger.open(folder / "kept.db", create=True, key=KEY, **options) as ledger:
-        ledger.publish("r", table, promise, epsilon=first)
+        check_published(ledger.publish("r", table, promise, epsilon=first), ledger, first)
     return Ledger.open(folder / "kept.db", key=KEY)["r"]
+
+
+def check_published(release, memory, first):
+    """What publishing gives is the release that the memory has under the name, and has the first answer at hand."""
+    known = memory["r"]
+    assert type(release) is type(known) is ut.Release
+    assert (release.name, release.version, release.levels) == (known.name, known.version, known.levels)
+    assert plain(release.table) == plain(known.table) == plain(known.at(first))
+    assert release.statement == known.statement
 
 
 def derived(folder, promise, table, first):
@@ -172,8 +181,9 @@ def remote(folder, promise, table, first):
     app = application(service, Settings(rate=1e6, burst=10**6))
     presented = service.bearers.make(None, "c", "curator", "curator", (Grant("*"),))[1]
     memory = connect("http://localhost", presented, transport=Inside(app))
-    memory.publish("r", table, promise, epsilon=first)
-    return memory["r"]
+    release = memory.publish("r", table, promise, epsilon=first)
+    check_published(release, memory, first)
+    return release
 
 
 REFUSED = {("points", "service")}

@@ -102,7 +102,7 @@ def test_a_strategy_through_a_service(connected):
     assert seen.total({"sex": "men"}).value == made.total({"sex": "men"}).value
     assert curator.relax("applicants", counted, epsilon=2).level == level(2)
     part = CountedTable(domain, [[1, 2], [3, 4]], Unit(1, 1), part=("town", "Bern"))
-    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).part == ("town", "Bern")
+    assert curator.publish("in Bern", part, strategy=plan, epsilon=1).table.part == ("town", "Bern")
     alone = curator.publish("counts", part, epsilon=1, dataset="in Bern").table
     assert list(alone) == ["sex", "outcome", "count", "count_margin"]
     assert curator.relax("counts", part, epsilon=2)["sex"] == alone["sex"]

@@ -232,7 +232,7 @@ def test_the_released_type_is_a_function_of_what_is_declared(tmp_path, made):
                 ledger.publish("t", con.sql(rows), **promise)
             assert ledger.releases == ()
             return
-        released = ledger.publish("t", con.sql(rows), **promise).to_arrow_table()
+        released = ledger.publish("t", con.sql(rows), **promise).table.to_arrow_table()
     kind = released.schema.field("n").type
     assert kind == (pa.decimal128(38, 0) if made == "decimal" else pa.int64())
     assert released.schema.field("n_margin").type == pa.int64()

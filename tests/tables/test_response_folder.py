@@ -48,7 +48,7 @@ def test_what_is_kept_is_what_was_answered_and_relaxes_without_the_values(kept):
     """From the files of one level the next, in either engine, as from the values; nothing is written twice."""
     ledger, folder, con = kept
     assert rows_of(folder.files("visits", epsilon=1)) == sorted(
-        ledger.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()
+        ledger.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()
     )
     assert folder.missing() == ()
     strict = con.read_parquet(folder.files("visits", epsilon=1))
@@ -231,7 +231,7 @@ def test_a_driver_that_is_killed_is_run_again_and_says_the_same(tmp_path, point)
     con = duckdb.connect()
     with opened(tmp_path / "there") as there:
         wanted = {
-            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).project("id, n").fetchall()),
+            1: sorted(there.publish("visits", table(con), **SAY, epsilon=1).table.project("id, n").fetchall()),
             2: sorted(there.relax("visits", table(con), epsilon=2).project("id, n").fetchall()),
         }
     opened(tmp_path, witness=None).close()
