@@ -19,9 +19,9 @@ def section() -> str:
     rooms = sorted(path.parent for path in (ROOT / "src/utmost").glob("*/*/__init__.py"))
     lists = {"ut": utmost.__all__}
     for room in rooms:
-        where = f"utmost.{room.parent.name}.{room.name}"
-        names = getattr(import_module(where), "__all__", ())
-        lists |= {f"ut.{room.name}" if room.name in utmost.__all__ else where: names} if names else {}
+        path = f"{room.parent.name}.{room.name}"
+        names = getattr(import_module(f"utmost.{path}"), "__all__", ())
+        lists |= {f"ut.{room.name if room.name in utmost.__all__ else path}": names} if names else {}
     rows = [f"| `{where}` | {', '.join(f'`{name}`' for name in sorted(names))} |" for where, names in lists.items()]
     first = "Written by `.ci/api.py`. `help(ut.spaces.grid)`, say, shows formula, units, errors, source and example."
     return "\n".join((START, first, "", "| room | names |", "|---|---|", *rows, ""))

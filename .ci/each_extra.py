@@ -56,7 +56,7 @@ def geometry() -> None:
     """The compiled walk counts the kernels of a line."""
     import utmost as ut
 
-    assert ut.geometry.count_kernels(ut.PrivacyType(ut.spaces.counts(4), alpha="1/2")) == 187
+    assert ut.design.geometry.kernel_search.count_kernels(ut.PrivacyType(ut.spaces.counts(4), alpha="1/2")) == 187
 
 
 def tables() -> None:

@@ -217,15 +217,14 @@ def parameters(tree: Path) -> dict[str, int]:
 
 def listed_names(tree: Path) -> tuple[int, int]:
     """How many names the rooms list for their readers, and how many the top."""
-    lists = [line.value for init in tree.rglob("__init__.py") for line in parsed(init).body if _is_listing(line)]
+    rooms = sum(len(_own(path)) for path in tree.glob("*/*/__init__.py"))
     top = tree / "__init__.pyi"
-    return sum(len(names.elts) for names in lists), len(listed(top)) if top.exists() else 0
+    return rooms, len(_own(top)) if top.exists() else 0
 
 
-def _is_listing(line: ast.stmt) -> bool:
-    return (
-        isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__" and isinstance(line.value, ast.List)
-    )
+def _own(path: Path) -> list[str]:
+    """What a listing says of its tree: without `TYPE_CHECKING`, and the loader of rooms."""
+    return [name for name, source in listed(path).items() if source not in ("typing", "utmost.provided")]
 
 
 def comments(tree: Path) -> float:

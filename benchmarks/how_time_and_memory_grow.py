@@ -28,7 +28,7 @@ def noise(size):
     """Numbers of geometric noise: `sample`."""
     import utmost as ut
 
-    law = ut.Geometric(1)
+    law = ut.noise.Geometric(1)
     return lambda: ut.sample(law, size)
 
 
@@ -54,7 +54,7 @@ def clean(size):
     draw, side = np.random.default_rng(0), round(math.sqrt(size))
     domain = ut.Domain(row=list(range(side)), column=list(range(side)))
     cells = draw.poisson(np.exp(draw.normal(0.3, 1.5, (side, side))))
-    strategy = ut.Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
+    strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), dict.fromkeys(domain.families(), "1/4"))
     return ut.release_workload(cells, strategy, epsilon=1).clean
 
 

@@ -61,13 +61,14 @@ def test_every_public_name_is_there_without_any_extra():
         import utmost
         for name in utmost.__all__:
             getattr(utmost, name)
-        for room in sorted(path.parent.name for path in Path(utmost.__file__).parent.glob("*/__init__.py")):
-            module = import_module("utmost." + room)
+        for room in sorted(path.parent for path in Path(utmost.__file__).parent.glob("*/*/__init__.py")):
+            module = import_module(f"utmost.{{room.parent.name}}.{{room.name}}")
             for name in getattr(module, "__all__", ()):
                 getattr(module, name)
-        bits = utmost.PrivacyType(utmost.design.spaces.hamming(3), alpha="1/2")
-        type_ = utmost.PrivacyType(utmost.design.spaces.counts(2), alpha="1/2")
-        print(utmost.capacity(bits).value, len(utmost.vertices(type_)), len(utmost.kernels(type_)))
+        bits = utmost.PrivacyType(utmost.spaces.hamming(3), alpha="1/2")
+        type_ = utmost.PrivacyType(utmost.spaces.counts(2), alpha="1/2")
+        shapes = utmost.design.geometry
+        print(utmost.capacity(bits).value, len(shapes.vertices(type_)), len(shapes.kernels(type_)))
         from utmost.doors.papers.contents import PAPERS
         from utmost.doors.cli.main import COMMANDS, command_named
         for name in COMMANDS:

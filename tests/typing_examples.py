@@ -10,7 +10,8 @@ from typing import Any, assert_type
 
 import utmost as ut
 from utmost.design.optima import Optimum
-from utmost.doors.interop import FrameVerbs, register_frames
+from utmost.doors.interop import register_frames
+from utmost.doors.interop.frame_verbs import FrameVerbs
 from utmost.errors import BudgetExceeded, UtmostError
 from utmost.laws.exact import Level
 from utmost.publish.counting import CountedTable

@@ -92,8 +92,8 @@ def loop() -> int:
 
 def draws(_folder: Path) -> Iterator[Ratio]:
     """Noise: a draw, ten, a million, of a staircase, and by item."""
-    insecure, law = np.random.default_rng(0), ut.Geometric(epsilon=1)
-    stairs = ut.DiscreteStaircase(epsilon=1, sensitivity=1000)
+    insecure, law = np.random.default_rng(0), ut.noise.Geometric(epsilon=1)
+    stairs = ut.noise.DiscreteStaircase(epsilon=1, sensitivity=1000)
     yield Ratio("one draw", lambda: sample(law), NUMPY, insecure.laplace, 8)
     yield Ratio("ten draws", lambda: sample(law, 10), NUMPY, lambda: np.rint(insecure.laplace(size=10)), 60)
     for name, drawn, limit in (("a million draws", law, 1.5), ("a million draws of a staircase", stairs, 4)):
@@ -205,9 +205,10 @@ def doors(folder: Path) -> Iterator[Ratio]:
         return
     from fastapi import FastAPI
 
-    from utmost.doors.service import Grant, Service, Terms
+    from utmost.doors.service import Grant, Service
     from utmost.doors.service.app import application
     from utmost.doors.service.settings import Settings
+    from utmost.doors.service.terms import Terms
 
     ledger = ut.Ledger.open(folder / "served.db", create=True)
     service = Service(ledger)

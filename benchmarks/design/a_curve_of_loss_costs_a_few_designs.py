@@ -16,7 +16,7 @@ import time
 
 from large_maps_are_designed_in_minutes import SPACES, beliefs
 
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.loss_curves import even_levels_between, loss_curve
 from utmost.design.spaces import Consumer, losses
 from utmost.design.types import PrivacyType

@@ -22,7 +22,7 @@ import time
 
 import numpy as np
 
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.spaces import Consumer, Space, grid, losses
 from utmost.design.types import PrivacyType
 from utmost.doors.documents.consumer_files import prior_file

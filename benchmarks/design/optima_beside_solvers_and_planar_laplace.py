@@ -27,7 +27,7 @@ from multiprocessing import get_context
 import numpy as np
 from large_maps_are_designed_in_minutes import SPACES, beliefs
 
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
 from utmost.design.spaces import Consumer, losses
 from utmost.design.types import PrivacyType

@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import utmost as ut
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.doors.documents.consumer_files import prior_file
 
 SIDE = 10
@@ -35,7 +35,10 @@ def main():
         planar = ut.channels.planar_geometric_channel(SIDE, SIDE, epsilon=epsilon)
         exponential = ut.channels.exponential_mechanism(np.asarray(space.distances), epsilon=epsilon, space=space)
         for name, channel in (("planar noise", planar), ("exponential mechanism", exponential)):
-            remapped, as_it_is = ut.expected_loss(channel, consumer), ut.optima.face_value_loss(channel, consumer)
+            remapped, as_it_is = (
+                ut.expected_loss(channel, consumer),
+                ut.design.optima.face_value_loss(channel, consumer),
+            )
             print(f"{name:>24}, remapped {remapped:.3f}, as it is {as_it_is:.3f}", flush=True)
     manhattan = ut.spaces.grid(SIDE, SIDE, metric="manhattan")
     _, seconds = timed(manhattan, ut.Consumer(prior, ut.losses.distance(manhattan)), 1)

@@ -37,7 +37,7 @@ def release_at_a_new_epsilon():
 def margin_of_a_staircase():
     import utmost as ut
 
-    laws = [ut.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
+    laws = [ut.noise.Staircase(epsilon=Fraction(k, 7), sensitivity=k, gamma="1/3") for k in range(1, 21)]
     laws[0].margin("0.9")
     yield
     for law in laws:
@@ -77,9 +77,9 @@ def additive_capacity_of_100_irregular_points():
 def twenty_samplers():
     import utmost as ut
 
-    rows = [ut.Geometric(epsilon=Fraction(k, 10)) for k in range(1, 11)]
-    rows += [ut.DiscreteStaircase(epsilon=Fraction(k, 10), sensitivity=10**9) for k in range(1, 11)]
-    ut.sample(ut.Geometric(alpha="1/2"), 10)
+    rows = [ut.noise.Geometric(epsilon=Fraction(k, 10)) for k in range(1, 11)]
+    rows += [ut.noise.DiscreteStaircase(epsilon=Fraction(k, 10), sensitivity=10**9) for k in range(1, 11)]
+    ut.sample(ut.noise.Geometric(alpha="1/2"), 10)
     yield
     for law in rows:
         ut.sample(law, 10)
@@ -120,7 +120,7 @@ def refinement_of_60_secrets():
     from utmost.laws.exact import matrix_product
 
     fine = ut.channels.geometric_channel(60, alpha="2/3")
-    coarse = ut.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(60, alpha="1/2").matrix))
+    coarse = ut.channels.Channel(matrix_product(fine.matrix, ut.channels.geometric_channel(60, alpha="1/2").matrix))
     ut.refines(better=[[1, 0], [0, 1]], worse=[[1], [1]])
     yield
     assert ut.refines(better=fine, worse=coarse)

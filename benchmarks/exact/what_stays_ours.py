@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 import utmost as ut
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.optima.consumer_program import user_program
 from utmost.laws.exact import Interval
 from utmost.laws.exact.linear_algebra import solve_sparse, table_product

@@ -8,7 +8,8 @@ the universe; the number of names of nobody is drawn, so that each line is of on
 
 import time
 
-from utmost.publish.releases import Texts, Tuples, name_cells
+from utmost.publish.promises.vast_domains import Tuples
+from utmost.publish.releases import Texts, name_cells
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

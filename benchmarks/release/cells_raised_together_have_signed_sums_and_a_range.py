@@ -13,7 +13,7 @@ import numpy as np
 
 from utmost import Unit
 from utmost.laws.exact import level
-from utmost.laws.noise import NormStaircase
+from utmost.laws.noise.norm_staircase import NormStaircase
 from utmost.publish.releases import release_together
 from utmost.publish.workloads import ways_together
 

@@ -14,7 +14,8 @@ from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.laws.sampling.item_words import item_tags
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import CommitmentKey, ItemRelease
+from utmost.publish.releases import ItemRelease
+from utmost.publish.releases.item_commitment import CommitmentKey
 
 SECRET = bytes(range(32))
 LATTICE = lattice_of("integers", Unit(sensitivity=1, cells=1, neighbours="add-remove"))

@@ -207,7 +207,8 @@ def alone(name, file):
 
 def ours(people, columns, axes, bound, repeats):
     """By name of the strategy: noisy cells, seconds of counting and of releasing."""
-    from utmost import Domain, Strategy, Workload, count_table, release_workload, strategy
+    from utmost import Domain, Workload, count_table, release_workload, strategy
+    from utmost.publish.workloads import Strategy
 
     domain = Domain({name: list(labels) for name, labels in axes.items()})
     started = time.process_time()

@@ -131,7 +131,7 @@ def ours_counts(columns, bound):
     late = ut.workloads.bins([None, 0, 15, 60, None], missing="cancelled")
     domain = ut.Domain(age=AGES, delay=late)
     counted = ut.count_table(flights, person="aircraft", domain=domain, in_all=bound)
-    plan = ut.Strategy(domain, counted.unit, {"age delay": 1})
+    plan = ut.workloads.Strategy(domain, counted.unit, {"age delay": 1})
     table = ut.release_workload(counted, plan, epsilon=2)["age delay"]
     return dict(zip(EVERY, table["estimate"], strict=True))
 
@@ -142,8 +142,8 @@ def ours_means(columns, bound):
     miles = {name: columns[name] for name in ("aircraft", "age", "miles")}
     words = {"values": "miles", "each": (0, 3000), "most_events": bound}
     counted = ut.count_table(miles, person="aircraft", domain={"age": AGES}, at_most=1, **words)
-    plan = ut.Strategy(counted.domain, counted.unit, {"age miles": 1})
-    both = ut.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
+    plan = ut.workloads.Strategy(counted.domain, counted.unit, {"age miles": 1})
+    both = ut.publish.releases.SumsAndCounts(ut.release_workload(counted, plan, epsilon="4/5"))
     table = both["age"]
     return dict(zip(AGES, table["miles"] / table["count"], strict=True))
 

@@ -15,8 +15,9 @@ import csv
 import numpy as np
 from against_neighbours import EXAMPLES, berkeley, flights, wanted
 
-from utmost import Domain, Strategy, Workload, count_table, release_workload, strategy
+from utmost import Domain, Workload, count_table, release_workload, strategy
 from utmost.laws.programs import LinearProgram, solve
+from utmost.publish.workloads import Strategy
 
 try:
     import mbi

@@ -16,7 +16,8 @@ import numpy as np
 from against_neighbours import flights, true_cells
 from holding_the_total_betters_clean_sums import errors
 
-from utmost import Domain, Strategy, count_table, release_workload
+from utmost import Domain, count_table, release_workload
+from utmost.publish.workloads import Strategy
 
 
 def crowded():

@@ -6,6 +6,7 @@ all rooms, says which room provides it; that room is loaded when the name is fir
 """
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -42,6 +43,7 @@ class RoomNames:
     """The ``__getattr__`` of a room, which loads each of its names from its file when it is first asked for.
 
     What needs one name of a room so loads one file of it, and what that needs: half of a start is making classes.
+    The files of a room are there too, by their names.
 
     Args:
         room: the name of its module.
@@ -51,26 +53,50 @@ class RoomNames:
     Attributes:
         names: of each public name the module and what it is called there.
 
-    Cost: reading and parsing the listing, under a millisecond.
+    Cost: reading and parsing the listing, under a millisecond; a name that is nowhere is looked for in every file.
     """
 
     def __init__(self, room: str, listing: str) -> None:
         tree = ast.parse(Path(listing).read_text(encoding="utf-8"))
-        lines = (line for line in ast.walk(tree) if isinstance(line, ast.ImportFrom) and line.module != "typing")
+        lines = (
+            line
+            for line in ast.walk(tree)
+            if isinstance(line, ast.ImportFrom) and line.module not in ("typing", "utmost.provided")
+        )
         self.room = room
+        self.folder = Path(listing).parent
         self.names = {alias.asname or alias.name: (line.module, alias.name) for line in lines for alias in line.names}
 
     def __call__(self, name: str) -> Any:
         """What a name of the room stands for.
 
         Raises:
-            AttributeError: for a name that is not listed.
+            AttributeError: for a name that is not there, with the places that have it.
         """
         if name not in self.names:
-            raise AttributeError(f"module {self.room!r} has no attribute {name!r}")
+            if (self.folder / f"{name}.py").is_file():
+                return import_module(f"{self.room}.{name}")
+            places = [] if name.startswith("_") else sorted(self._places(name))
+            remedy = f"; it is {' or '.join(places)}" if places else ""
+            raise AttributeError(f"module {self.room!r} has no attribute {name!r}{remedy}")
         module, attribute = self.names[name]
         holder = None if module == self.room else import_module(str(module))
         is_file = not hasattr(holder, attribute)
         value = import_module(f"{module}.{attribute}") if is_file else getattr(holder, attribute)
         setattr(import_module(self.room), name, value)
         return value
+
+    @staticmethod
+    def _places(name: str) -> set[str]:
+        """The rooms and wings that list a name; if there are none, the files that define it."""
+        word = re.escape(name)
+        is_listed = re.compile(rf"import {word} as ").search
+        is_defined = re.compile(rf"^(?:(?:def|class) {word}\b|{word}(?:: .*)? = )", re.MULTILINE).search
+        places: dict[bool, set[str]] = {True: set(), False: set()}
+        root = Path(__file__).parent
+        for path in root.rglob("*.py"):
+            is_room, text = path.stem == "__init__", path.read_text(encoding="utf-8")
+            if is_listed(text) if is_room else is_defined(text):
+                parts = (path.parent if is_room else path.with_suffix("")).relative_to(root).parts
+                places[is_room].add(".".join((root.name, *parts, name)))
+        return places[True] or places[False]

@@ -18,7 +18,7 @@ from utmost.design.capacities.implicit_mechanisms import (
 )
 from utmost.design.capacities.pair_program import by_edge_program
 from utmost.design.channels import geometric_channel, randomized_response
-from utmost.design.optima import Bounds
+from utmost.design.optima.checker import Bounds
 from utmost.design.spaces import Policy, counts, discrete, grid, hamming
 from utmost.design.types import PolicyType, PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken

@@ -62,7 +62,9 @@ def test_a_design_is_written_and_proves_itself_again(run, tmp_path, asked):
     assert json.loads(run("design", "--check", out, "--json")[1])["upper"] == float(certificate.upper)
     header, *rows = csv.reader(matrix.read_text().splitlines())
     assert header == ["secret", *map(str, range(len(rows[0]) - 1))]
-    channel = ut.Channel([row[1:] for row in rows] if "/" in str(rows) else [list(map(float, row[1:])) for row in rows])
+    channel = ut.channels.Channel(
+        [row[1:] for row in rows] if "/" in str(rows) else [list(map(float, row[1:])) for row in rows]
+    )
     assert certificate.ptype.contains(channel)
     prior, loss = certificate.consumer.prior, certificate.consumer.loss
     assert float((np.array(prior)[:, None] * channel.matrix * loss).sum()) == pytest.approx(float(certificate.upper))

@@ -25,7 +25,7 @@ def test_every_cell_and_all_at_once(run):
     """The twelve cells' own bar, and the bar that all keep at once, which is that of P^(1/12)."""
     report = found(run, RELEASED)
     assert (report["margin"], report["margin_together"], report["cells"]) == (6, 11, 12)
-    law = ut.Geometric("1/2")
+    law = ut.noise.Geometric("1/2")
     assert law.margin(0.95 ** (1 / 12)) == 11
     assert [one["margin"] for one in report["levels"]] == [3, 1]
     code, shown, _ = run("read", RELEASED)
@@ -67,7 +67,7 @@ def test_what_a_level_would_buy_is_what_it_buys(run):
     """The bar that is told beforehand is that of a release at that level; nothing is drawn or spent."""
     levels = found(run, RELEASED, "--at", "2", "--at", "1/50")["levels"]
     assert [one["epsilon"] for one in levels] == ["2", "1/50"]
-    assert [one["margin"] for one in levels] == [ut.Geometric(one).margin("0.95") for one in ("2", "1/50")]
+    assert [one["margin"] for one in levels] == [ut.noise.Geometric(one).margin("0.95") for one in ("2", "1/50")]
 
 
 def test_a_curve_and_a_table_are_written(run, tmp_path):

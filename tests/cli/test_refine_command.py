@@ -8,7 +8,7 @@ import pytest
 
 from running import called
 from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import prefers
+from utmost.design.geometry.refinement_proofs import prefers
 from utmost.design.spaces import Consumer
 from utmost.doors.documents import channel_files
 

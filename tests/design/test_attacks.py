@@ -28,7 +28,7 @@ def shares(size):
 def attacks(draw):
     """A channel, a reader, and a belief of an attacker, all small, with zeros among them."""
     n, m, k = draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
-    channel = ut.Channel([draw(shares(m)) for _ in range(n)])
+    channel = ut.channels.Channel([draw(shares(m)) for _ in range(n)])
     loss = draw(st.lists(st.lists(st.integers(0, 5), min_size=k, max_size=k), min_size=n, max_size=n))
     return channel, ut.Consumer(draw(shares(n)), loss), draw(shares(n))
 
@@ -62,7 +62,7 @@ def test_no_outcome_moves_the_odds_of_a_secret_by_more(asked):
     found = attack(channel, reader, prior=belief).odds
     factors = {}
     for x, y in np.ndindex(*channel.shape):
-        after = ut.posterior(channel, np.array(belief, dtype=object), y)
+        after = ut.design.optima.reading.posterior(channel, np.array(belief, dtype=object), y)
         if after is not None and after[x] > 0 and belief[x] < 1:
             odds = math.inf if after[x] == 1 else after[x] / (1 - after[x])
             factors[x, y] = odds / (belief[x] / (1 - belief[x])), after[x]
@@ -89,7 +89,8 @@ def test_floats_err_on_the_safe_side_and_hardly(seed):
     n, m = random.integers(1, 6, 2)
     numbers = dyadic(random, n, m), dyadic(random, 1, n)[0], random.random((n, 3))
     found, exact = (
-        attack(ut.Channel(matrix), ut.Consumer(belief, loss)) for matrix, belief, loss in (numbers, _rational(numbers))
+        attack(ut.channels.Channel(matrix), ut.Consumer(belief, loss))
+        for matrix, belief, loss in (numbers, _rational(numbers))
     )
     near = 1 + Fraction(1, 10**11)
     for name in ("prior_vulnerability", "vulnerability", "loss"):
@@ -114,13 +115,16 @@ def test_a_metric_promise_bounds_the_odds_and_response_attains_them():
 
 def test_a_channel_that_says_nothing_and_one_that_says_all():
     reader = ut.Consumer(priors.from_counts([1, 2, 3]), losses.binary)
-    nothing, everything = attack(ut.Channel([[1]] * 3), reader), attack(ut.Channel(np.eye(3, dtype=int)), reader)
+    nothing, everything = (
+        attack(ut.channels.Channel([[1]] * 3), reader),
+        attack(ut.channels.Channel(np.eye(3, dtype=int)), reader),
+    )
     assert nothing.vulnerability == nothing.prior_vulnerability == Fraction(1, 2)
     assert nothing.odds.factor == nothing.leakage == 1
     assert (everything.vulnerability, everything.error, everything.odds.factor) == (1, 0, math.inf)
-    assert attack(ut.Channel([[1]]), ut.Consumer([1], losses.binary)).odds is None
+    assert attack(ut.channels.Channel([[1]]), ut.Consumer([1], losses.binary)).odds is None
     with pytest.raises(OutOfRange, match="3 secrets"):
-        attack(ut.Channel([[1]]), reader)
+        attack(ut.channels.Channel([[1]]), reader)
 
 
 SPACES = [counts(4), grid(2, 3), grid(2, 2, metric="manhattan"), discrete(4), cycle(5), points([0, 1, 4]), counts(0)]

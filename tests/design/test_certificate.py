@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from utmost.design.channels import Remap
-from utmost.design.optima import Bounds, optimal_mechanism
-from utmost.design.optima.checker import check_private, edge_bound, edge_slacks
+from utmost.design.optima import optimal_mechanism
+from utmost.design.optima.checker import Bounds, check_private, edge_bound, edge_slacks
 from utmost.design.spaces import Consumer, counts, discrete, grid, hamming, losses, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from utmost.design.channels import Channel
-from utmost.design.optima import Multipliers, Optimum, certificate_of_rays, optimal_mechanism
-from utmost.design.optima.checker import edge_slacks
+from utmost.design.optima import Optimum, optimal_mechanism
+from utmost.design.optima.checker import Multipliers, edge_slacks
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.spaces import Consumer, Space, counts, cycle, discrete, grid, hamming, losses, priors
 from utmost.design.types import PrivacyType, smallest_epsilon
 from utmost.doors.documents import designs

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from utmost.design.channels import fair_channel, geometric_channel
-from utmost.design.optima import Bounds, Constraint, optimal_mechanism
+from utmost.design.optima import Constraint, optimal_mechanism
+from utmost.design.optima.checker import Bounds
 from utmost.design.optima.constrained import constraint_rows, read_constraints
 from utmost.design.spaces import Consumer, counts, discrete, losses, priors
 from utmost.design.types import PrivacyType

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import bayes_remap, derivation, expected_loss, optimal_mechanism, posterior
+from utmost.design.optima import bayes_remap, derivation, expected_loss, optimal_mechanism
+from utmost.design.optima.reading import posterior
 from utmost.design.spaces import Consumer, counts, losses, priors
 from utmost.design.types import PrivacyType
 

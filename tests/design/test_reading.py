@@ -8,16 +8,8 @@ import pytest
 
 from design.random_consumers import any_consumer, random_type
 from utmost.design.channels import Channel, geometric_channel
-from utmost.design.optima import (
-    bayes_remap,
-    expected_loss,
-    face_value_loss,
-    face_value_of_noise,
-    folded_channel,
-    posterior,
-    read,
-)
-from utmost.design.optima.reading import equivalent_response, folded_responses
+from utmost.design.optima import bayes_remap, expected_loss, face_value_loss, face_value_of_noise, folded_channel, read
+from utmost.design.optima.reading import equivalent_response, folded_responses, posterior
 from utmost.design.spaces import Consumer, losses, priors
 from utmost.errors import NotAPrior, OutOfRange, Unsupported
 from utmost.laws.exact import level

@@ -9,14 +9,8 @@ import pytest
 
 from design.random_consumers import loose_consumer, random_type, strict_consumer
 from utmost.design.channels import Channel, GeometricMatrix, Remap, geometric_channel
-from utmost.design.optima import (
-    between_levels,
-    check_lemmas,
-    constraint_matrix,
-    derivation,
-    optimal_mechanism,
-    remap_of_vertex,
-)
+from utmost.design.optima import between_levels, derivation, optimal_mechanism
+from utmost.design.optima.structure import check_lemmas, constraint_matrix, remap_of_vertex
 from utmost.design.spaces import Consumer, counts, losses, priors
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, PromiseBroken, SolverFailed

@@ -9,7 +9,7 @@ from scipy.stats import binomtest, chisquare
 
 import utmost as ut
 from goodness import LEVEL
-from utmost.design.optima import certificate_of_rays
+from utmost.design.optima.column_generation import certificate_of_rays
 from utmost.design.spaces import grid
 from utmost.doors.documents import designs
 from utmost.doors.documents.answers import saved_mechanism

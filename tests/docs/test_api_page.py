@@ -13,9 +13,12 @@ ARGUMENT = re.compile(r"^\*?(\w+)(?:=.*)?$")
 
 
 def _found(name):
-    """What a name of the page means at the top level, or None: a method, or a name of a room that the table says."""
+    """What a name of the page means at the top level or in the one room that lists it, or None: a method."""
+    first, *rest = name.removeprefix("ut.").split(".")
+    rooms = [getattr(wing, room) for wing in (ut.laws, ut.design, ut.publish, ut.doors) for room in wing.__all__]
+    holders = [room for room in (ut, *rooms) if first in getattr(room, "__all__", ())]
     try:
-        return reduce(getattr, name.removeprefix("ut.").split("."), ut)
+        return reduce(getattr, (first, *rest), holders[0]) if ut in holders or len(holders) == 1 else None
     except AttributeError:
         return None
 

@@ -77,7 +77,7 @@ def aircraft():
     cells = {"carrier month": 20, "carrier": 2, "month": 1, "": 1}
     plan = ut.strategy(wanted, counted.unit, epsilon=1, up_to=3)
     chosen = plan.alternatives({"cells first": cells})["cells first"]
-    equal = ut.Strategy(
+    equal = ut.workloads.Strategy(
         domain, counted.unit, dict.fromkeys([part.name for part in wanted.parts], "1/4"), wanted, chosen.level
     )
     return counted, chosen, {**plan.alternatives().strategies, "cells first": chosen, "equal shares": equal}
@@ -95,7 +95,9 @@ def test_strategies_and_clean_tables(tmp_path):
     )
     drawn = tmp_path / "strategies.svg"
     with drawn.open("wb") as file:
-        strategy_figure(ut.workloads.Alternatives({name: choices[name] for name in shown}), file, drawn)
+        strategy_figure(
+            ut.workloads.workload_strategy.Alternatives({name: choices[name] for name in shown}), file, drawn
+        )
     check_same(drawn, drawn.name)
     released = seeded_workload_release(counted, plan, "aircraft")
     drawn = tmp_path / "raw-and-clean.svg"

@@ -86,7 +86,7 @@ def released_in_every_way(counted, tmp_path):
     """As a table, as a table that was read back, by a plan, by a plan that was read back, and from a ledger."""
     table = ut.release_table(counted, epsilon="1/10")
     table.save(tmp_path / "table.csv")
-    strategy = ut.Strategy(counted.domain, counted.unit, {"at_most": 1})
+    strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1})
     planned = ut.release_workload(counted, strategy, epsilon="1/10")
     planned.save(tmp_path / "plan.json")
     with ut.Ledger.open(tmp_path / "ledger.db", create=True) as ledger:
@@ -106,7 +106,9 @@ def test_a_release_of_any_kind_is_read_and_its_level_is_said(tmp_path):
 
 
 def planned_of(counted, epsilon="1/10"):
-    return ut.release_workload(counted, ut.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon)
+    return ut.release_workload(
+        counted, ut.workloads.Strategy(counted.domain, counted.unit, {"at_most": 1}), epsilon=epsilon
+    )
 
 
 def test_bars_of_what_is_cut_hold_as_often_as_they_say():

@@ -11,7 +11,9 @@ import pytest
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported, WrongKind
 from utmost.publish.releases import WorkloadRelease, release_places, release_together
-from utmost.publish.statements import PublishedTable, ReleasedTable, published_files, read_release
+from utmost.publish.statements import published_files, read_release
+from utmost.publish.statements.published_files import PublishedTable
+from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.workloads import Domain, Strategy, bins
 
 
@@ -24,7 +26,7 @@ def folder(tmp_path):
     release_places(points, columns=["x", "y"], epsilon=1, per=200).save(tmp_path / "points.csv")
     both = {"n": [7, 9], "m": [1, 2]}
     release_together(both, columns=["n", "m"], epsilon=1, sensitivity=1).save(tmp_path / "both.csv")
-    ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
+    ut.publish.releases.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6").save(tmp_path / "keys.csv")
     plan = _plan()
     plan.save(tmp_path / "plan.json")
     plan.save(tmp_path / "age.parquet", family="age")
@@ -47,7 +49,7 @@ KINDS = {
     "plan.json": WorkloadRelease,
     "age.parquet": WorkloadRelease,
     "clean.csv": PublishedTable,
-    "shown.csv": ut.releases.WithheldTable,
+    "shown.csv": ut.publish.releases.withheld.WithheldTable,
 }
 
 

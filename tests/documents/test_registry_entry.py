@@ -21,11 +21,12 @@ from utmost.doors.documents.answer_words import answers_guarantee
 from utmost.doors.documents.space_names import space_facts
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError, WrongKind
 from utmost.laws.exact.written_levels import level_facts
+from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.noise_of_keys import key_noise
 from utmost.publish.promises.noise_of_universe import named_cell_noise
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.promises.vast_domains import Texts
-from utmost.publish.releases import KeySelection, ProcessedRelease, release_places, release_together
+from utmost.publish.releases import ProcessedRelease, release_places, release_together, select_keys
 from utmost.publish.releases.workload_statements import workload_table_statement
 from utmost.publish.statements.printed_statement import statement_page
 from utmost.publish.statements.registry_entries import (
@@ -125,7 +126,7 @@ STATEMENTS = {
     "points": lambda: release_places({"x": [1.5], "y": [2]}, columns=["x", "y"], epsilon=1, per=200).sidecar,
     "workload": _workload,
     "table of a plan": lambda: _saved(workload_table_statement(_planned(), "sex", {"of": "file", "sha256": "0" * 64})),
-    "keys": lambda: _saved(ut.select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
+    "keys": lambda: _saved(select_keys({"a": 900, "b": 800}, epsilon="1/2", delta="1e-6", keys=2).said()),
     "keys at a delta": lambda: _saved(KeySelection({"a": 900}, epsilon=1).at("1e-6").said()),
     "keys in memory": lambda: _named(key_noise(["word", "n"], delta="1e-6", keys=2)),
     "named cells": lambda: _named(named_cell_noise(["word", "n"], Texts("abc", most=3), false_names="1/2")),

@@ -37,7 +37,7 @@ SMALL = {
 
 def sampler_in(folder, matrix):
     """The sampler of a channel, by way of its file."""
-    channel = ut.Channel(matrix)
+    channel = ut.channels.Channel(matrix)
     channel.save(folder / "channel.json", overwrite=True)
     return sampler_of(saved_mechanism(folder / "channel.json", discrete(len(channel.matrix))))
 
@@ -57,7 +57,7 @@ def paris(tmp_path_factory):
 @pytest.mark.parametrize("name", SMALL)
 def test_every_number_counted_gives_the_law_exactly(name, tmp_path):
     """Of all numbers of b bits each outcome has P(k) N, and no fewer than half are taken."""
-    matrix = ut.Channel(SMALL[name]).matrix
+    matrix = ut.channels.Channel(SMALL[name]).matrix
     sampler = sampler_in(tmp_path, SMALL[name])
     used = np.flatnonzero(matrix[0] != 0)
     assert (sampler.channel.matrix == matrix[:, used]).all()

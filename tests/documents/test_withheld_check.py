@@ -9,7 +9,7 @@ import pytest
 
 import utmost as ut
 from utmost.errors import BadTable, OutOfRange, Unsupported
-from utmost.publish.releases import WithheldTable
+from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.statements import check_withheld, read_release
 from utmost.publish.workloads import Domain, Strategy
 

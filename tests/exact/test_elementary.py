@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from running import python
 from utmost.errors import OutOfRange
-from utmost.laws.exact import Interval, exp_interval, log_interval, sin_interval
+from utmost.laws.exact import Interval, exp_interval, log_interval
+from utmost.laws.exact.intervals import sin_interval
 
 precisions = st.integers(8, 700)
 MANY = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)

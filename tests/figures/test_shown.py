@@ -35,18 +35,18 @@ def public():
         optimum,
         optimum.certificate,
         optimum.attack(),
-        ut.minimax_mechanism(ptype, losses.absolute),
+        ut.design.optima.minimax_mechanism(ptype, losses.absolute),
         loose,
         floats,
-        ut.Channel([[1, 0], [0, 1]]),
-        ut.Channel([[1]]),
+        ut.channels.Channel([[1, 0], [0, 1]]),
+        ut.channels.Channel([[1]]),
         ut.channels.geometric_channel(60, alpha="1/2"),
-        ut.Geometric(1),
-        ut.Geometric("1/1000000", 10**40),
-        ut.Geometric(50),
-        ut.Laplace(1),
-        ut.Staircase(1, 1, gamma="1/2"),
-        ut.DiscreteStaircase(1, 3, step=1),
+        ut.noise.Geometric(1),
+        ut.noise.Geometric("1/1000000", 10**40),
+        ut.noise.Geometric(50),
+        ut.noise.Laplace(1),
+        ut.noise.Staircase(1, 1, gamma="1/2"),
+        ut.noise.DiscreteStaircase(1, 3, step=1),
         ut.refines(better=strict, worse=loose),
         ut.refines(better=loose, worse=strict),
         ut.refines(better=floats, worse=floats),
@@ -54,23 +54,23 @@ def public():
         ut.refines(better=strict, worse=loose, order="privacy"),
         ut.capacity(ptype),
         ut.capacity(loose),
-        ut.leakage.hyper(loose, priors.uniform(5)),
-        ut.read(ut.level(1), consumer, 2),
+        ut.design.leakage.hyper(loose, priors.uniform(5)),
+        ut.design.optima.read(ut.level(1), consumer, 2),
         ptype,
         ptype.space,
         consumer,
         ut.universal_mechanism(ptype, losses.absolute),
         ut.universal_mechanism(cycle, ut.spaces.losses.binary),
-        ut.geometry.universality(ptype, losses.absolute, loose),
-        ut.geometry.universality(ptype, losses.absolute, strict),
-        ut.decompose(ptype, strict),
-        ut.gradual.losslessness(ut.Geometric(1), ut.Geometric(2)),
-        ut.gradual.losslessness(ut.Laplace(1), ut.Laplace(2)),
-        ut.smallest_epsilon(loose, counts(4)),
-        ut.kernels(ptype),
-        ut.vertices(ptype),
+        ut.design.geometry.universality(ptype, losses.absolute, loose),
+        ut.design.geometry.universality(ptype, losses.absolute, strict),
+        ut.design.geometry.decompose(ptype, strict),
+        ut.laws.gradual.losslessness(ut.noise.Geometric(1), ut.noise.Geometric(2)),
+        ut.laws.gradual.losslessness(ut.noise.Laplace(1), ut.noise.Laplace(2)),
+        ut.design.types.smallest_epsilon(loose, counts(4)),
+        ut.design.geometry.kernels(ptype),
+        ut.design.geometry.vertices(ptype),
         ut.noise.Combination([1], 1, counts=[3]),
-        ut.releases.plan_release(1, sensitivity=1, cells=1),
+        ut.publish.releases.plan_release(1, sensitivity=1, cells=1),
     ]
 
 
@@ -82,28 +82,34 @@ def planted(tmp_path):
     strategy = ut.strategy(workload, unit, epsilon="1/1000000000000")
     columns = {"id": ["p", "q", "r"], "n": TRUE}
     promise = {"columns": "n", "public": "id", "epsilon": "1/1000000000000", "sensitivity": 1, "cells": 1}
-    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.releases.path("1/1000", noise=TRUE[0])
+    gradual, path = ut.GradualRelease(TRUE, sensitivity=1), ut.publish.releases.path("1/1000", noise=TRUE[0])
     gradual.at("1/1000000000000")
-    counted = ut.cells_table({"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n")
+    counted = ut.publish.counting.cells_table(
+        {"sex": ["m", "w", "x"], "n": TRUE}, ut.Domain(sex=["m", "w", "x"]), unit=unit, counts="n"
+    )
     with ut.Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.publish("r", columns, **promise)
         ledger.budget("r", 5)
         yield [
             ut.release_table(columns, **promise),
-            ut.rehearse_table(columns, **promise),
+            ut.publish.releases.table.rehearse_table(columns, **promise),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000"),
             ut.release_workload(np.array([TRUE]), strategy, epsilon="1/1000000000000").clean(),
-            ut.releases.release_places(
+            ut.publish.releases.release_places(
                 {"x": [float(x) for x in TRUE], "y": [1.0, 2.0, 3.0]}, columns=["x", "y"], epsilon="1/1000", per=10**9
             ),
             strategy,
             workload,
             gradual,
-            ut.releases.ProcessedRelease(TRUE, before=list, after=lambda response, level: response, sensitivity=1),
-            ut.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
+            ut.publish.releases.ProcessedRelease(
+                TRUE, before=list, after=lambda response, level: response, sensitivity=1
+            ),
+            ut.publish.releases.TrustRelease(TRUE[0], sensitivity=1, levels={"friend": 1, "press": "1/10"}),
             ut.PlanarRelease([[float(x), 2.0] for x in TRUE]),
-            ut.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
-            ut.release_together({"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1),
+            ut.publish.releases.gradual_together.GradualTogether({"n": TRUE, "m": TRUE}, sensitivity=1),
+            ut.publish.releases.release_together(
+                {"n": TRUE, "m": TRUE}, columns=["n", "m"], epsilon="1/1000000000000", sensitivity=1
+            ),
             counted,
             path,
             path.steps,
@@ -157,7 +163,7 @@ def test_cards_are_well_formed_and_need_no_matplotlib(monkeypatch):
 
 def test_names_in_cards_are_escaped():
     """A label is text, whatever it looks like."""
-    named = ut.Channel([[1, 0], [0, 1]], secrets=["<script>", "b&c"], outcomes=["x", "y"])
+    named = ut.channels.Channel([[1, 0], [0, 1]], secrets=["<script>", "b&c"], outcomes=["x", "y"])
     assert "<script>" not in card(named)
     assert "&lt;script&gt;" in card(named)
 
@@ -177,10 +183,10 @@ def test_every_kind_with_a_picture_draws_it():
 
 def test_pictures_refuse_options_that_they_have_not():
     with pytest.raises(OutOfRange, match="confidence"):
-        ut.Geometric(1).plot(colour="red")
+        ut.noise.Geometric(1).plot(colour="red")
     with pytest.raises(Unsupported, match="no picture"):
-        ut.releases.path("1/10").plot()
-    shaded = ut.Geometric(1).plot(confidence="0.5").axes[0].patches
+        ut.publish.releases.path("1/10").plot()
+    shaded = ut.noise.Geometric(1).plot(confidence="0.5").axes[0].patches
     assert len({patch.get_facecolor() for patch in shaded}) == 2
 
 
@@ -245,7 +251,7 @@ def test_a_card_says_more_than_a_line(planted):
     for value in planted:
         words_itself = type(value).__repr__ is not Shown.__repr__ and type(value).__name__ not in CARDS
         assert "<table>" in value._repr_html_() or words_itself, type(value).__name__
-    (made,) = (value for value in planted if isinstance(value, ut.Release) and value.name == "release")
+    (made,) = (value for value in planted if isinstance(value, ut.publish.ledger.Release) and value.name == "release")
     made.at("1/2000000000000")
     page = made._repr_html_()
     assert f"± {made.margin()} around each released cell" in page
@@ -327,7 +333,7 @@ def test_a_release_without_an_answer_that_may_be_seen_still_has_its_name():
 
         statement = None  # never called: the level of which it would be asked is looked for first
 
-    release = ut.Release(NothingSeen(), "visits", 2)
+    release = ut.publish.ledger.Release(NothingSeen(), "visits", 2)
     assert repr(release) == "Release(name='visits', version=2)"
     assert "must have an answer" in release._repr_html_()
 
@@ -337,7 +343,7 @@ def test_the_card_of_a_strategys_release_fetches_no_table(monkeypatch):
     counted = ut.count_table({"sex": ["m", "w"]}, each_row=True, domain=ut.Domain(sex=["m", "w"]))
     plan = ut.strategy(ut.Workload(counted.domain, {"sex": 1}), counted.unit, epsilon=1)
     made = ut.release(counted, strategy=plan, epsilon="1/2")
-    monkeypatch.setattr(ut.Release, "at", None)
+    monkeypatch.setattr(ut.publish.ledger.Release, "at", None)
     page = made._repr_html_()
     assert "at most 1.65 times larger or smaller" in page
     assert "<td>answered at</td><td>epsilon=1/2</td>" in page
@@ -371,4 +377,4 @@ def test_brief_words():
     assert brief("x" * 100).endswith("...'")
     assert brief(object) == "object"
     assert brief({"a": np.zeros(3)}) == "{'a': 3 array}"
-    assert issubclass(ut.Law, Shown)
+    assert issubclass(ut.noise.Law, Shown)

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utmost import Domain, Strategy, Unit, Workload, strategy
+from utmost import Domain, Unit, Workload, strategy
 from utmost.doors.figures.strategy_pictures import clean_figure, strategy_figure
 from utmost.doors.testing import seeded_workload_release
 from utmost.errors import OutOfRange
+from utmost.publish.workloads import Strategy
 
 DOMAIN = Domain(a=range(3), b=["x", "y"])
 

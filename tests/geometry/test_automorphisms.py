@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.geometry import vertex_orbits, vertices
+from utmost.design.geometry import vertices
 from utmost.design.geometry.log_domain import Distances
-from utmost.design.geometry.symmetries import Automorphisms, column_permutations
+from utmost.design.geometry.symmetries import Automorphisms, column_permutations, vertex_orbits
 from utmost.design.spaces import counts, discrete, grid, hamming
 from utmost.design.types import PrivacyType
 

@@ -21,7 +21,7 @@ CLASSES = ["unit", "never negative"]
 
 def random_channel(rng, n, m):
     rows = [[Fraction(int(v)) for v in rng.integers(0, 6, m) + (np.arange(m) == 0)] for _ in range(n)]
-    return ut.Channel([[v / sum(row) for v in row] for row in rows])
+    return ut.channels.Channel([[v / sum(row) for v in row] for row in rows])
 
 
 def random_prior(rng, n):
@@ -88,7 +88,7 @@ def test_a_forged_distance_is_noticed():
         {"remap": found.remap * 2},
         {"gain": found.gain * 2},
         {"gains": "never negative"},
-        {"better": ut.Channel(B), "worse": ut.Channel(B)},
+        {"better": ut.channels.Channel(B), "worse": ut.channels.Channel(B)},
     ):
         assert not replace(found, **change).verify()
 

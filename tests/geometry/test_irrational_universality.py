@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import linprog
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import PowerChannel, kernels, universal_mechanism, universality, vertices
-from utmost.design.geometry.power_channels import exact_mechanism
+from utmost.design.geometry import kernels, universal_mechanism, universality, vertices
+from utmost.design.geometry.power_channels import PowerChannel, exact_mechanism
 from utmost.design.spaces import Space, counts, discrete, grid, losses
 from utmost.design.types import PrivacyType
 from utmost.errors import NotAChannel, OutOfRange, PromiseBroken, Unsupported

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel, randomized_response
-from utmost.design.geometry import earth_move, prefers, refines
+from utmost.design.geometry import refines
 from utmost.design.geometry.orders import induced_ratios
+from utmost.design.geometry.refinement_proofs import prefers
+from utmost.design.geometry.refining import earth_move
 from utmost.design.leakage import hyper
 from utmost.design.spaces import Space, priors
 from utmost.design.types import PrivacyType, smallest_epsilon

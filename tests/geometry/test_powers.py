@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.geometry import count_kernels, kernels, vertices
-from utmost.design.geometry.kernel_search import kernels_by_double_description
+from utmost.design.geometry import kernels, vertices
+from utmost.design.geometry.kernel_search import count_kernels, kernels_by_double_description
 from utmost.design.geometry.kernel_supports import scaled_differences
 from utmost.design.geometry.log_domain import Distances, LogPowers
 from utmost.design.spaces import Space, counts, grid

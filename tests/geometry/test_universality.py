@@ -19,7 +19,7 @@ from utmost.design.types import PrivacyType
 from utmost.doors.testing.strategies import alphas
 from utmost.doors.testing.strategies import priors as any_priors
 from utmost.errors import NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
-from utmost.laws.exact import as_integers
+from utmost.laws.exact.arrays import as_integers
 
 HALF = {"alpha": "1/2"}
 

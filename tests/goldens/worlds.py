@@ -24,6 +24,7 @@ from utmost.design.channels import geometric_channel
 from utmost.doors import testing
 from utmost.laws.sampling import random_bits
 from utmost.publish import releases
+from utmost.publish.promises import keys
 
 KEPT = Path(__file__).with_name("released.json")
 KEY = bytes(range(32))
@@ -55,7 +56,7 @@ def plain(value):
         return plain(value.tolist())
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(part) for part in value]
-    if isinstance(value, Fraction | ut.Level):
+    if isinstance(value, Fraction | ut.laws.exact.Level):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
 
@@ -84,7 +85,7 @@ def by_orders(make, answer):
 def workload_release():
     """A counted table released by a plan."""
     domain = ut.Domain(sex=["men", "women"], age=["<40", "40+", "65+"])
-    strategy = ut.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
+    strategy = ut.workloads.Strategy(domain, ut.Unit(1, 1), {"sex age": "1/2", "sex": "1/4", "": "1/4"})
     release = ut.release_workload(np.array([[5, 7, 2], [3, 1, 0]]), strategy, epsilon=1)
     return [release.facts(), plain(release["sex"]), release.clean().cells, plain(release.total({"sex": "men"}).margin)]
 
@@ -142,7 +143,7 @@ def ledger_points(folder):
 def ledger_strategy(folder):
     """A counted table kept in a ledger, by a plan."""
     counted = counted_table()
-    strategy = ut.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
+    strategy = ut.workloads.Strategy(counted.domain, counted.unit, {"sex outcome": "1/2", "sex": "1/2"})
     with ut.Ledger.open(folder / "plan.db", create=True, key=KEY, witness=False) as ledger:
         answers = [ledger.publish("sums", counted, strategy=strategy, epsilon="1/2", dataset="d").table]
         answers += [ledger.relax("sums", counted, epsilon=2), ledger.view("sums", epsilon=1)]
@@ -151,7 +152,7 @@ def ledger_strategy(folder):
 
 def ledger_answers(folder):
     """One answer for each person."""
-    coin = ut.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
+    coin = ut.channels.Channel([["2/3", "1/3"], ["1/3", "2/3"]], secrets=["yes", "no"], outcomes=["yes", "no"])
     with ut.Ledger.open(folder / "persons.db", create=True, key=KEY, witness=False) as ledger:
         persons = {f"p{k}": "yes" if k % 2 else "no" for k in range(20)}
         return plain(ledger.respond("smokes", coin, persons, space=ut.spaces.discrete(2)))
@@ -166,10 +167,10 @@ def permanent(answer):
 
 PAIR = {"men": [12, 7, 31], "women": [3, 4, 2]}
 LAWS = {
-    "geometric": ut.Geometric(epsilon=1, sensitivity=2),
-    "staircase": ut.DiscreteStaircase(1, 5),
-    "laplace": ut.Laplace(1, 2),
-    "real staircase": ut.Staircase(1, 2),
+    "geometric": ut.noise.Geometric(epsilon=1, sensitivity=2),
+    "staircase": ut.noise.DiscreteStaircase(1, 5),
+    "laplace": ut.noise.Laplace(1, 2),
+    "real staircase": ut.noise.Staircase(1, 2),
 }
 WORLDS = {
     "a table": lambda folder: table_release(),
@@ -184,7 +185,9 @@ WORLDS = {
         [plain(release.table), release.sidecar]
         for relaxable in (False, True)
         for release in [
-            ut.release_together(PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable)
+            ut.publish.releases.release_together(
+                PAIR, columns=["men", "women"], epsilon=1, sensitivity=1, relaxable=relaxable
+            )
         ]
     ],
     "points": lambda folder: [
@@ -193,13 +196,15 @@ WORLDS = {
     ],
     "a plan": lambda folder: workload_release(),
     "events": lambda folder: counted_release(),
-    "keys": lambda folder: ut.select_keys({f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3").said(),
+    "keys": lambda folder: ut.publish.releases.select_keys(
+        {f"k{n}": n for n in range(40)}, epsilon=1, delta="1e-3"
+    ).said(),
     "keys at deltas": lambda folder: [
         selection.at(delta).keys
-        for selection in [releases.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
+        for selection in [keys.KeySelection({f"k{n}": n for n in range(20)}, epsilon=1)]
         for delta in ("1/100", "1/10", "1/2")
     ],
-    "values": lambda folder: [plain(ut.add_noise(np.arange(20), law)) for law in LAWS.values()],
+    "values": lambda folder: [plain(ut.publish.releases.add_noise(np.arange(20), law)) for law in LAWS.values()],
     "draws": lambda folder: [
         plain(ut.sample(law, 50, randomness=testing.SeededRandomness("draws"), method=method))
         for law in LAWS.values()
@@ -219,12 +224,15 @@ WORLDS = {
         lambda release, level: release.at(level),
     ),
     "gradual together": lambda folder: by_orders(
-        lambda: ut.GradualTogether(PAIR, sensitivity=1), lambda release, level: release.at(level)
+        lambda: ut.publish.releases.gradual_together.GradualTogether(PAIR, sensitivity=1),
+        lambda release, level: release.at(level),
     ),
     "gradual points": lambda folder: by_orders(
         lambda: testing.seeded_planar_release([[1, 2], [3, 4]], seed=7), lambda release, level: release.at(level)
     ),
-    "trust": lambda folder: plain(ut.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()),
+    "trust": lambda folder: plain(
+        ut.publish.releases.TrustRelease([10, 20], 1, levels={"a": 1, "b": "1/2", "c": 2}).views()
+    ),
     "permanent answers": lambda folder: permanent(lambda bits: testing.seeded_responses(bits, seed=7)),
     "categories": lambda folder: local.report_categories([0, 1, 2, 3, 4] * 3, local.best_report(5, epsilon=1)),
     "a ledger": lambda folder: ledger_history(folder, derived=False),

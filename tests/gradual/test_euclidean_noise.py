@@ -10,8 +10,8 @@ from scipy import integrate, special, stats
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import LaplaceTightening
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace, EuclideanTightening, joint_characteristic
+from utmost.laws.gradual.laplace_steps import LaplaceTightening
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])

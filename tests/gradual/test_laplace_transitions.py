@@ -9,8 +9,14 @@ from scipy import integrate, stats
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, LaplaceBridge, LaplaceTightening, Relaxing, Tightening
-from utmost.laws.gradual.laplace_steps import LaplaceRelaxing, laplace_expected_jumps, laplace_jump_intensity
+from utmost.laws.gradual import Bridge, Relaxing, Tightening
+from utmost.laws.gradual.laplace_steps import (
+    LaplaceBridge,
+    LaplaceRelaxing,
+    LaplaceTightening,
+    laplace_expected_jumps,
+    laplace_jump_intensity,
+)
 
 PAIRS = [
     (level(epsilon=1), level(epsilon=2)),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import BoundedSupport, LargerCharacteristic, NegativeMass, Tightening, losslessness
+from utmost.laws.gradual import NegativeMass, Tightening, losslessness
+from utmost.laws.gradual.lossless import BoundedSupport, LargerCharacteristic
 from utmost.laws.gradual.series import convolve, inverse, series
 from utmost.laws.noise import DiscreteStaircase, Geometric
 

@@ -11,16 +11,14 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact.levels import integer_root
-from utmost.laws.gradual import (
+from utmost.laws.gradual import NegativeMass, lossless_reals, losslessness
+from utmost.laws.gradual.laplace_steps import LaplaceTightening
+from utmost.laws.gradual.lossless import (
     DiscontinuousDensity,
     IrrationalSteps,
-    LaplaceTightening,
     LargerCharacteristic,
-    NegativeMass,
     SmallerVariance,
     UnmatchedZero,
-    lossless_reals,
-    losslessness,
 )
 from utmost.laws.noise import Geometric, Laplace, Staircase
 from utmost.laws.noise.costs import absolute, moment, squared

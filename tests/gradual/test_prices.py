@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from utmost.doors.service.market import read_offer
 from utmost.errors import NotALevel, NotANumber, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.gradual import step_price
-from utmost.laws.gradual.prices import read_prices
+from utmost.laws.gradual.prices import read_prices, step_price
 
 LEVELS = [level(e) for e in ("1e-6", "1/4", 1, 50)]
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Interval, level
-from utmost.laws.gradual import Jump, Path, Relaxing, Tightening
+from utmost.laws.gradual import Path, Relaxing, Tightening
 from utmost.laws.gradual.process import (
+    Jump,
     expected_jumps,
     expected_jumps_of_size,
     forward_intensities,

@@ -16,13 +16,13 @@ pytestmark = [
 ]
 
 LAWS = [
-    ut.Geometric(1),
-    ut.Geometric("1/2", 7),
-    ut.Geometric(3, 10_000),
-    ut.DiscreteStaircase(1, 5, step=2),
-    ut.DiscreteStaircase(2, 4, step=4),
-    ut.Laplace(1),
-    ut.Staircase(1, 2, gamma="1/3"),
+    ut.noise.Geometric(1),
+    ut.noise.Geometric("1/2", 7),
+    ut.noise.Geometric(3, 10_000),
+    ut.noise.DiscreteStaircase(1, 5, step=2),
+    ut.noise.DiscreteStaircase(2, 4, step=4),
+    ut.noise.Laplace(1),
+    ut.noise.Staircase(1, 2, gamma="1/3"),
 ]
 
 
@@ -32,7 +32,7 @@ def test_delta_at_every_epsilon_is_ours_and_never_less(law):
     found, drawn = law.to_dp_accounting(), on_grid(law)[0]
     for share in (0, 0.2, 0.5, 0.77, 0.999, 1.001):
         epsilon = share * law.level.epsilon_float
-        ours = float(ut.types.delta(drawn, epsilon))
+        ours = float(ut.design.types.delta(drawn, epsilon))
         theirs = found.get_delta_for_epsilon(epsilon)
         assert ours - 1e-9 <= theirs <= ours + 1.2e-3 * max(1, law.level.epsilon_float)
     assert found.get_epsilon_for_delta(0) == pytest.approx(law.level.epsilon_float, abs=2e-3)
@@ -51,7 +51,7 @@ def test_the_geometric_law_is_dp_accountings_discrete_laplace():
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     for epsilon, width in ((1, 1), ("1/2", 3)):
-        law = ut.Geometric(epsilon, width)
+        law = ut.noise.Geometric(epsilon, width)
         theirs = pld.from_discrete_laplace_mechanism(law.level.epsilon_float / width, sensitivity=width)
         for at in (0, 0.1, 0.4, 0.9):
             assert law.to_dp_accounting().get_delta_for_epsilon(at) == pytest.approx(
@@ -61,7 +61,7 @@ def test_the_geometric_law_is_dp_accountings_discrete_laplace():
 
 def test_cells_compose():
     """k cells are k times one; at nearly no delta their epsilons nearly add up, and less is lost at a delta."""
-    law = ut.Geometric("1/10")
+    law = ut.noise.Geometric("1/10")
     assert law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-9) == pytest.approx(0.3, rel=1e-2)
     many = law.to_dp_accounting(cells=100)
     assert many.get_epsilon_for_delta(1e-6) < 6
@@ -75,10 +75,14 @@ def test_events_are_accounted():
     def accountant_of():
         return Accountant(NeighboringRelation.REPLACE_ONE)
 
-    for law in (ut.Geometric("1/2"), ut.DiscreteStaircase(1, 4, step=2), ut.Laplace(1)):
+    for law in (
+        ut.noise.Geometric("1/2"),
+        ut.noise.DiscreteStaircase(1, 4, step=2),
+        ut.noise.Laplace(1),
+    ):
         accountant = accountant_of()
         accountant.compose(law.to_dp_event(cells=3))
         assert accountant.get_epsilon(1e-5) >= law.to_dp_accounting(cells=3).get_epsilon_for_delta(1e-5) - 1e-3
     one = accountant_of()
-    one.compose(ut.Geometric(1).to_dp_event())
-    assert one.get_delta(0.3) == pytest.approx(float(ut.types.delta(ut.Geometric(1), "0.3")), abs=1e-4)
+    one.compose(ut.noise.Geometric(1).to_dp_event())
+    assert one.get_delta(0.3) == pytest.approx(float(ut.design.types.delta(ut.noise.Geometric(1), "0.3")), abs=1e-4)

@@ -7,7 +7,8 @@ import pytest
 
 import utmost as ut
 from running import python
-from utmost.doors.interop import FrameVerbs, register_frames
+from utmost.doors.interop import register_frames
+from utmost.doors.interop.frame_verbs import FrameVerbs
 from utmost.errors import NotDeclared, OutOfRange, Unsupported, UtmostError
 
 VALUES = {"department": ["A", "B"], "admitted": [601, 370]}

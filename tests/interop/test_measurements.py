@@ -11,10 +11,10 @@ from utmost.errors import UtmostError
 from utmost.laws.gradual.process import correlation
 
 LAWS = [
-    ut.Geometric("1/2", 3),
-    ut.DiscreteStaircase(1, 5, step=2),
-    ut.Laplace("1/3", 2),
-    ut.Staircase(1, 1, gamma="1/4"),
+    ut.noise.Geometric("1/2", 3),
+    ut.noise.DiscreteStaircase(1, 5, step=2),
+    ut.noise.Laplace("1/3", 2),
+    ut.noise.Staircase(1, 1, gamma="1/4"),
 ]
 
 
@@ -33,16 +33,16 @@ def test_the_map_is_the_least_epsilon_at_each_distance(law, distance):
     far = 60
     attained = max(law.logpmf(float(x)) - law.logpmf(float(x + distance)) for x in range(-far, far))
     assert attained <= level_within(law, distance) * (1 + 1e-12)
-    if isinstance(law, ut.Geometric) or distance % law.sensitivity == 0:
+    if isinstance(law, ut.noise.Geometric) or distance % law.sensitivity == 0:
         assert attained == pytest.approx(level_within(law, distance))
 
 
 def test_the_map_rounds_up():
     """The float is never below the exact rational."""
     for d in range(1, 50):
-        assert Fraction(level_within(ut.Geometric("1/3", 7), d)) >= Fraction(d, 21)
-    assert level_within(ut.Laplace(1), math.inf) == math.inf
-    assert level_within(ut.Laplace(1), 0.0) == 0
+        assert Fraction(level_within(ut.noise.Geometric("1/3", 7), d)) >= Fraction(d, 21)
+    assert level_within(ut.noise.Laplace(1), math.inf) == math.inf
+    assert level_within(ut.noise.Laplace(1), 0.0) == 0
 
 
 @pytest.mark.oracle
@@ -59,21 +59,21 @@ def test_a_measurement_maps_and_releases(dp, law):
 
 @pytest.mark.oracle
 def test_released_integers_stay_in_64_bits(dp):
-    assert -(1 << 63) <= ut.Geometric("1/1000000").to_opendp()((1 << 63) - 1) < 1 << 63
+    assert -(1 << 63) <= ut.noise.Geometric("1/1000000").to_opendp()((1 << 63) - 1) < 1 << 63
 
 
 @pytest.mark.oracle
 def test_it_composes_with_opendps_own(dp):
     """Chained behind a count of OpenDP's, the map is the product of both."""
     count = dp.t.make_count(dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance(), TO="i64")
-    chained = count >> ut.Geometric(1).to_opendp()
+    chained = count >> ut.noise.Geometric(1).to_opendp()
     assert chained.map(2) == pytest.approx(2)
     assert isinstance(chained([1, 2, 3]), int)
 
 
 @pytest.mark.oracle
 def test_a_queryable_answers_at_any_level_and_costs_the_loosest(dp):
-    law = ut.Geometric(2)
+    law = ut.noise.Geometric(2)
     measurement = law.to_opendp(gradual=True)
     assert measurement.map(1) == pytest.approx(2)
     asked = measurement(100)
@@ -91,13 +91,13 @@ def test_answers_of_a_queryable_are_those_of_one_process(dp):
     levels = [ut.level("1/2"), ut.level(2)]
     pairs = []
     for _ in range(400):
-        asked = ut.Geometric(2).to_opendp(gradual=True)(0)
+        asked = ut.noise.Geometric(2).to_opendp(gradual=True)(0)
         pairs.append((asked("1/2"), asked(2)))
     mean = sum(a * b for a, b in pairs) / len(pairs)
-    assert mean == pytest.approx(float(ut.Geometric(2).variance()), abs=1.5)
+    assert mean == pytest.approx(float(ut.noise.Geometric(2).variance()), abs=1.5)
     assert correlation(*levels) > 0
 
 
 def test_only_geometric_noise_is_gradual():
     with pytest.raises(UtmostError):
-        ut.DiscreteStaircase(1, 3, step=1).to_opendp(gradual=True)
+        ut.noise.DiscreteStaircase(1, 3, step=1).to_opendp(gradual=True)

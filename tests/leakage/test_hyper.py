@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utmost.design.channels import Channel, geometric_channel, unbounded_geometric_channel
-from utmost.design.leakage import Hyper, hyper
-from utmost.design.leakage.hypers import hyper_of
+from utmost.design.leakage import hyper
+from utmost.design.leakage.hypers import Hyper, hyper_of
 from utmost.design.spaces import Consumer, Space, losses, priors
 from utmost.design.types import PrivacyType
 from utmost.doors.testing import strategies as us

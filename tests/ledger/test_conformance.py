@@ -199,7 +199,7 @@ def _known(monkeypatch):
 
 def plain(answer):
     """An answer as values that can be compared."""
-    shown = answer.measured if isinstance(answer, ut.WorkloadRelease) else answer
+    shown = answer.measured if isinstance(answer, ut.publish.releases.WorkloadRelease) else answer
     return {str(name): np.asarray(cells).tolist() for name, cells in shown.items()}
 
 

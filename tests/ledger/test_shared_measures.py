@@ -35,7 +35,7 @@ def counted(events=SALES):
 def shared_of(tables, epsilon=1):
     wanted = {name: ut.Workload(table.domain, {"shop": 1, "": 1}) for name, table in tables.items()}
     plans = {name: ut.strategy(wanted[name], table.unit, epsilon=1) for name, table in tables.items()}
-    return ut.share_level(plans, epsilon=epsilon, weights={"visits": 2})
+    return ut.workloads.share_level(plans, epsilon=epsilon, weights={"visits": 2})
 
 
 @pytest.fixture
@@ -192,6 +192,55 @@ def test_the_commands_publish_and_relax_them(run, tmp_path, tables, monkeypatch)
     assert "no less than it has spent" in run("share", *plans, "--epsilon", "3/2", "--relax", "counted.json", *kept)[2]
     assert run("share", *plans, "--epsilon", 1, "--publish", "counted.json")[0] != 0
     assert run("share", *plans, "--epsilon", 1, "--ledger", "releases.db")[0] != 0
+
+
+def test_utmost_release_releases_them_once_or_in_a_ledger(run, tmp_path, monkeypatch):
+    """From events or from counted files: all or none, each at its share, with a document that verifies."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["user,shop,paid", *(",".join(map(str, row)) for row in zip(*SALES.values(), strict=True))]
+    (tmp_path / "sales.csv").write_text("\n".join(lines))
+    (tmp_path / "domain.json").write_text('{"shop": ["A", "B"]}')
+    (tmp_path / "measures.json").write_text('{"visits": {"per_cell": 2}, "spent": {"values": "paid", "per_cell": 40}}')
+    (tmp_path / "key").write_bytes(KEY)
+    people = ["--person", "user", "--at-most", 2, "--domain", "domain.json", "--measures", "measures.json"]
+    people += ["--count-key", "key"]
+    assert run("count", "sales.csv", *people, "--out", "counted.json")[0] == 0
+    for name in ("visits", "spent"):
+        assert run("plan", f"counted-{name}.json", "--want", "shop", "--epsilon", 1, "--out", f"{name}.json")[0] == 0
+    both = ["--measure", "visits=visits.json", "--measure", "spent=spent.json", "--epsilon", 1]
+    counted, out = "counted-visits.json", ["--out", "released.json"]
+    assert "Nothing was drawn" in run("release", "sales.csv", *people, *both, *out, "--dry-run")[1]
+    assert not list(tmp_path.glob("released*"))
+    (tmp_path / "released-spent.json").write_text("")
+    assert "nothing is written over" in run("release", "sales.csv", *people, *both, *out)[2]
+    assert not (tmp_path / "released-visits.json").exists()
+    (tmp_path / "released-spent.json").unlink()
+    assert "released-visits.json" in run("release", "sales.csv", *people, *both, *out)[1]
+    spent = {name: ut.read_release(f"released-{name}.json").spent.epsilon for name in ("visits", "spent")}
+    assert sum(spent.values()) == 1
+    for name in spent:
+        assert run("verify", f"released-{name}.json")[0] == 0
+    kept = ["--ledger", "releases.db", "--dataset", "sales", "--create", "--out", "kept.json"]
+    assert run("release", counted, *both, *kept)[0] == 0
+    with ut.Ledger.open("releases.db") as ledger:
+        assert (ledger.spent(dataset="sales").epsilon, len(ledger.releases)) == (1, 2)
+        assert ut.read_release("kept-spent.json").facts() == ledger.view("spent", epsilon=spent["spent"]).facts()
+    refusals = (
+        (["release", counted, *both[2:], "--measure", "visits"], "NAME=PLAN"),
+        (["release", counted, *both, *both[:2]], "each name once"),
+        (["release", counted, *both, "--plan", "spent.json"], "--plan does not go with --measure"),
+        (["release", counted, *both, "--name", "x", "--ledger", "releases.db"], "each has its own name"),
+        (["release", counted, *both, "--dataset", "x"], "--dataset needs --ledger"),
+        (["release", counted, "--plan", "visits.json", "--epsilon", 1, "--weight", "visits=2"], "needs --measure"),
+        (["release", "counted-spent.json", *both[:2], "--epsilon", 1], "bear the name of a measure"),
+        (["release", "sales.csv", *people, *both[:2], "--epsilon", 1], "--measure for each that is counted"),
+        (["release", "sales.csv", *people[:-2], *both, "--ledger", "releases.db"], "no --count-key"),
+        (["release", counted, *both, "--person", "user"], "--measures and --domain"),
+    )
+    for words, message in refusals:
+        code, _, error = run(*words)
+        assert code != 0
+        assert message in " ".join(error.split()), (words, error)
 
 
 def test_what_the_witness_holds_when_it_is_cut_off_comes_whole(place, tables, shared, monkeypatch):

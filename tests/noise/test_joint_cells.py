@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, NotANumber, OutOfRange
-from utmost.laws.noise import Geometric, JointCells, RotatedPair
+from utmost.laws.noise import Geometric, JointCells
+from utmost.laws.noise.joint_cells import RotatedPair
 
 few = settings(deadline=None, max_examples=25)
 ratios = st.fractions(Fraction(1, 12), Fraction(4, 5), max_denominator=12)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotALevel, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.noise import JointCells, NormStaircase, optimal_noise
+from utmost.laws.noise import JointCells, optimal_noise
 from utmost.laws.noise.costs import absolute
-from utmost.laws.noise.norm_staircase import moment_of, norm_of, points_at, points_beyond, points_of
+from utmost.laws.noise.norm_staircase import NormStaircase, moment_of, norm_of, points_at, points_beyond, points_of
 
 few = settings(deadline=None, max_examples=25)
 norms = st.sampled_from(["max", "range"])

@@ -11,13 +11,18 @@ import utmost as ut
 from utmost.errors import OutOfRange, PromiseBroken, UtmostError
 
 ON_INTEGERS = [
-    ut.Geometric(1),
-    ut.Geometric(alpha="1/3", sensitivity=4),
-    ut.DiscreteStaircase(1, 5, step=2),
-    ut.DiscreteStaircase("1/10", 3, step=3),
-    ut.Geometric(50),
+    ut.noise.Geometric(1),
+    ut.noise.Geometric(alpha="1/3", sensitivity=4),
+    ut.noise.DiscreteStaircase(1, 5, step=2),
+    ut.noise.DiscreteStaircase("1/10", 3, step=3),
+    ut.noise.Geometric(50),
 ]
-ON_REALS = [ut.Laplace(1), ut.Laplace("1/3", 7), ut.Staircase(1, 2, gamma="1/4"), ut.Staircase(8, 1, gamma="1/2")]
+ON_REALS = [
+    ut.noise.Laplace(1),
+    ut.noise.Laplace("1/3", 7),
+    ut.noise.Staircase(1, 2, gamma="1/4"),
+    ut.noise.Staircase(8, 1, gamma="1/2"),
+]
 EVERY = ON_INTEGERS + ON_REALS
 
 
@@ -58,7 +63,7 @@ def test_entropy_on_reals_is_the_integral(law):
     density = law.pdf(middle)
     found = -2 * float((density * np.log(density)).sum()) * (xs[1] - xs[0])
     assert law.entropy() == pytest.approx(found, rel=2e-4, abs=2e-4)
-    if isinstance(law, ut.Laplace):
+    if isinstance(law, ut.noise.Laplace):
         assert law.entropy() == pytest.approx(
             float(stats.laplace(scale=law.sensitivity / law.level.epsilon_float).entropy())
         )
@@ -68,7 +73,7 @@ def test_entropy_on_reals_is_the_integral(law):
 def test_entropy_of_the_geometric_law_is_scipys(epsilon):
     """SciPy's dlaplace has no closed form; -log tanh(a/2) + a/sinh(a) is one (Inusah and Kozubowski)."""
     a = float(Fraction(epsilon))
-    assert ut.Geometric(epsilon).entropy() == pytest.approx(
+    assert ut.noise.Geometric(epsilon).entropy() == pytest.approx(
         -log(-np.expm1(-a)) + log1p(np.exp(-a)) + a / np.sinh(a), rel=1e-9
     )
 
@@ -113,7 +118,7 @@ def test_scipys_distribution_has_the_laws_numbers(law):
 
 
 def test_scipys_laplace_is_ours():
-    law, theirs = ut.Laplace("1/3", 2), stats.laplace(scale=6)
+    law, theirs = ut.noise.Laplace("1/3", 2), stats.laplace(scale=6)
     xs = np.linspace(-30, 30, 13)
     assert np.allclose(law.to_scipy().cdf(xs), theirs.cdf(xs))
     assert law.to_scipy().moment(4) == pytest.approx(theirs.moment(4))
@@ -122,14 +127,14 @@ def test_scipys_laplace_is_ours():
 
 def test_draws_fit_the_distribution():
     """A test of fit of SciPy takes the distribution as it takes its own."""
-    law = ut.Laplace(1)
+    law = ut.noise.Laplace(1)
     assert stats.kstest(law.rvs(4000), law.to_scipy().cdf).pvalue > 1e-9
 
 
 @pytest.mark.parametrize("epsilon", [50, 400, 800, 10_000])
 def test_moments_where_floats_end_are_their_limits(epsilon):
     """For epsilon large, Y is 0 or 1 in size: the kurtosis is 1 / variance - 3 or so, and infinite where that is 0."""
-    for law in (ut.Geometric(epsilon), ut.DiscreteStaircase(epsilon, 2)):
+    for law in (ut.noise.Geometric(epsilon), ut.noise.DiscreteStaircase(epsilon, 2)):
         _, variance, _, kurtosis = law.to_scipy().stats(moments="mvsk")
         assert variance == law.variance()
         assert kurtosis == (pytest.approx(float(law.moment(4)) / variance / variance) if variance else np.inf)

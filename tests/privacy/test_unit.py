@@ -19,11 +19,11 @@ from utmost.publish.releases import (
     epsilon_for,
     path,
     plan_release,
-    rehearse_table,
     relax,
     release_table,
     tighten,
 )
+from utmost.publish.releases.table import rehearse_table
 
 TABLE = {"n": [3, 5, 8]}
 UNIT = Unit(3, 2, "change-one")

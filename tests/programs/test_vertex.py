@@ -9,17 +9,9 @@ import pytest
 from utmost.errors import SolverFailed
 from utmost.laws.exact import objects
 from utmost.laws.exact.linear_algebra import solve_sparse
-from utmost.laws.programs import (
-    Basis,
-    InfeasibleProgram,
-    LinearProgram,
-    exact_vertex,
-    farkas_gap,
-    farkas_ray,
-    solve,
-    solve_exactly,
-)
-from utmost.laws.programs.linear_program import AT_LOWER, BASIC
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, farkas_gap, solve, solve_exactly
+from utmost.laws.programs.exact_optima import exact_vertex, farkas_ray
+from utmost.laws.programs.linear_program import AT_LOWER, BASIC, Basis
 
 
 def random_program(rng):

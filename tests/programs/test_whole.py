@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.exact import as_integers
+from utmost.laws.exact.arrays import as_integers
 from utmost.laws.programs.integer_tableau import IntegerTableau
 
 

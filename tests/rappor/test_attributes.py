@@ -6,7 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from utmost.design.local import AttributePlan, SubsetSelection, best_attributes, best_report
+from utmost.design.local import SubsetSelection, best_attributes, best_report
+from utmost.design.local.attributes import AttributePlan
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level

@@ -9,10 +9,8 @@ import pytest
 
 from utmost.design.geometry import refines
 from utmost.design.local import (
-    BlockFamily,
     BlockSelection,
     CategoryCounts,
-    CategoryCoupling,
     SubsetSelection,
     balanced_family,
     best_report,
@@ -22,7 +20,8 @@ from utmost.design.local import (
     short_report,
     tighten_categories,
 )
-from utmost.design.local.category_reports import coupling_of
+from utmost.design.local.block_families import BlockFamily
+from utmost.design.local.category_reports import CategoryCoupling, coupling_of
 from utmost.design.local.common_members import CommonMembers
 from utmost.design.spaces import discrete
 from utmost.design.types import smallest_epsilon

@@ -13,7 +13,6 @@ from utmost.design.channels import Channel
 from utmost.design.geometry import refines, vertices
 from utmost.design.local import (
     CategoryCounts,
-    CategoryCoupling,
     SubsetSelection,
     best_report,
     is_lossless,
@@ -21,6 +20,7 @@ from utmost.design.local import (
     report_categories,
     tighten_categories,
 )
+from utmost.design.local.category_reports import CategoryCoupling
 from utmost.design.spaces import discrete
 from utmost.design.types import PrivacyType, smallest_epsilon
 from utmost.doors.testing import SeededRandomness

@@ -15,7 +15,6 @@ from utmost.design.local import (
     BitResponse,
     Bloom,
     Coupling,
-    Found,
     PermanentResponses,
     Tally,
     ThresholdedLaplace,
@@ -27,7 +26,7 @@ from utmost.design.local import (
 )
 from utmost.design.local import bits as bit_responses
 from utmost.design.local.bits import draw_bits
-from utmost.design.local.decoding import nonnegative_least_squares
+from utmost.design.local.decoding import Found, nonnegative_least_squares
 from utmost.design.local.thresholded import relax_thresholded
 from utmost.doors.testing import SeededRandomness, seeded_responses
 from utmost.errors import NotANumber, OutOfRange, PromiseBroken, Unsupported

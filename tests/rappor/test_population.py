@@ -26,7 +26,7 @@ COUNTS = st.lists(st.integers(0, 50), min_size=4, max_size=4).filter(any)
 
 def channel_of(weights):
     rows = np.array(weights, float)
-    return ut.Channel(rows / rows.sum(axis=1)[:, None])
+    return ut.channels.Channel(rows / rows.sum(axis=1)[:, None])
 
 
 def likelihood(channel, counts, shares):
@@ -76,15 +76,15 @@ def test_where_the_unbiased_estimate_is_a_population_it_is_the_likeliest():
 def test_what_answers_cannot_tell_apart_is_said():
     """More secrets than answers, and two secrets with one row; exactly, though floats see no difference."""
     assert not iterative_bayesian_update(
-        ut.Channel([["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]]), [1, 1]
+        ut.channels.Channel([["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]]), [1, 1]
     ).is_determined
-    assert not iterative_bayesian_update(ut.Channel([[0.5, 0.5], [0.5, 0.5]]), [1, 1]).is_determined
-    near = ut.Channel([["1/2", "1/2"], [f"{10**30 // 2 + 1}/{10**30}", f"{10**30 // 2 - 1}/{10**30}"]])
+    assert not iterative_bayesian_update(ut.channels.Channel([[0.5, 0.5], [0.5, 0.5]]), [1, 1]).is_determined
+    near = ut.channels.Channel([["1/2", "1/2"], [f"{10**30 // 2 + 1}/{10**30}", f"{10**30 // 2 - 1}/{10**30}"]])
     assert iterative_bayesian_update(near, [1, 1]).is_determined
 
 
 def test_counts_that_are_none_are_refused():
-    coin = ut.Channel([["2/3", "1/3", 0], ["1/3", "2/3", 0]])
+    coin = ut.channels.Channel([["2/3", "1/3", 0], ["1/3", "2/3", 0]])
     for wrong in ([1, 2], [0, 0, 0], [1, -1, 0], [0.5, 1, 0], [1, 1, 1], "abc", [[1, 2, 0]]):
         with pytest.raises(OutOfRange):
             iterative_bayesian_update(coin, wrong)
@@ -118,7 +118,7 @@ def test_bars_are_the_spread_of_many_repetitions():
 
 
 def test_what_answers_cannot_tell_has_no_bars():
-    channel = ut.Channel([["1/2", "1/2"], ["1/2", "1/2"], ["1/3", "2/3"]])
+    channel = ut.channels.Channel([["1/2", "1/2"], ["1/2", "1/2"], ["1/3", "2/3"]])
     found = iterative_bayesian_update(channel, [5, 5])
     assert not found.is_determined
     assert np.isinf(found.errors).all()

@@ -17,16 +17,10 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling.item_words import Identifiers
 from utmost.publish.ledger import Ledger
+from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.naming import naming_law
-from utmost.publish.releases import (
-    GradualRelease,
-    ItemRelease,
-    KeySelection,
-    TrustRelease,
-    item_release,
-    release_table,
-)
+from utmost.publish.releases import GradualRelease, ItemRelease, TrustRelease, item_release, release_table
 from utmost.publish.releases.streamed import streamed_release
 from utmost.publish.tables import csv_table, files
 from utmost.publish.tables.csv_table import CsvPieces

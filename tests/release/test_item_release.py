@@ -18,8 +18,8 @@ from utmost.laws.noise import DiscreteStaircase, Geometric
 from utmost.laws.privacy import Unit
 from utmost.laws.sampling import Identifiers
 from utmost.publish.promises.lattice import lattice_of
-from utmost.publish.releases import CommitmentKey, ItemCommitment, ItemRelease
-from utmost.publish.releases.item_commitment import BLOCKS, first_difference
+from utmost.publish.releases import ItemCommitment, ItemRelease
+from utmost.publish.releases.item_commitment import BLOCKS, CommitmentKey, first_difference
 
 SECRET = bytes(range(32))
 ONE = Unit(sensitivity=1, cells=1, neighbours="add-remove")

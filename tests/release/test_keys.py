@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost import errors, select_keys
+from utmost import errors
 from utmost.doors.testing import SeededRandomness
 from utmost.laws.exact import exp_interval, level
 from utmost.laws.programs import LinearProgram, solve
 from utmost.publish.counting import count_keys
-from utmost.publish.promises.keys import selected
-from utmost.publish.promises.naming import appearing, naming_law
-from utmost.publish.releases import KeySelection, NamingLaw, Texts, name_cells
+from utmost.publish.promises.keys import KeySelection, selected
+from utmost.publish.promises.naming import NamingLaw, appearing, naming_law
+from utmost.publish.releases import Texts, name_cells, select_keys
 from utmost.publish.statements.stated_choices import check_keys, keys_in_words
 
 RATIOS = [Fraction(2), Fraction(3), Fraction(11, 10), Fraction(3, 2), Fraction(22026)]

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from surface import processor_time
-from utmost import GradualRelease, Staircase, optimal_noise, release_table
+from utmost import GradualRelease, optimal_noise, release_table
 from utmost.doors.documents.reports import law_report
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
 from utmost.laws.exact.written_levels import factor_text
-from utmost.laws.noise import relaxable_noise
+from utmost.laws.noise import Staircase, relaxable_noise
 from utmost.laws.noise.costs import absolute
 from utmost.publish.releases import relax, tighten
 

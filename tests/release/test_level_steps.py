@@ -9,8 +9,8 @@ from scipy import stats
 from utmost.doors.testing import SeededRandomness
 from utmost.errors import NotALevel, NotANumber, OutOfRange, PromiseBroken
 from utmost.laws.exact import level
-from utmost.laws.gradual import Bridge, LaplaceTightening, Relaxing, Tightening
-from utmost.laws.gradual.laplace_steps import LaplaceRelaxing
+from utmost.laws.gradual import Bridge, Relaxing, Tightening
+from utmost.laws.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening
 from utmost.publish.promises import level_steps
 from utmost.publish.releases import bridge, gradual_release, path, relax, tighten
 

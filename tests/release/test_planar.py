@@ -19,7 +19,8 @@ from utmost.doors.testing import SeededRandomness, seeded_planar_release
 from utmost.errors import Infeasible, NotALevel, NotANumber, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
-from utmost.publish.releases import PlanarLaw, PlanarRelease, planar_epsilon_for
+from utmost.publish.promises.planar_law import PlanarLaw
+from utmost.publish.releases import PlanarRelease, planar_epsilon_for
 
 HOMES = [[651_300.0, 6_861_200.0], [652_900.5, 6_860_100.0], [0.0, -0.0]]
 

@@ -12,11 +12,10 @@ from utmost.errors import BadTable, NotALevel, OutOfRange, Unsupported, UtmostEr
 from utmost.publish.counting import (
     CountedTable,
 )
+from utmost.publish.promises.keys import KeySelection
 from utmost.publish.promises.statement_kinds import TOGETHER_KIND
 from utmost.publish.releases import (
     GradualRelease,
-    GradualTogether,
-    KeySelection,
     PlanarRelease,
     ProcessedRelease,
     TrustRelease,
@@ -25,6 +24,7 @@ from utmost.publish.releases import (
     release_workload,
     select_keys,
 )
+from utmost.publish.releases.gradual_together import GradualTogether
 from utmost.publish.statements import check_statement, stated_release, statement_files
 from utmost.publish.statements.together_check import check_together
 from utmost.publish.statements.workload_files import check_workload_table, read_workload

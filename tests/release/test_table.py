@@ -23,7 +23,8 @@ from utmost.errors import (
 )
 from utmost.laws.exact import level
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, relaxable_noise
-from utmost.publish.releases import plan_release, rehearse_table, release_table
+from utmost.publish.releases import plan_release, release_table
+from utmost.publish.releases.table import rehearse_table
 
 # At this level the noise is 0 but for a chance below 1e-40, so a release can be compared with its table.
 SILENT = {"epsilon": 100, "sensitivity": 1, "cells": 1}

@@ -19,8 +19,9 @@ from utmost.laws.gradual import joint_pmf
 from utmost.laws.noise import Combination, Geometric, JointCells, SignedCells
 from utmost.laws.privacy import Unit
 from utmost.publish.promises.together_plan import plan_together
-from utmost.publish.promises.turning import read_off, signed_sums, turned_back
-from utmost.publish.releases import GradualTogether, relax, release_together, turned
+from utmost.publish.promises.turning import read_off, signed_sums, turned, turned_back
+from utmost.publish.releases import relax, release_together
+from utmost.publish.releases.gradual_together import GradualTogether
 
 TABLE = {"department": ["A", "B"], "applicants": [933, 585], "admitted": [601, 370]}
 BOTH = ["applicants", "admitted"]

@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from utmost import Domain, Geometric, Unit, count_table, release_workload
+from utmost import Domain, Unit, count_table, release_workload
 from utmost.doors.testing import seeded_ledger, seeded_workload_release
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.noise import RotatedPair
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.statements.counted_files import COUNTED_FORM

@@ -30,11 +30,11 @@ from utmost.publish.releases import (
     TrustRelease,
     add_noise,
     bridge,
-    rehearse_table,
     relax,
     release_table,
     tighten,
 )
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import csv_table, dataframes, files
 
 for adapter in (csv_table, dataframes):

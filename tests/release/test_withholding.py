@@ -65,7 +65,9 @@ def test_what_is_no_rule_is_refused():
     with pytest.raises(WrongKind):
         release.withhold(below=90, complementary=1)
     with pytest.raises(Unsupported):
-        ut.rehearse_table(TABLE, columns="n", public="place", epsilon=1, sensitivity=1, cells=1).withhold(below=9)
+        ut.publish.releases.table.rehearse_table(
+            TABLE, columns="n", public="place", epsilon=1, sensitivity=1, cells=1
+        ).withhold(below=9)
     named = ut.release_table(
         {"n_mark": list("abcd"), "n": [1, 2, 3, 4]}, columns="n", public="n_mark", epsilon=1, sensitivity=1, cells=1
     )

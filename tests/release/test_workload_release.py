@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost import Domain, Geometric, Unit, release_workload
+from utmost import Domain, Unit, release_workload
 from utmost.doors.testing import SeededRandomness, seeded_workload_release
 from utmost.errors import BadTable, LittleProtection, NotDetermined, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact import level
-from utmost.laws.noise import Combination
+from utmost.laws.noise import Combination, Geometric
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.workload_answers import Printing

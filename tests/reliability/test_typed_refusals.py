@@ -17,8 +17,8 @@ from utmost.laws import gradual
 from utmost.laws.exact import level
 from utmost.laws.exact.kinds import possible_path
 from utmost.laws.noise import Geometric, Laplace, Staircase
-from utmost.publish import releases
 from utmost.publish.ledger.sqlite_store import SqliteStore
+from utmost.publish.promises.turning import turned
 from utmost.publish.releases import PlanarRelease
 
 
@@ -34,20 +34,20 @@ READER = Consumer(priors.uniform(3), losses.absolute)
 RESPONSES = [ThresholdedLaplace(BitResponse.permanent(a)) for a in ("1/2", "1/4")]
 
 CALLS = {
-    "step_price": lambda: gradual.step_price(None, None, level(3)),
-    "step_price of another level": lambda: gradual.step_price({"a": 1}, None, level("1/2")),
+    "step_price": lambda: gradual.prices.step_price(None, None, level(3)),
+    "step_price of another level": lambda: gradual.prices.step_price({"a": 1}, None, level("1/2")),
     "CategoryCounts": lambda: local.CategoryCounts(None, 4),
     "CategoryCounts without clients": lambda: local.CategoryCounts(np.array([1, 2, 3]), None),
-    "CategoryCoupling": lambda: local.CategoryCoupling(level(alpha="1/2"), level(3)),
+    "CategoryCoupling": lambda: local.category_reports.CategoryCoupling(level(alpha="1/2"), level(3)),
     "folded_channel": lambda: optima.folded_channel(level(1), 3),
     "losses.power": lambda: losses.power([]),
     "losses.power of text": lambda: losses.power("x"),
     "places": lambda: places("", name=None),
-    "certificate_of_rays": lambda: optima.certificate_of_rays(LINE, READER, progress=10),
+    "certificate_of_rays": lambda: optima.column_generation.certificate_of_rays(LINE, READER, progress=10),
     "property_vulnerability": lambda: leakage.property_vulnerability(np.array([(0,)], dtype=[("a", "<i8")])),
     "PowerField": lambda: PowerField.of("x"),
     "exact_mechanism": lambda: exact_mechanism(LINE, []),
-    "turned": lambda: releases.turned([[1, 2], [3]], [1]),
+    "turned": lambda: turned([[1, 2], [3]], [1]),
     "bits": lambda: local.bits.as_bits(Unconvertible(), "bits"),
     "points": lambda: PlanarRelease(Unconvertible()),
     "half_step": lambda: Staircase.half_step(HUGE, 10**9),

@@ -29,7 +29,7 @@ def channels(draw, most=5):
     n, m = draw(st.integers(1, most)), draw(st.integers(1, most))
     masses = st.one_of(st.integers(0, 3), st.integers(0, 10**30))
     rows = draw(st.lists(st.lists(masses, min_size=m, max_size=m).filter(any), min_size=n, max_size=n))
-    return ut.Channel([[Fraction(w, sum(row)) for w in row] for row in rows])
+    return ut.channels.Channel([[Fraction(w, sum(row)) for w in row] for row in rows])
 
 
 def outcome_of(sampler, row, digits, method):
@@ -89,7 +89,7 @@ def test_draws_fit_their_rows(method):
 
 def test_an_impossible_outcome_is_never_drawn_whatever_the_bits():
     """Columns of probability 0 at both ends and inside; a certain outcome is certain."""
-    channel = ut.Channel([[0, "1/2", 0, "1/2", 0], [0, 0, 1, 0, 0]])
+    channel = ut.channels.Channel([[0, "1/2", 0, "1/2", 0], [0, 0, 1, 0, 0]])
     sampler = ManyOutcomes(channel.matrix)
     for method in ("constant", "table"):
         for word in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
@@ -100,10 +100,10 @@ def test_an_impossible_outcome_is_never_drawn_whatever_the_bits():
 
 
 def test_one_secret_or_one_outcome():
-    assert ut.Channel([[1]]).draw([0, 0]).tolist() == [0, 0]
-    assert ut.Channel([["1/3", "2/3"]]).draw(0) in (0, 1)
-    assert ut.Channel([[1], [1]]).draw(1, (2, 0)).shape == (2, 0)
-    assert ut.Channel([[1], [1]]).draw([], 3).shape == (3, 0)
+    assert ut.channels.Channel([[1]]).draw([0, 0]).tolist() == [0, 0]
+    assert ut.channels.Channel([["1/3", "2/3"]]).draw(0) in (0, 1)
+    assert ut.channels.Channel([[1], [1]]).draw(1, (2, 0)).shape == (2, 0)
+    assert ut.channels.Channel([[1], [1]]).draw([], 3).shape == (3, 0)
 
 
 def test_what_comes_out_has_the_shape_of_what_was_asked():
@@ -119,7 +119,7 @@ def test_what_comes_out_has_the_shape_of_what_was_asked():
 
 def test_secrets_come_by_name_and_outcomes_with_them():
     """By name in, by name out; by number in, by number out; a number is a name where some names are numbers."""
-    told = ut.Channel([[1, 0], [0, 1]], secrets=["yes", "no"], outcomes=["Y", "N"])
+    told = ut.channels.Channel([[1, 0], [0, 1]], secrets=["yes", "no"], outcomes=["Y", "N"])
     assert told.draw("no") == "N"
     assert told.draw(1) == 1
     assert told.draw(["yes", "no"]).tolist() == ["Y", "N"]
@@ -132,7 +132,7 @@ def test_secrets_come_by_name_and_outcomes_with_them():
 
 def test_a_refusal_tells_no_secret():
     """The place in the list is named, the secret is not."""
-    told = ut.Channel([[1, 0], [0, 1]], secrets=["yes", "no"])
+    told = ut.channels.Channel([[1, 0], [0, 1]], secrets=["yes", "no"])
     with pytest.raises(OutOfRange, match="at place 1") as found:
         told.draw(["yes", "sesame"])
     assert "sesame" not in str(found.value)
@@ -144,7 +144,7 @@ def test_a_refusal_tells_no_secret():
             told.draw(wrong)
     for wrong in (0.5, [True], None, [[0], [1]]):
         with pytest.raises((OutOfRange, WrongKind)):
-            ut.Channel([[1], [1]]).draw(wrong)
+            ut.channels.Channel([[1], [1]]).draw(wrong)
 
 
 def test_floats_are_refused_with_the_remedy_and_the_remedy_works():
@@ -167,8 +167,8 @@ def test_bits_that_can_be_predicted_are_refused():
     with pytest.raises(OutOfRange, match="method"):
         channel.draw(1, method="quick")
     with pytest.raises(OutOfRange, match="takes a shape and no secret"):
-        ut.sample(ut.Geometric(epsilon=1), 3, 4)
-    assert ut.sample(ut.Geometric(epsilon=1), shape=3).shape == (3,)
+        ut.sample(ut.noise.Geometric(epsilon=1), 3, 4)
+    assert ut.sample(ut.noise.Geometric(epsilon=1), shape=3).shape == (3,)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", 1, 50])
@@ -230,5 +230,5 @@ def test_black_box_judges_come_near_the_level_and_never_above(mechanism):
     assert 0.9 * level < epsilon_of_draws(here, there) <= level
     assert epsilon_of_draws(there, here) <= level
     assert 0.8 * level < epsilon_refuted(*(np.eye(5)[draws] for draws in (here, there))) <= level
-    honest = channel.mix(ut.Channel(np.eye(channel.shape[0], dtype=int)), "1/2")
+    honest = channel.mix(ut.channels.Channel(np.eye(channel.shape[0], dtype=int)), "1/2")
     assert epsilon_of_draws(*(seeded_draw(honest, x, 80 + x, 200_000) for x in (0, 1))) > 1.1 * level

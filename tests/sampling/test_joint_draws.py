@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from goodness import LEVEL, chi_square
 from utmost.doors.testing.seeded import SeededRandomness
 from utmost.errors import OutOfRange
-from utmost.laws.noise import JointCells, NormStaircase
-from utmost.laws.noise.norm_staircase import norm_of, points_of
+from utmost.laws.noise import JointCells
+from utmost.laws.noise.norm_staircase import NormStaircase, norm_of, points_of
 from utmost.laws.sampling import joint_draws
 from utmost.laws.sampling.joint_draws import sample_joint_cells
 

@@ -17,7 +17,9 @@ import utmost as ut
 from utmost.design.local import PermanentResponses
 from utmost.errors import Unsupported
 from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.publish.releases import GradualTogether, ProcessedRelease
+from utmost.publish.promises.keys import KeySelection
+from utmost.publish.releases import ProcessedRelease
+from utmost.publish.releases.gradual_together import GradualTogether
 
 TREE = Path(ut.__file__).parent
 PAIR = {"men": np.arange(40), "women": np.arange(40)}
@@ -41,15 +43,15 @@ MAKERS = {
         lambda release, k: np.asarray(release.at(epsilon=k)).tolist(),
     ),
     "TrustRelease": (
-        lambda: ut.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
+        lambda: ut.publish.releases.TrustRelease(np.arange(40), 1, levels={1: 1, 2: 2}),
         lambda release, k: release.view(k).tolist(),
     ),
     "KeySelection": (
-        lambda: ut.releases.KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
+        lambda: KeySelection({f"key {n}": 1 for n in range(60)}, epsilon=1),
         lambda release, k: release.at(f"{k}/4").keys,
     ),
     "PermanentReports": (
-        lambda: ut.local.PermanentReports(np.arange(40) % 10, ut.local.short_report(10, 1)),
+        lambda: ut.design.local.PermanentReports(np.arange(40) % 10, ut.design.local.short_report(10, 1)),
         lambda reports, k: np.asarray(reports.at(k)).tolist(),
     ),
     "PermanentResponses": (

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from postgres import fresh_database
-from utmost.doors.service import Grant, Service, Terms
+from utmost.doors.service import Grant, Service
+from utmost.doors.service.terms import Terms
 from utmost.laws.exact import level
 from utmost.publish.ledger import Ledger
 

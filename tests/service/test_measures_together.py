@@ -8,11 +8,12 @@ import utmost as ut
 from service.conftest import ALL, TABLE, TERMS
 from service.test_client import Inside
 from service.visiting import Visitor
-from utmost.doors.service import Grant, Terms
+from utmost.doors.service import Grant
 from utmost.doors.service.app import application
 from utmost.doors.service.client import connect
 from utmost.doors.service.held_releases import Brought
 from utmost.doors.service.settings import Settings
+from utmost.doors.service.terms import Terms
 from utmost.errors import (
     AlreadyPublished,
     BudgetExceeded,
@@ -22,6 +23,7 @@ from utmost.errors import (
     OutOfRange,
     RequestReused,
 )
+from utmost.laws.exact import level
 from utmost.publish.ledger import shared_measures
 from utmost.publish.ledger.shared_measures import Measure
 from utmost.publish.statements.counted_files import COUNTED_FORM
@@ -48,7 +50,7 @@ def shared(tables):
         name: ut.strategy(ut.Workload(table.domain, {"shop": 1, "": 1}), table.unit, epsilon=1)
         for name, table in tables.items()
     }
-    return ut.share_level(plans, epsilon=1)
+    return ut.workloads.share_level(plans, epsilon=1)
 
 
 @pytest.fixture
@@ -92,7 +94,7 @@ def test_published_and_relaxed_as_in_a_local_ledger(connected, tables, shared):
     """The same releases, levels and budget; an answer that is lost is asked for again, and drawn once."""
     curator = connected(approvals=False)("Ada", "curator", drop=2)
     strict = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
-    assert {name: release.spent for name, release in strict.items()} == shared.levels(ut.level(1))
+    assert {name: release.spent for name, release in strict.items()} == shared.levels(level(1))
     again = curator.publish_shared(tables, shared, dataset="sales", request="tonight")
     loose = curator.relax_shared(tables, shared, epsilon=2)
     later = curator.relax_shared(tables, shared, epsilon=2)
@@ -157,7 +159,7 @@ def test_what_fails_after_the_first_is_drawn_leaves_nothing(opened, tables, shar
     with pytest.raises(RequestReused):
         service.releases.publish_measures(curator, "tonight", {"visits": measures["visits"]})
     with pytest.raises(RequestReused):
-        service.releases.publish(curator, "tonight", "visits", tables["visits"], ut.level(1), measures["visits"].terms)
+        service.releases.publish(curator, "tonight", "visits", tables["visits"], level(1), measures["visits"].terms)
 
 
 def test_a_limit_has_room_for_all_or_none(connected, tables, shared):
@@ -180,17 +182,17 @@ def test_plain_tables_go_together_and_versions_are_those_of_the_first_time(opene
     terms = Terms.read(TERMS.facts() | {"dataset": "admissions"})
     other = {**TABLE, "admitted": [1, 2, 3]}
     measures = {
-        "first": Brought(TABLE, ut.level(1), terms),
-        "second": Brought(other, ut.level("1/2"), terms),
+        "first": Brought(TABLE, level(1), terms),
+        "second": Brought(other, level("1/2"), terms),
     }
     tables = service.releases.publish_measures(curator, "k", measures)
     assert [list(table) for table in tables.values()] == [["department", "admitted", "admitted_margin"]] * 2
     loose = {
-        "first": Brought(TABLE, ut.level(2), None),
-        "second": Brought(other, ut.level(3), None),
+        "first": Brought(TABLE, level(2), None),
+        "second": Brought(other, level(3), None),
     }
     relaxed = service.releases.relax_measures(curator, "r", loose)
-    service.releases.publish(curator, "v", "first", other, ut.level(1), terms, version=2)
+    service.releases.publish(curator, "v", "first", other, level(1), terms, version=2)
     assert service.releases.relax_measures(curator, "r", loose) == relaxed
     assert service.ledger.spent(dataset="admissions").epsilon == 2 + 3 + 1
 
@@ -200,7 +202,7 @@ def test_tables_of_two_datasets_or_declared_apart_differently_are_refused(servic
     here, there = (Terms.read(TERMS.facts() | {"dataset": name}) for name in ("here", "there"))
     apart = Terms.read(TERMS.facts() | {"dataset": "here", "independent": True})
     for first, second in ((here, there), (here, apart), (TERMS, TERMS)):
-        measures = {"a": Brought(TABLE, ut.level(1), first), "b": Brought(TABLE, ut.level(1), second)}
+        measures = {"a": Brought(TABLE, level(1), first), "b": Brought(TABLE, level(1), second)}
         with pytest.raises(OutOfRange, match="spend one dataset"):
             service.releases.publish_measures(curator, "k", measures)
     assert service.ledger.releases == ()
@@ -211,12 +213,12 @@ def test_a_token_for_some_releases_publishes_those_alone(service, who):
     few = who("Bo", "curator", Grant("a"), Grant("b"))
     terms = Terms.read(TERMS.facts() | {"dataset": "a", "independent": True})
     other = {**TABLE, "admitted": [1, 2, 3]}
-    measures = {"a": Brought(TABLE, ut.level(1), terms), "c": Brought(other, ut.level(1), terms)}
+    measures = {"a": Brought(TABLE, level(1), terms), "c": Brought(other, level(1), terms)}
     with pytest.raises(NotAllowed):
         service.releases.publish_measures(few, "k", measures)
     plain = Terms.read(terms.facts() | {"independent": False})
     with pytest.raises(NotAllowed, match="declare"):
-        service.releases.publish_measures(few, "k", {"a": Brought(TABLE, ut.level(1), plain)})
+        service.releases.publish_measures(few, "k", {"a": Brought(TABLE, level(1), plain)})
 
 
 def test_the_body_is_bounded_and_its_names_differ(connected, tables, shared):
@@ -250,7 +252,7 @@ def test_a_frame_of_an_engine_is_refused(place, tables, shared):
     with ut.Ledger.open(place, create=True) as ledger:
         promise = ut.Promise("visits", public="shop", unit=ut.Unit(1, 1))
         with pytest.raises(ut.errors.Unsupported, match="tables at hand"):
-            ledger.publish_measures({"visits": Measure(lazy, ut.level(1), promise)}, dataset="sales")
+            ledger.publish_measures({"visits": Measure(lazy, level(1), promise)}, dataset="sales")
 
 
 def in_file(form, document):

@@ -13,8 +13,9 @@ import pytest
 from service.conftest import ALL
 from service.test_description import OPEN, bearer, operations
 from service.test_http import Caller
-from utmost.doors.service import Grant, Service, Terms
+from utmost.doors.service import Grant, Service
 from utmost.doors.service.app import application
+from utmost.doors.service.terms import Terms
 from utmost.doors.service.tokens import ALLOWED, ROLES
 from utmost.doors.testing import seeded_ledger
 from utmost.errors import UnknownRelease

@@ -8,9 +8,9 @@ import pytest
 from service.conftest import TERMS
 from service.test_description import OPEN, bearer, operations, walk
 from service.test_http import Caller
-from utmost.doors.service import Terms
 from utmost.doors.service.app import application
 from utmost.doors.service.arriving import strict_json
+from utmost.doors.service.terms import Terms
 from utmost.errors import OutOfRange, WrongKind
 
 JSON = {"content-type": "application/json"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from utmost.design.channels import Channel
 from utmost.design.spaces import discrete
-from utmost.doors.service import Terms
+from utmost.doors.service.terms import Terms
 from utmost.errors import NeedsApproval, NeedsTable, OutOfRange, UnknownRecord, UnknownRelease
 from utmost.laws.exact import level
 

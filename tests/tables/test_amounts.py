@@ -16,9 +16,9 @@ from utmost.laws.noise import Geometric
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.ledger import Ledger
 from utmost.publish.promises import Promise
-from utmost.publish.releases import WithholdingRule
 from utmost.publish.releases.withheld import table_bias
 from utmost.publish.releases.withheld import withheld_table as withhold_table
+from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.released_table import ReleasedTable
 from utmost.publish.tables.bounding import Pairs, least_hashed
 from utmost.publish.tables.event_amounts import rounded_amounts

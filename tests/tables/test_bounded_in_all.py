@@ -270,7 +270,7 @@ def test_contributions_say_what_a_bound_in_all_cuts(tmp_path):
     sizes = [inside.count(user) for user in dict.fromkeys(inside)]
     by_bound = [sum(low < size <= high for size in sizes) for low, high in ((0, 10), (10, 20), (20, 30), (30, 999))]
     assert contributions.cells.tolist() == by_bound
-    costs = ut.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
+    costs = ut.publish.statements.bound_costs(contributions, DOMAIN, epsilon=1, public=True)
     for row in costs.rows:
         plan = Strategy(DOMAIN, Unit(row.bound, 3, in_all=row.bound), {"shop": 1})
         law = next(iter(noise_laws(plan, ut.level(1)).values()))

@@ -239,7 +239,7 @@ def adding():
     yield "bars", lambda: release.bars("")
     yield "withheld", lambda: release.withhold("", below=3)
     yield "clean", lambda: release.clean()
-    yield "change", lambda: ut.change(release, other)
+    yield "change", lambda: ut.publish.statements.change(release, other)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in adding()])
@@ -282,7 +282,7 @@ def test_cells_are_planned_released_compared_and_read(tmp_path):
         lambda: read.total(read.chosen(), mean=True),
         lambda: read.ratio(read.chosen(["shop=A"]), read.chosen()),
         lambda: read.bars.means(2, 1),
-        lambda: ut.change(read, release),
+        lambda: ut.publish.statements.change(read, release),
     ):
         with pytest.raises(NotDetermined):
             refused()

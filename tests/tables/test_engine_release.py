@@ -11,8 +11,9 @@ from utmost.errors import BadTable, NotDeclared, OutOfRange, Unsupported
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.costs import squared
 from utmost.laws.sampling.item_words import Identifiers, item_tags
-from utmost.publish.releases import engine_release, item_columns, rehearse_table, release_table
+from utmost.publish.releases import engine_release, item_columns, release_table
 from utmost.publish.releases.item_release import ItemRelease
+from utmost.publish.releases.table import rehearse_table
 
 duckdb = pytest.importorskip("duckdb")
 

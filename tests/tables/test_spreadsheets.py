@@ -112,6 +112,47 @@ def test_what_excel_cannot_hold_is_refused(columns, words):
         written(columns)
 
 
+def test_a_long_fact_is_said_whole(tmp_path):
+    """Cell by cell below one another: nothing of the statement is cut off, and no word of it stops the file."""
+    long = "".join(chr(97 + k % 26) for k in range(70_001))
+    said = {"short": "x", "long": long, "listed": [long, {"part": long}], "odd": "a\x00b _x000D_ c", "last": ""}
+    (tmp_path / "t.xlsx").write_bytes(written({"n": [1]}, said))
+    facts, last = {}, ""
+    for name, text in list(openpyxl.load_workbook(tmp_path / "t.xlsx")["Statement"].iter_rows(values_only=True))[1:]:
+        facts[name or last] = facts.get(name or last, "") + (text or "")
+        last = name or last
+    assert facts["long"] == long
+    assert facts["listed"] == f"{long}, part: {long}"
+    assert facts["odd"] == r"a\x00b _ x000D_ c"
+    assert list(facts) == list(said)
+
+
+WIDE = (1 << 13) + 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "public", "words"),
+    [
+        ([f"c{k}" for k in range(WIDE)], [], "at most 16384 columns"),
+        (["n"], ["ward"], "at most 32767 characters"),
+        (["n_x000D_"], [], "no control characters"),
+    ],
+)
+@pytest.mark.parametrize("way", ["once", "together", "ledger"])
+def test_what_excel_cannot_hold_is_refused_before_the_draw(run, tmp_path, columns, public, words, way):
+    """Once, columns together, and in a ledger: no noise is drawn, nothing is spent, no file is there."""
+    lines = [",".join([*columns, *public]), ",".join(["1"] * len(columns) + ["x" * 32_768] * len(public))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    promise = ["--columns", ",".join(columns), "--public", ",".join(public), "--sensitivity", 1, "--epsilon", 1]
+    ledger = ["--ledger", tmp_path / "l.db", "--create", "--name", "t"] if way == "ledger" else []
+    promise += ["--together"] if way == "together" else ["--cells", 1, *ledger]
+    code, _, error = run("release", tmp_path / "t.csv", *promise, "--out", tmp_path / "t.xlsx")
+    assert code != 0
+    assert words in " ".join(error.split()), error
+    assert not (tmp_path / "t.xlsx").exists()
+    assert not (tmp_path / "l.db").exists()
+
+
 def test_no_rows_are_a_table(tmp_path):
     assert read_back(tmp_path, {"a": [], "b": []}, {}) == {"a": [], "b": []}
 

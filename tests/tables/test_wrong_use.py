@@ -13,19 +13,21 @@ EVENTS = {"person": ["p", "q"], "ward": ["A", "B"], "outcome": ["admitted", "rej
 
 def more_admitted_than_applied():
     table = {"ward": ["A", "B"], "applicants": [10, 7], "admitted": [4, 8]}
-    ut.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
+    ut.publish.counting.cells_table(table, DOMAIN, nested={"outcome": ["admitted", "applicants"]}, unit=ONE)
 
 
 def a_share_for_an_undeclared_family():
-    ut.Strategy(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
+    ut.workloads.Strategy(DOMAIN, ONE, {"ward outcome": "1/2", "warden": "1/2"})
 
 
 def a_plan_that_leaves_a_wanted_table_open():
-    ut.Strategy(DOMAIN, ONE, {"ward": 1}, ut.Workload(DOMAIN, {"outcome": 1}))
+    ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}, ut.Workload(DOMAIN, {"outcome": 1}))
 
 
 def an_answer_that_was_not_measured():
-    released = ut.release_workload(np.ones((2, 2), dtype=int), ut.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
+    released = ut.release_workload(
+        np.ones((2, 2), dtype=int), ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1
+    )
     released.ratio({"outcome": "admitted"}, {})
 
 
@@ -39,7 +41,7 @@ def a_domain_learned_from_the_events():
 
 def a_smaller_unit_than_was_counted():
     counted = ut.count_table(EVENTS, person="person", domain=DOMAIN, at_most=2)
-    ut.release_workload(counted, ut.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
+    ut.release_workload(counted, ut.workloads.Strategy(DOMAIN, ONE, {"ward": 1}), epsilon=1)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import level
-from utmost.laws.noise import DiscreteStaircase, Geometric, JointCells, RotatedPair
+from utmost.laws.noise import DiscreteStaircase, Geometric, JointCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import pair_noise, ways_together
 

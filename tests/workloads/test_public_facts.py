@@ -129,7 +129,7 @@ def test_facts_are_refused_just_where_no_table_of_whole_numbers_is(shape, seed):
         squares = nonnegative_least_squares(Reconstruction(domain, weights), measured, facts=facts)
         rounded = controlled_rounding(domain, list(weights), squares, facts)
     except Infeasible:
-        ends = [(f, p, v if isinstance(v, ut.workloads.Between) else between(v, v)) for f, p, v in rows]
+        ends = [(f, p, v if isinstance(v, ut.workloads.public_facts.Between) else between(v, v)) for f, p, v in rows]
         tables = [np.array(cells).reshape(shape) for cells in product(range(3), repeat=domain.size)]
         sums = {family: [domain.sums(table, family).ravel() for table in tables] for family in weights}
         alive = np.ones(len(tables), dtype=bool)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from utmost.errors import NotDetermined, OutOfRange, Unsupported
 from utmost.laws.exact import level
-from utmost.laws.noise import Geometric, RotatedPair
+from utmost.laws.noise import Geometric
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads import Domain, Strategy, Workload, bins, check_lower_bounds, hierarchy, strategy
 from utmost.publish.workloads.forms import group_of, selected

@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.design.capacities.capacity_evidence import TypeCapacity
-    from utmost.design.capacities.capacity_of import capacity
-    from utmost.design.capacities.policy_capacities import PolicyCapacity, policy_capacity
+    from utmost.design.capacities.capacity_of import capacity as capacity
+    from utmost.design.capacities.policy_capacities import policy_capacity as policy_capacity
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = [
-    "PolicyCapacity",
-    "TypeCapacity",
-    "capacity",
-    "policy_capacity",
-]
+    __all__ = sorted(__getattr__.names)

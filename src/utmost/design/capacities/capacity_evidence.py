@@ -34,8 +34,7 @@ from utmost.design.capacities.implicit_mechanisms import (
 )
 from utmost.design.capacities.similarity import Similarity, farthest, row_sums
 from utmost.design.channels import Channel
-from utmost.design.leakage import Capacity
-from utmost.design.leakage.channel_capacity import Kind
+from utmost.design.leakage.channel_capacity import Capacity, Kind
 from utmost.design.optima.checker import Bounds, check_private, holds_rationals
 from utmost.design.optima.evidence import Evidence
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric

@@ -27,8 +27,16 @@ from utmost.design.capacities.pair_program import Classes, by_edge_program, by_o
 from utmost.design.capacities.similarity import Similarity
 from utmost.design.channels import Channel
 from utmost.design.geometry import vertices
-from utmost.design.leakage import Capacity, Measure, bayes_vulnerability, g_vulnerability
-from utmost.design.leakage.channel_capacity import Attained, Kind, as_channel, check_kind, exclusion_gain, total
+from utmost.design.leakage import Measure, bayes_vulnerability, g_vulnerability
+from utmost.design.leakage.channel_capacity import (
+    Attained,
+    Capacity,
+    Kind,
+    as_channel,
+    check_kind,
+    exclusion_gain,
+    total,
+)
 from utmost.design.spaces import priors
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, Unsupported

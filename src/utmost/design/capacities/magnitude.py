@@ -49,8 +49,8 @@ from utmost.design.leakage.channel_capacity import Kind
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
-from utmost.laws.exact import Array, objects, solve_lifted
-from utmost.laws.exact.linear_algebra import table_product
+from utmost.laws.exact import Array, objects
+from utmost.laws.exact.linear_algebra import solve_lifted, table_product
 
 _UNIT = 1 << (BITS + 32)
 

@@ -32,7 +32,8 @@ from utmost.design.optima.nearly_private import private_matrix
 from utmost.design.types import PrivacyType
 from utmost.errors import PromiseBroken, SolverFailed
 from utmost.laws.exact import Array, as_rationals, frozen, objects
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, LinearSolution, solve, solve_exactly
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_exactly
+from utmost.laws.programs.linear_program import LinearSolution
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,8 @@ from utmost.design.geometry.vertex_search import vertices
 from utmost.design.spaces import Loss
 from utmost.design.types import PrivacyType
 from utmost.errors import NotALoss, Unsupported
-from utmost.laws.exact import Array, as_array, as_integers, fractions, is_exact
+from utmost.laws.exact import Array, as_array, fractions, is_exact
+from utmost.laws.exact.arrays import as_integers
 
 Prior = tuple[Any, ...]
 """A prior up to scale: integers without a common factor, or, where irrational powers occur, numbers that sum to 1."""

@@ -33,7 +33,8 @@ from utmost.design.leakage.measures import g_vulnerability
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.laws.exact import Array, as_array, checked, frozen, objects
 from utmost.laws.exact.shown import Shown
-from utmost.laws.programs import LinearProgram, LinearSolution, solve_exactly
+from utmost.laws.programs import LinearProgram, solve_exactly
+from utmost.laws.programs.linear_program import LinearSolution
 
 Gains = Literal["unit", "never negative"]
 """Gains between 0 and 1; or gains of at most 1 whose vulnerabilities are at least 0 for every prior."""

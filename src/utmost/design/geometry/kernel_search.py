@@ -31,15 +31,8 @@ from utmost.design.geometry.symmetries import Orbits, column_permutations, suppo
 from utmost.design.geometry.vertex_search import Vertices, vertex_blocks
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, SolverFailed, Unsupported
-from utmost.laws.exact import (
-    checked,
-    frozen,
-    matrix_product,
-    natural,
-    objects,
-    solve_lifted,
-    to_floats,
-)
+from utmost.laws.exact import checked, frozen, matrix_product, natural, objects, to_floats
+from utmost.laws.exact.linear_algebra import solve_lifted
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 

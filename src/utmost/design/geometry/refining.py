@@ -14,7 +14,8 @@ from utmost.design.geometry.nearest_remaps import MergedPair
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
 from utmost.design.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
 from utmost.design.geometry.remaps import exact_remap, near_remap, preferring_consumer
-from utmost.design.leakage import Hyper, hyper
+from utmost.design.leakage import hyper
+from utmost.design.leakage.hypers import Hyper
 from utmost.design.spaces import Consumer
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import OutOfRange

@@ -10,18 +10,8 @@ from utmost.design.geometry.nearest_remaps import MergedPair, nearest_remap_exac
 from utmost.design.geometry.refinement_proofs import prefers
 from utmost.design.spaces import Consumer, priors
 from utmost.errors import SolverFailed
-from utmost.laws.exact import (
-    Array,
-    Floats,
-    as_array,
-    as_rationals,
-    independent,
-    is_exact,
-    matrix_product,
-    solve_lifted,
-    to_floats,
-)
-from utmost.laws.exact.linear_algebra import denominators
+from utmost.laws.exact import Array, Floats, as_array, as_rationals, independent, is_exact, matrix_product, to_floats
+from utmost.laws.exact.linear_algebra import denominators, solve_lifted
 
 _BITS = (1, 3, 6, 10, 16, 24, 36, 50)
 

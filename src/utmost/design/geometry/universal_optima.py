@@ -42,7 +42,8 @@ from utmost.design.spaces.families import LineMetric
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.design.types import PrivacyType
 from utmost.errors import NotAPrior, OutOfRange, PromiseBroken, SolverFailed, Unsupported
-from utmost.laws.exact import Array, Level, as_integers, checked, fractions, frozen, is_exact
+from utmost.laws.exact import Array, Level, checked, fractions, frozen, is_exact
+from utmost.laws.exact.arrays import as_integers
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.field_tableau import FieldTableau
 from utmost.laws.programs.integer_tableau import IntegerTableau

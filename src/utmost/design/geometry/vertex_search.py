@@ -16,7 +16,7 @@ from utmost.design.spaces import Space
 from utmost.design.types import PrivacyType
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Array, checked, frozen, natural
-from utmost.laws.exact import indices as places
+from utmost.laws.exact.arrays import indices as places
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 

@@ -5,33 +5,16 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.design.leakage.channel_capacity import Capacity
-    from utmost.design.leakage.entropies import guessing_entropy, shannon_entropy
-    from utmost.design.leakage.hypers import Hyper, hyper, joint
-    from utmost.design.leakage.measures import (
-        Measure,
-        PaidMeasure,
-        bayes_risk,
-        bayes_vulnerability,
-        g_vulnerability,
-        l_uncertainty,
-        property_vulnerability,
-    )
+    from utmost.design.leakage.entropies import guessing_entropy as guessing_entropy
+    from utmost.design.leakage.entropies import shannon_entropy as shannon_entropy
+    from utmost.design.leakage.hypers import hyper as hyper
+    from utmost.design.leakage.hypers import joint as joint
+    from utmost.design.leakage.measures import Measure as Measure
+    from utmost.design.leakage.measures import bayes_risk as bayes_risk
+    from utmost.design.leakage.measures import bayes_vulnerability as bayes_vulnerability
+    from utmost.design.leakage.measures import g_vulnerability as g_vulnerability
+    from utmost.design.leakage.measures import l_uncertainty as l_uncertainty
+    from utmost.design.leakage.measures import property_vulnerability as property_vulnerability
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = [
-    "Capacity",
-    "Hyper",
-    "Measure",
-    "PaidMeasure",
-    "bayes_risk",
-    "bayes_vulnerability",
-    "g_vulnerability",
-    "guessing_entropy",
-    "hyper",
-    "joint",
-    "l_uncertainty",
-    "property_vulnerability",
-    "shannon_entropy",
-]
+    __all__ = sorted(__getattr__.names)

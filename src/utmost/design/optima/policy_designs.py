@@ -15,7 +15,8 @@ import numpy as np
 from utmost.design.channels import Channel
 from utmost.design.optima.checker import matrix_loss
 from utmost.design.optima.optimum import Optimum, optimal_mechanism
-from utmost.design.spaces import Consumer, PolicyPart
+from utmost.design.spaces import Consumer
+from utmost.design.spaces.policies import PolicyPart
 from utmost.design.types import PolicyType, PrivacyType
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, as_rationals, checked, objects, round_down, round_up

@@ -8,7 +8,8 @@ import numpy as np
 from utmost.design.spaces.losses import Loss, from_function, loss_matrix
 from utmost.design.spaces.priors import prior as check_prior
 from utmost.errors import NotALoss
-from utmost.laws.exact import Array, checked, frozen, indices, is_exact, natural, to_floats
+from utmost.laws.exact import Array, checked, frozen, is_exact, natural, to_floats
+from utmost.laws.exact.arrays import indices
 from utmost.laws.exact.shown import Shown
 
 # Up to this many entries the matrix of a named loss is computed once and kept; beyond, block by block when asked for.

@@ -14,7 +14,8 @@ import numpy as np
 from utmost.design.spaces.consumer import Consumer
 from utmost.design.spaces.losses import loss_matrix
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
-from utmost.laws.exact import Array, as_array, checked, fractions, frozen, indices, is_exact, natural, same_numbers
+from utmost.laws.exact import Array, as_array, checked, fractions, frozen, is_exact, natural, same_numbers
+from utmost.laws.exact.arrays import indices
 
 
 def joint_loss(one: object, two: object) -> Array:

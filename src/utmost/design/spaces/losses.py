@@ -11,19 +11,8 @@ import numpy as np
 
 from utmost.design.spaces.space import Metric, Space
 from utmost.errors import NotALoss, NotANumber, OutOfRange
-from utmost.laws.exact import (
-    Array,
-    Number,
-    as_array,
-    check_numbers,
-    checked,
-    exact,
-    frozen,
-    indices,
-    is_exact,
-    natural,
-    to_floats,
-)
+from utmost.laws.exact import Array, Number, as_array, checked, exact, frozen, is_exact, natural, to_floats
+from utmost.laws.exact.arrays import check_numbers, indices
 from utmost.laws.exact.shown import Shown
 
 # Python prints integers of up to 4300 digits, and a loss has its numbers in its name.

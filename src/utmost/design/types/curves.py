@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from utmost.design.channels import Channel
 from utmost.errors import NotAChannel, OutOfRange, Unsupported
 from utmost.laws.exact import Array, Floats, Interval, Level, exact, exact_integer, exp_interval, frozen, is_exact
-from utmost.laws.noise import IntegerLaw, Laplace, RealLaw, Staircase
+from utmost.laws.noise import IntegerLaw, Laplace, Staircase
 from utmost.laws.noise.powers import ExactPowers, FloatPowers, IntervalPowers, Powers
+from utmost.laws.noise.real_law import RealLaw
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
-from utmost.design.capacities import TypeCapacity
 from utmost.design.capacities import capacity as capacity_of
+from utmost.design.capacities.capacity_evidence import TypeCapacity
 from utmost.doors.cli import file_options, options, secret_options
 from utmost.doors.cli.measure_options import AskedMeasure
 from utmost.doors.cli.option_kinds import flag, option

@@ -9,13 +9,13 @@ import numpy as np
 from utmost.design.local import (
     BlockSelection,
     CategoryCounts,
-    CategoryReport,
     SubsetSelection,
     balanced_family,
     best_report,
     is_lossless,
     report_categories,
 )
+from utmost.design.local.categories import CategoryReport
 from utmost.doors.cli import file_options, options, people_options, table_options
 from utmost.doors.cli.option_kinds import flag, option
 from utmost.doors.cli.screen import facts, grid, number, screen

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from rich.text import Text
 
-from utmost.design.optima import Certificate, Optimum, optimal_mechanism
+from utmost.design.optima import Optimum, optimal_mechanism
+from utmost.design.optima.evidence import Certificate
 from utmost.design.spaces import Consumer, Places
 from utmost.design.spaces.families import EuclideanGridMetric, LineMetric, ManhattanGridMetric
 from utmost.design.spaces.loss_algebra import check_monotone

@@ -13,8 +13,9 @@ from utmost.laws.exact import exact, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.written_levels import level_facts
 from utmost.publish.promises.places_statements import places_theorem
+from utmost.publish.promises.planar_law import PlanarLaw
 from utmost.publish.promises.table_statements import assumed_line, promise_line
-from utmost.publish.releases import Plan, PlanarLaw, plan_release, planar_epsilon_for
+from utmost.publish.releases import Plan, plan_release, planar_epsilon_for
 from utmost.publish.releases import epsilon_for as least_epsilon
 
 

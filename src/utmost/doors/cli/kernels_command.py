@@ -10,9 +10,10 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from utmost.design.geometry import KernelEstimate, estimate_kernels, kernel_sizes, vertices
+from utmost.design.geometry import estimate_kernels, vertices
 from utmost.design.geometry import kernels as listed_kernels
-from utmost.design.geometry.kernel_search import kernel_blocks
+from utmost.design.geometry.kernel_estimates import KernelEstimate
+from utmost.design.geometry.kernel_search import kernel_blocks, kernel_sizes
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options
 from utmost.doors.cli.kernel_files import kernel_header, kernel_rows, posterior_rows, search

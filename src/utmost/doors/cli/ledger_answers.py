@@ -24,7 +24,7 @@ from utmost.publish.ledger.answer_statements import answer_publication
 from utmost.publish.ledger.process_release import rehearse
 from utmost.publish.promises import Promise
 from utmost.publish.promises.table_statements import cells_digest
-from utmost.publish.releases import rehearse_table
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import statement_files
 from utmost.publish.statements.statement_files import Signer
 from utmost.publish.statements.statement_readers import stated_release
@@ -258,6 +258,8 @@ def publish_in_ledger(
         source = files.brought(table, by_item=by_item) if brought is None else brought
     if is_engine_frame(source) and file_options.file_of(answer.out) is None and not dry_run:
         raise OutOfRange("a table this large is released into a file", came="none", where="--out")
+    if not is_engine_frame(source) and not planned:
+        table_options.check_fits(answer, source, promise.columns, promise.public)
     if dry_run:
         return _rehearse(source, promise, memory, question)
     with memory.place.opened(create=memory.create) as opened:

@@ -13,8 +13,9 @@ from utmost.doors.cli.screen import facts, grid, number, screen
 from utmost.doors.documents.cost_files import cost_of, is_file
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, level
-from utmost.laws.gradual import Losslessness, losslessness
 from utmost.laws.gradual import lossless as verdicts
+from utmost.laws.gradual import losslessness
+from utmost.laws.gradual.lossless import Losslessness
 from utmost.laws.noise import DiscreteStaircase, Geometric, Laplace, Staircase, optimal_noise
 from utmost.laws.noise.costs import Cost
 from utmost.publish.promises.lattice import read_numbers

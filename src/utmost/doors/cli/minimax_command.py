@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
-from utmost.design.optima import MinimaxOptimum, minimax_mechanism
+from utmost.design.optima import minimax_mechanism
+from utmost.design.optima.minimax import MinimaxOptimum
 from utmost.design.spaces import Space
 from utmost.doors.cli import file_options, options, people_options, secret_options
 from utmost.doors.cli.option_kinds import flag, option

@@ -21,12 +21,13 @@ from utmost.laws.privacy import Amount, Unit
 from utmost.publish.statements.codec import read_json
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
-from utmost.publish.workloads import Alternatives, Domain, Strategy, Workload, certified_shares, strategy
+from utmost.publish.workloads import Domain, Strategy, Workload, certified_shares, strategy
 from utmost.publish.workloads.candidates import candidate_families
 from utmost.publish.workloads.marginal_search import wants_marginals
 from utmost.publish.workloads.measured_families import is_difference, is_tents
 from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
 from utmost.publish.workloads.turned_bounds import joint_times
+from utmost.publish.workloads.workload_strategy import Alternatives
 
 Source = Annotated[
     file_options.File, file_options.file_argument("COUNTED", "What utmost count wrote, or the .json file of a domain.")

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 from rich.text import Text
 
 from utmost.design.capacities import policy_capacity
-from utmost.design.optima import PolicyOptimum, policy_mechanism
+from utmost.design.optima import policy_mechanism
+from utmost.design.optima.policy_designs import PolicyOptimum
 from utmost.design.spaces import Policy
 from utmost.design.types import PolicyType
 from utmost.doors.cli import file_options, options

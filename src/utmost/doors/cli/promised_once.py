@@ -6,7 +6,7 @@ from rich.text import Text
 
 from utmost.doors.cli.release_options import ReleaseOptions
 from utmost.doors.cli.screen import DRY, screen, shown_facts
-from utmost.doors.cli.table_options import give_table
+from utmost.doors.cli.table_options import check_fits, give_table
 from utmost.doors.documents.reports import print_json
 from utmost.laws.exact.long_work import long_work
 from utmost.publish.ledger.process_release import rehearse, release
@@ -17,8 +17,10 @@ from utmost.publish.tables import files
 def publish_once(table: Path, told: ReleaseOptions) -> None:
     """Release a table by a promise once and for all, and show it; or what that would promise."""
     answer, promise, level = told.answer, told.promised.stated, told.level.read()
+    assert promise is not None, "of a file"
     answer.check_free(table)
     source = files.read(table)
+    check_fits(answer, source, promise.columns, promise.public)
     if told.dry_run:
         statement = rehearse(source, promise, epsilon=level, confidence=answer.confidence)
         return (

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from utmost.doors.cli.screen import facts, grid, screen
 from utmost.doors.documents.reports import print_json
-from utmost.publish.releases import WithheldTable
-from utmost.publish.statements import PublishedTable
+from utmost.publish.releases.withheld import WithheldTable
+from utmost.publish.statements.published_files import PublishedTable
 from utmost.publish.statements.statement_readers import stated_release
 from utmost.publish.tables import files
 

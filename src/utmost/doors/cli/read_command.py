@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from rich.text import Text
 
-from utmost.design.optima import Reading
 from utmost.design.optima import read as reading_of
-from utmost.design.optima.reading import equivalent_response
+from utmost.design.optima.reading import Reading, equivalent_response
 from utmost.design.spaces import Consumer, counts
 from utmost.doors.cli import file_options, options, table_options
 from utmost.doors.cli.option_kinds import argument, flag, option

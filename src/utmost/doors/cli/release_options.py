@@ -33,6 +33,26 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
+class Measures:
+    """Several measures of the same people, each by its plan, that share the level."""
+
+    title: ClassVar[str] = "Several measures at one level"
+
+    measure: Annotated[
+        list[str] | None,
+        option(
+            "NAME=PLAN", "Release this measure by this plan; one for each of --measures. All are released, or none."
+        ),
+    ] = None
+    weight: Annotated[
+        list[str] | None, option("NAME=NUMBER", "How much the error of a measure counts; 1 if left out.", "--weight")
+    ] = None
+    up_to: Annotated[str | None, option("NUMBER", "The largest epsilon they will ever be relaxed to.", "--up-to")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseMemory(Memory):
     """The ledger that keeps a release, and a name for the run."""
 
@@ -51,6 +71,7 @@ class ReleaseOptions:
     promised: Promised
     level: options.AskedLevel
     people: People
+    measures: Measures
     once: Once
     memory: ReleaseMemory
     spelling: NumberSpelling

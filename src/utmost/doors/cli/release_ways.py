@@ -10,20 +10,27 @@ from utmost.doors.cli.people_options import People, RoomNames
 from utmost.doors.cli.promise_options import Columns, Protected
 from utmost.doors.cli.release_options import Once, ReleaseOptions
 from utmost.doors.cli.release_screen import give
-from utmost.doors.cli.table_options import TableAnswer
+from utmost.doors.cli.table_options import TableAnswer, check_fits
 from utmost.doors.documents.cost_files import cost_of
 from utmost.errors import OutOfRange
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.privacy.unit import read_unit
 from utmost.publish.promises import Promise
-from utmost.publish.releases import rehearse_table, release_table
+from utmost.publish.releases import release_table
 from utmost.publish.releases.streamed import streamed_release
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.tables import files
 from utmost.publish.tables.file_pieces import FilePieces
 
 if TYPE_CHECKING:
     from utmost.publish.counting import CountedTable
+
+_NO_PLACE: dict[str, Any] = {
+    name: None if name not in ("create", "independent") else False
+    for name in ("ledger", "create", "dataset", "independent", "key_file", "witness")
+}
+"""What of a memory is of all that is kept there, and not of one release."""
 
 
 def publish_table(table: Path, told: ReleaseOptions) -> None:
@@ -35,6 +42,9 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
     told.level.read(), told.answer.file  # refused before all else
     source = told.spelling.of(table)
     told.promised.check()
+    if told.measures.measure:
+        return several(source, told)
+    refuse("needs --measure", told.measures)
     if told.promised.is_remembered:
         remembered(source, told)
     elif told.promised.is_of_points:
@@ -47,6 +57,19 @@ def publish_table(table: Path, told: ReleaseOptions) -> None:
         refuse("needs --plan", Once(tables=told.once.tables))
         refuse("needs --together", Once(nonnegative=told.once.nonnegative))
         table_of_columns(source, told)
+
+
+def several(table: Path, told: ReleaseOptions) -> None:
+    """Several measures at one level that they share: in a ledger, or once, all or none."""
+    from utmost.doors.cli.measures_release import publish_several
+
+    memory = told.memory
+    refuse("does not go with --measure", told.promised, told.once, TableAnswer(form=told.answer.form))
+    _check_key(told)
+    refuse("does not go with --measure: each has its own name", replace(memory, **_NO_PLACE))
+    if memory.ledger is None:
+        refuse("needs --ledger", memory)
+    publish_several(table, told)
 
 
 def remembered(table: Path, told: ReleaseOptions) -> None:
@@ -153,6 +176,7 @@ def table_of_columns(table: Path, told: ReleaseOptions) -> None:
     else:
         with long_work(f"Checking and noising {table.name}"):
             source = files.read(table) if counted is None else counted
+            check_fits(answer, source, words["columns"] or (), words["public"])
             release = (rehearse_table if told.dry_run else release_table)(source, **words, **noise)
     give(release, answer, signer)
 

@@ -69,10 +69,10 @@ def share(
         raise OutOfRange("plans must have names that differ", came="two alike")
     at, highest = level.read(), None if up_to is None else level_of(up_to)
     strategies = {name: PLAN_FORM.read(path) for name, path in files.items()}
-    weights = dict(map(_weight, weight or []))
+    weights = dict(map(weight_of, weight or []))
     with long_work("Searching for shares"):
         shared = share_level(strategies, epsilon=at, weights=weights, up_to=highest)
-        report = _report(shared)
+        report = report_of(shared)
     if counted:
         with options.protected(yes), memory.place.opened(create=memory.create and publish is not None) as ledger:
             tables = {name: COUNTED_FORM.read(path) for name, path in counted.items()}
@@ -82,7 +82,7 @@ def share(
             else:
                 ledger.relax_shared(tables, shared)
             report["ledger"] = {"place": memory.ledger, "done": "published" if relax is None else "relaxed"}
-    answer.give(report, lambda: _show(report, files))
+    answer.give(report, lambda: show(report, files))
 
 
 def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
@@ -91,14 +91,16 @@ def _counted_files(plans: list[Path], whole: Path | None) -> dict[str, Path]:
     return {} if whole is None else {name: whole.with_name(f"{whole.stem}-{name}{whole.suffix}") for name in names}
 
 
-def _weight(text: str) -> tuple[str, str]:
+def weight_of(text: str) -> tuple[str, str]:
+    """A weight as people write it."""
     name, sign, weight = text.rpartition("=")
     if not (name and sign and weight):
         raise OutOfRange("a weight is written NAME=NUMBER", came=repr(text), where="--weight", remedy="Write visits=3.")
     return name, weight
 
 
-def _report(shared: SharedLevel) -> dict[str, Any]:
+def report_of(shared: SharedLevel) -> dict[str, Any]:
+    """What a program is told of the shares."""
     return {
         "level": level_text(shared.level),
         "within": shared.within,
@@ -113,21 +115,27 @@ def _report(shared: SharedLevel) -> dict[str, Any]:
     }
 
 
-def _show(report: dict[str, Any], files: dict[str, Path]) -> None:
+def show(report: dict[str, Any], files: dict[str, Path]) -> None:
+    """The shares on a screen, and beside each measure the command that follows, or the file that was written."""
     rows, commands = [], {}
     for name, measure in report["measures"].items():
         deviations = measure["standard_deviations"].items()
         shown = ", ".join(f"{part or TOTAL} {number(deviation, 4)}" for part, deviation in deviations)
         rows.append([name, measure["share"], measure["level"], shown])
+        if report.get("dry_run"):
+            continue
         commands[name] = f"utmost release COUNTED --plan {files[name]} --epsilon {measure['level']} --out release.json"
-        if (ledger := report.get("ledger")) is not None:
+        if name in report.get("files", {}):
+            commands[name] = f"released, {report['files'][name]}"
+        elif (ledger := report.get("ledger")) is not None:
             view = f"utmost view --ledger {ledger['place']} --name {name} --epsilon {measure['level']}"
             commands[name] = f"{ledger['done']}; {view} --out {name}-released.json"
+    nothing = "Nothing was drawn. " if report.get("dry_run") else ""
     within = report["within"]
     best = {} if within is None else {"error": f"at most {ceil(within * 1000) / 1000:g} times that of any other shares"}
     screen().print(
         Group(
-            Text(f"epsilon = {report['level']}, shared:", style="bold"),
+            Text(f"{nothing}epsilon = {report['level']}, shared:", style="bold"),
             grid(["measure", "share", "epsilon", "standard deviation"], rows, left=4),
             facts(best | commands),
         )

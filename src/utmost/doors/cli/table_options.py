@@ -117,6 +117,32 @@ class TableAnswer:
         check_free(source, self.file, self.sign)
 
 
+def check_fits(answer: TableAnswer, source: Any, released: Iterable[str], public: Iterable[str]) -> None:
+    """Check, before anything is drawn, that a workbook can hold a table, with a margin beside each released column.
+
+    Args:
+        answer: where it goes.
+        source: the table as it was read, or a counted one.
+        released, public: its columns.
+
+    Raises:
+        BadTable: where it cannot.
+    """
+    from utmost.publish.counting import CountedTable
+    from utmost.publish.tables import files
+
+    if answer.file is None or files.ending_of(answer.file) not in files.EXCEL:
+        return
+    cells: dict[str, Any]
+    if isinstance(source, CountedTable):
+        cells = {axis.levels[0]: axis.labels[0] for axis in source.domain.axes}
+    else:
+        columns, names = files.columns(source), set(public)
+        cells = {name: column for name, column in columns.items() if name in names}
+    values = dict.fromkeys(released, ())
+    files.check_fits(answer.file, cells | values, len(values))
+
+
 def output(out: Path | None, form: str | None) -> Path | None:
     """The file to write, in a format; None for the pipe, which is found to take the format before anything is drawn.
 

@@ -15,7 +15,8 @@ from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import exact
 from utmost.laws.noise import RatioBar
 from utmost.laws.noise.law import read_confidence
-from utmost.publish.releases import Answer, QuantileBar, SumsAndCounts, WorkloadRelease
+from utmost.publish.releases import Answer, SumsAndCounts, WorkloadRelease
+from utmost.publish.releases.quantiles import QuantileBar
 from utmost.publish.statements.comparisons import change, trend
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable

@@ -10,8 +10,9 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.text import Text
 
-from utmost.design.geometry import count_vertices, vertex_orbits
+from utmost.design.geometry import count_vertices
 from utmost.design.geometry import vertices as listed
+from utmost.design.geometry.symmetries import vertex_orbits
 from utmost.design.geometry.vertex_search import vertex_blocks
 from utmost.design.types import PrivacyType
 from utmost.doors.cli import file_options, options, secret_options, table_options

@@ -13,8 +13,9 @@ from utmost.doors.cli.screen import facts, number, percent, screen
 from utmost.doors.cli.workload_screens import file_names
 from utmost.doors.documents.reports import print_json
 from utmost.errors import OutOfRange, Unsupported
-from utmost.publish.releases import WithheldTable, WorkloadRelease
+from utmost.publish.releases import WorkloadRelease
 from utmost.publish.releases.family_tables import wanted_families
+from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
 from utmost.publish.statements.published_files import read_release
 from utmost.publish.statements.released_table import ReleasedTable

@@ -160,14 +160,9 @@ def give_workload(
         tables: files, each with the words that name its table.
         more: rows of the screen beside those of the release.
     """
-    text = codec.encoded(release.facts())
-    writers: dict[Path, Writer] = {}
+    writers = document_writers(release, out, signer)
     for path, words in (tables or {}).items():
         writers |= _table_writers(release, words, path, signer)
-    if out is not None:
-        writers[out] = lambda file: _put(file, text)
-        if signer is not None:
-            writers[signature_path(out)] = lambda file: _put(file, signer(text))
     for folder in {path.parent for path in tables or {}}:
         folder.mkdir(parents=True, exist_ok=True)
     if writers:
@@ -177,6 +172,15 @@ def give_workload(
     if not as_json:
         shown = _said(release, headline, ", ".join(map(str, writers)), more)
         screen(stderr=out is None).print(Group(*(_tables(release) if out is not None else ()), shown))
+
+
+def document_writers(release: WorkloadRelease, out: Path | None, signer: Signer | None) -> dict[Path, Writer]:
+    """What writes the document of a release, and its signature, into files."""
+    if out is None:
+        return {}
+    text = codec.encoded(release.facts())
+    writers: dict[Path, Writer] = {out: lambda file: _put(file, text)}
+    return writers if signer is None else writers | {signature_path(out): lambda file: _put(file, signer(text))}
 
 
 def with_confidence(release: WorkloadRelease, confidence: Fraction) -> WorkloadRelease:

@@ -21,7 +21,7 @@ from utmost.publish.tables.columns import integer_column
 from utmost.publish.tables.number_files import is_number, number_in, number_rows
 
 if TYPE_CHECKING:
-    from utmost.design.optima import Reading
+    from utmost.design.optima.reading import Reading
 
 WEIGHTS = "weights:"
 COLUMN = "column:"

@@ -10,7 +10,6 @@ from utmost.design.capacities import capacity
 from utmost.design.channels import Channel
 from utmost.design.leakage import (
     Measure,
-    PaidMeasure,
     bayes_risk,
     bayes_vulnerability,
     g_vulnerability,
@@ -21,6 +20,7 @@ from utmost.design.leakage import (
     shannon_entropy,
 )
 from utmost.design.leakage.entropies import GuessingEntropy
+from utmost.design.leakage.measures import PaidMeasure
 from utmost.design.spaces import Space
 from utmost.design.spaces.losses import loss_named
 from utmost.design.spaces.priors import prior_named

@@ -19,7 +19,9 @@ from utmost.publish.releases import Plan
 
 if TYPE_CHECKING:  # a released table does not wait for the room of designs
     from utmost.design.channels import Remap
-    from utmost.design.optima import Attack, Optimum, Reading
+    from utmost.design.optima import Optimum
+    from utmost.design.optima.attacks import Attack
+    from utmost.design.optima.reading import Reading
     from utmost.design.spaces import Consumer, Space
 
 CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from utmost.design.spaces import Geography, Places, Space, counts, cycle, discrete, graph, grid, hamming, places
+from utmost.design.spaces import Places, Space, counts, cycle, discrete, graph, grid, hamming, places
 from utmost.design.spaces.distance_units import is_unit, unit_named
 from utmost.design.spaces.families import (
     DiscreteMetric,
@@ -31,6 +31,7 @@ from utmost.design.spaces.families import (
     LineMetric,
     ManhattanGridMetric,
 )
+from utmost.design.spaces.geography import Geography
 from utmost.design.spaces.space import TableMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import BadTable, NotAMetric, NotANumber, OutOfRange

@@ -7,7 +7,8 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
-from utmost.design.local import BlockFamily, BlockSelection
+from utmost.design.local import BlockSelection
+from utmost.design.local.block_families import BlockFamily
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.exact.shown import Shown

@@ -140,7 +140,7 @@ def _matrix_card(matrix: Any, rows: Any, columns: Any, summary: str) -> tuple[st
 def constraints_of(matrix: Any) -> tuple[Any, str]:
     """The constraint matrix at the least level that neighbouring rows keep; None where they keep none."""
     from utmost.design.channels.channel import stochastic
-    from utmost.design.optima import constraint_matrix
+    from utmost.design.optima.structure import constraint_matrix
     from utmost.laws.exact import level
 
     if len(matrix) < 2 or max(matrix.shape) > 40:

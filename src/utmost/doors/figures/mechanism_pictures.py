@@ -5,8 +5,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from utmost.design.optima import constraint_matrix, optimal_mechanism
+from utmost.design.optima import optimal_mechanism
 from utmost.design.optima.beyond_oblivious import conflicting_users
+from utmost.design.optima.structure import constraint_matrix
 from utmost.design.spaces import Consumer, counts, losses
 from utmost.design.types import PrivacyType
 from utmost.doors.figures.canvas import BLUE, GOLD, INK, PALE, RED, mechanism, page, write

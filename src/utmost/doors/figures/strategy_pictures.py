@@ -11,8 +11,8 @@ from utmost.doors.figures.canvas import BLUE, GOLD, GREEN, INK, PALE, RED, bare,
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Floats
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.workloads import Alternatives
 from utmost.publish.workloads.domain import Family
+from utmost.publish.workloads.workload_strategy import Alternatives
 
 _MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h", "*")
 _SHADES = (BLUE, RED, GOLD, GREEN, INK)

@@ -9,8 +9,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from utmost.design.capacities import capacity
-from utmost.design.geometry import Vertices, count_kernels, count_vertices, estimate_kernels, vertices
-from utmost.design.leakage import Capacity
+from utmost.design.geometry import Vertices, count_vertices, estimate_kernels, vertices
+from utmost.design.geometry.kernel_search import count_kernels
+from utmost.design.leakage.channel_capacity import Capacity
 from utmost.design.spaces import Space, counts, discrete, grid, hamming
 from utmost.design.types import PrivacyType
 from utmost.doors.papers.comparison import Comparison, corrected, equal, extended

@@ -15,7 +15,6 @@ from utmost.design.capacities import capacity
 from utmost.design.channels import Channel, geometric_channel, two_secret_optimum
 from utmost.design.geometry import (
     blurred_pair,
-    count_kernels,
     decompose,
     distinguishing_mechanism,
     kernels,
@@ -24,6 +23,7 @@ from utmost.design.geometry import (
     universality,
 )
 from utmost.design.geometry.impossibility import trivial_action
+from utmost.design.geometry.kernel_search import count_kernels
 from utmost.design.geometry.universal_optima import LeastLoss
 from utmost.design.leakage import g_vulnerability, hyper, l_uncertainty
 from utmost.design.leakage.channel_capacity import Kind

@@ -8,18 +8,16 @@ from typing import Any
 from utmost.design.channels import Channel, geometric_channel, laplace_channel
 from utmost.design.optima import (
     bayes_remap,
-    check_lemmas,
-    constraint_matrix,
     derivation,
     expected_loss,
     face_value_loss,
     face_value_of_noise,
     optimal_mechanism,
-    remap_of_vertex,
     uniqueness,
 )
 from utmost.design.optima.beyond_oblivious import CountQuery, best_worst_case, conflicting_users
 from utmost.design.optima.sharing import shared_mechanism, sharing_program, sharing_refutation
+from utmost.design.optima.structure import check_lemmas, constraint_matrix, remap_of_vertex
 from utmost.design.spaces import Consumer, counts, losses, priors
 from utmost.design.types import PrivacyType
 from utmost.doors.papers.comparison import Comparison, corrected, equal, extended, rounded

@@ -10,9 +10,10 @@ import numpy as np
 
 from utmost.design.channels import Channel, geometric_channel
 from utmost.design.geometry.decomposition import null_vector
-from utmost.design.optima import check_lemmas, constraint_matrix, derivation, optimal_mechanism, remap_of_vertex
+from utmost.design.optima import derivation, optimal_mechanism
 from utmost.design.optima.beyond_oblivious import conflicting_users
 from utmost.design.optima.sharing import shared_mechanism
+from utmost.design.optima.structure import check_lemmas, constraint_matrix, remap_of_vertex
 from utmost.design.spaces import Consumer, counts, losses
 from utmost.design.types import PrivacyType
 from utmost.doors.papers.comparison import Comparison, equal

@@ -16,8 +16,8 @@ from utmost.doors.papers.comparison import Comparison, corrected, equal, extende
 from utmost.doors.papers.koufogiannis_applications import applications
 from utmost.doors.papers.koufogiannis_market import figure_2, market, networks, rules, theorem_1
 from utmost.laws.exact import Level, level
-from utmost.laws.gradual import Bridge, LaplaceTightening, Relaxing, Tightening, joint_pmf, largest_ratio
-from utmost.laws.gradual.laplace_steps import LaplaceRelaxing, laplace_expected_jumps
+from utmost.laws.gradual import Bridge, Relaxing, Tightening, joint_pmf, largest_ratio
+from utmost.laws.gradual.laplace_steps import LaplaceRelaxing, LaplaceTightening, laplace_expected_jumps
 from utmost.laws.gradual.process import correlation, expected_jumps
 from utmost.laws.noise import Geometric, Laplace, Staircase, costs
 

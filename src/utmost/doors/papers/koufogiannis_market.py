@@ -10,8 +10,8 @@ from utmost.design.channels import Channel, geometric_channel, randomized_respon
 from utmost.doors.papers.comparison import Comparison, counted, equal, extended, rounded
 from utmost.doors.papers.koufogiannis_applications import Edges, karate_club, les_miserables
 from utmost.laws.exact import Level, level
-from utmost.laws.gradual import Relaxing, Tightening, joint_pmf, largest_ratio, step_price
-from utmost.laws.gradual.prices import read_prices
+from utmost.laws.gradual import Relaxing, Tightening, joint_pmf, largest_ratio
+from utmost.laws.gradual.prices import read_prices, step_price
 from utmost.laws.noise import Geometric, Laplace, Staircase, costs
 from utmost.publish.releases import levels_by_distance
 

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.doors.service.background import served
-    from utmost.doors.service.client import RemoteLedger, connect
-    from utmost.doors.service.service import Service
-    from utmost.doors.service.terms import Terms
-    from utmost.doors.service.tokens import Grant
+    from utmost.doors.service.background import served as served
+    from utmost.doors.service.client import connect as connect
+    from utmost.doors.service.service import Service as Service
+    from utmost.doors.service.tokens import Grant as Grant
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = ["Grant", "RemoteLedger", "Service", "Terms", "connect", "served"]
+    __all__ = sorted(__getattr__.names)

@@ -59,7 +59,7 @@ def seeded_release(
     method: Method | None = None,
     grid: Number | None = None,
 ) -> Any:
-    """What `utmost.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off again.
+    """What `publish.releases.add_noise` does, with bits from a seed. It is not private: the seed takes the noise off.
 
     >>> from utmost.laws.noise import Geometric
     >>> seeded_release([10, 20], Geometric(epsilon=1), seed=7).tolist() == seeded_release(

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange, Unsupported
-from utmost.laws.exact import Interval, nearest, sin_interval
+from utmost.laws.exact import Interval, nearest
+from utmost.laws.exact.intervals import sin_interval
 from utmost.laws.gradual.laplace_steps import LaplaceTightening
 from utmost.laws.gradual.lossless import (
     Difference,
@@ -31,7 +32,8 @@ from utmost.laws.gradual.lossless import (
     lattice_losslessness,
 )
 from utmost.laws.gradual.series import Series, series, staircase_series
-from utmost.laws.noise import Laplace, RealLaw, Staircase
+from utmost.laws.noise import Laplace, Staircase
+from utmost.laws.noise.real_law import RealLaw
 
 _BITS = 192
 # So many zeros of V_2 are looked at first, and at most; and so many of them, at which V_1 is not tiny, are tried.

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NotALoss, NotANumber, NotMonotone, OutOfRange, quoted
-from utmost.laws.exact import Number, as_array, check_array, check_numbers, checked, exact, is_exact
+from utmost.laws.exact import Number, as_array, check_array, checked, exact, is_exact
+from utmost.laws.exact.arrays import check_numbers
 
 # The closed forms take as many steps as the square of the order, in numbers of as many digits.
 _LARGEST_ORDER = 100

@@ -221,7 +221,7 @@ class Law(Shown, ABC):
                 "noise must not be drawn by what can be predicted", came="a random_state", remedy=remedy
             )
         if type(loc) not in (int, float) or loc != 0:
-            remedy = "Release a value with utmost.add_noise, or a table with utmost.release_table."
+            remedy = "Release a value with utmost.publish.releases.add_noise, or a table with utmost.release_table."
             raise PromiseBroken("rvs must draw noise alone, around 0", came="a loc", where="rvs", remedy=remedy)
         return provided("sample")(self, () if size is None else size)
 

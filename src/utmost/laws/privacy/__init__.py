@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.laws.privacy.amount import Amount
-    from utmost.laws.privacy.unit import Unit
+    from utmost.laws.privacy.amount import Amount as Amount
+    from utmost.laws.privacy.unit import Unit as Unit
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = ["Amount", "Unit"]
+    __all__ = sorted(__getattr__.names)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from numpy.typing import NDArray
 
@@ -300,6 +300,14 @@ class Unit(Rebuilt):
         Fraction(1, 4)
         """
         return level.scaled(Fraction(1, self.charged))
+
+
+class UnitWords(TypedDict, total=False):
+    """The numbers of a unit, in place of it: see `Unit`."""
+
+    sensitivity: Number | None
+    cells: Number | None
+    neighbours: str | None
 
 
 def read_unit(

@@ -5,22 +5,11 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.laws.programs.exact_optima import exact_vertex, farkas_gap, farkas_ray, solve_exactly
-    from utmost.laws.programs.highs import InfeasibleProgram, solve, solve_inside, solve_whole
-    from utmost.laws.programs.linear_program import Basis, LinearProgram, LinearSolution
+    from utmost.laws.programs.exact_optima import farkas_gap as farkas_gap
+    from utmost.laws.programs.exact_optima import solve_exactly as solve_exactly
+    from utmost.laws.programs.highs import InfeasibleProgram as InfeasibleProgram
+    from utmost.laws.programs.highs import solve as solve
+    from utmost.laws.programs.linear_program import LinearProgram as LinearProgram
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = [
-    "Basis",
-    "InfeasibleProgram",
-    "LinearProgram",
-    "LinearSolution",
-    "exact_vertex",
-    "farkas_gap",
-    "farkas_ray",
-    "solve",
-    "solve_exactly",
-    "solve_inside",
-    "solve_whole",
-]
+    __all__ = sorted(__getattr__.names)

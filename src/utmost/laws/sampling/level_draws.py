@@ -14,7 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from utmost.laws.exact import Interval, Level
-from utmost.laws.gradual import Bridge, Jump, Path, Tightening
+from utmost.laws.gradual import Bridge, Path, Tightening
+from utmost.laws.gradual.process import Jump
 from utmost.laws.sampling.categorical import Categorical
 from utmost.laws.sampling.draw import CHUNK, Method, plan_for
 from utmost.laws.sampling.geometric_draws import DrawPlan, ManyMarked, OneMarked, Real

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.publish.counting.cell_tables import cells_table
-    from utmost.publish.counting.contributions import count_contributions
-    from utmost.publish.counting.counted import CountedTable
-    from utmost.publish.counting.counted_events import count_table
-    from utmost.publish.counting.counted_measures import MeasureWords
-    from utmost.publish.counting.key_counts import count_keys
+    from utmost.publish.counting.cell_tables import cells_table as cells_table
+    from utmost.publish.counting.contributions import count_contributions as count_contributions
+    from utmost.publish.counting.counted import CountedTable as CountedTable
+    from utmost.publish.counting.counted_events import count_table as count_table
+    from utmost.publish.counting.key_counts import count_keys as count_keys
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = ["CountedTable", "MeasureWords", "cells_table", "count_contributions", "count_keys", "count_table"]
+    __all__ = sorted(__getattr__.names)

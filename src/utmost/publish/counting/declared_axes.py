@@ -20,7 +20,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
             "which values there are must be declared before anybody is counted",
             came="no domain" if by is None else "columns without a domain",
             remedy='Pass domain=ut.Domain(page=["A", "B"]), say: values found in the data would themselves tell of '
-            "people. Where nobody can list them, use ut.select_keys.",
+            "people. Where nobody can list them, use ut.publish.releases.select_keys.",
         )
     return domain if isinstance(domain, Domain) else Domain.of_facts(domain)
 

@@ -5,33 +5,19 @@ from typing import TYPE_CHECKING
 from utmost.provided import RoomNames
 
 if TYPE_CHECKING:
-    from utmost.publish.ledger.events import Event
-    from utmost.publish.ledger.kept_mechanisms import KeptMechanism
-    from utmost.publish.ledger.ledger import Ledger
-    from utmost.publish.ledger.opening import read_sealed
-    from utmost.publish.ledger.process_release import rehearse, release
-    from utmost.publish.ledger.remembered_release import Release
-    from utmost.publish.ledger.response_folder import ResponseFolder, check_responses
-    from utmost.publish.ledger.spending import Budget
-    from utmost.publish.ledger.state import Published
-    from utmost.publish.ledger.store import Store
-    from utmost.publish.ledger.verification import Status, Verification
+    from utmost.publish.ledger.events import Event as Event
+    from utmost.publish.ledger.kept_mechanisms import KeptMechanism as KeptMechanism
+    from utmost.publish.ledger.ledger import Ledger as Ledger
+    from utmost.publish.ledger.opening import read_sealed as read_sealed
+    from utmost.publish.ledger.process_release import rehearse as rehearse
+    from utmost.publish.ledger.process_release import release as release
+    from utmost.publish.ledger.remembered_release import Release as Release
+    from utmost.publish.ledger.response_folder import ResponseFolder as ResponseFolder
+    from utmost.publish.ledger.response_folder import check_responses as check_responses
+    from utmost.publish.ledger.spending import Budget as Budget
+    from utmost.publish.ledger.state import Published as Published
+    from utmost.publish.ledger.verification import Status as Status
+    from utmost.publish.ledger.verification import Verification as Verification
 else:
     __getattr__ = RoomNames(__name__, __file__)
-
-__all__ = [
-    "Budget",
-    "Event",
-    "KeptMechanism",
-    "Ledger",
-    "Published",
-    "Release",
-    "ResponseFolder",
-    "Status",
-    "Store",
-    "Verification",
-    "check_responses",
-    "read_sealed",
-    "rehearse",
-    "release",
-]
+    __all__ = sorted(__getattr__.names)

@@ -83,7 +83,8 @@ class PublishingMeasures:
         Source: composition; docs/theory/counting.md, "One level for several measures".
 
         >>> from tempfile import TemporaryDirectory
-        >>> from utmost import Ledger, Workload, count, count_table, share_level, strategy, sum
+        >>> from utmost import Ledger, Workload, count, count_table, strategy, sum
+        >>> from utmost.publish.workloads import share_level
         >>> sales = {"user": ["ann", "bob", "bob"], "shop": ["A", "A", "B"], "paid": [3, 7, 9]}
         >>> measures = {"visits": count(2), "spent": sum("paid", per_cell=20)}
         >>> tables = count_table(sales, person="user", domain={"shop": ["A", "B"]}, at_most=2, measures=measures)

@@ -20,9 +20,9 @@ from utmost.laws.exact import Level, Number, checked, level, natural
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.sampling import Randomness, Thresholds
+from utmost.laws.sampling import Thresholds
 from utmost.laws.sampling.process_memory import ProcessMemory
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.key_counts import KeyShares
 from utmost.publish.promises.naming import NamingLaw, appearing, naming_law, read_delta
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.gradual import Bridge, Relaxing, Tightening
 from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import Method, draws
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.level_draws import bridge_noise, tightening_noise
@@ -110,21 +110,20 @@ def tighten(
     loose: Number | Level,
     *,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
     numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
+    **words: Unpack[UnitWords],
 ) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
     Args:
         response: at ``loose``, as it was released: a number, list or array.
         strict, loose: epsilons, or levels such as ``ut.level(alpha="1/2")``; ``strict`` at most ``loose``.
-        unit: what one individual changes; or sensitivity and cells instead, 1 where left out.
-        sensitivity, cells, numbers, grid, half_step: as the response was released with.
+        unit: what one individual changes; or the words sensitivity and cells instead, 1 where left out.
+        numbers, grid, half_step, words: as the response was released with.
         randomness: the operating system's if left out.
         method: "constant" or "table".
 
@@ -141,7 +140,7 @@ def tighten(
     100
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
     noise = tightening_noise(transition, read.size, randomness=bits, method=method)
@@ -155,13 +154,12 @@ def relax(
     loose: Number | Level,
     *,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
     numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
+    **words: Unpack[UnitWords],
 ) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
@@ -170,7 +168,7 @@ def relax(
     Args:
         noise: response minus value, at ``strict``; a number, list or array.
         strict, loose: epsilons or levels; ``strict`` at most ``loose``.
-        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
 
     Raises:
         OutOfRange: when ``strict`` is looser than ``loose``, and for noise that is not on the grid.
@@ -181,7 +179,7 @@ def relax(
     True
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
     moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), bits, method))
@@ -197,13 +195,12 @@ def bridge(
     loose: Number | Level,
     *,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
     numbers: str = "integers",
     grid: Number | None = None,
     half_step: bool = False,
     randomness: Randomness | None = None,
     method: Method | None = None,
+    **words: Unpack[UnitWords],
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 
@@ -211,7 +208,7 @@ def bridge(
         low: the response at ``strict`` (or the noise there).
         high: the response at ``loose`` (or the noise there).
         strict, at, loose: epsilons or levels, with strict <= at <= loose.
-        unit, sensitivity, cells, numbers, grid, half_step, randomness, method: as for `tighten`.
+        unit, numbers, grid, half_step, randomness, method, words: as for `tighten`.
 
     Raises:
         OutOfRange: when the levels are out of order, the two responses differ in shape, or cannot come from one
@@ -223,7 +220,7 @@ def bridge(
     12
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, sensitivity, cells, needs=()), grid, half_step)
+    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))

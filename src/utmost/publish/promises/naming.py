@@ -11,9 +11,8 @@ import numpy as np
 
 from utmost.errors import OutOfRange, Unsupported
 from utmost.laws.exact import Interval, Level, Number, checked, exact, exp_interval, log_interval, precision
-from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.categorical import Categorical
-from utmost.laws.sampling.random_bits import Word
+from utmost.laws.sampling.random_bits import Randomness, Word
 
 # e^epsilon is taken with so many digits of e^epsilon - 1, rounded down; the loss is less than a millionth of one user.
 _DIGITS = 48

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from numpy.typing import NDArray
 
@@ -17,7 +17,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit, UnitWords
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
@@ -31,11 +31,11 @@ from utmost.publish.promises.together_plan import (
     plan_of_way,
     plan_together,
     rows_facts,
+    unit_of_row,
     way_of_facts,
 )
 from utmost.publish.promises.turning import columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether
-from utmost.publish.workloads.cells_together import RAISED, CellsLaw, TogetherKind
+from utmost.publish.workloads.cells_together import RAISED, CellsLaw, CellsTogether, TogetherKind
 
 _ANCHOR = level(1)
 """The level at which the way is written down; that of another level is it, scaled."""
@@ -189,18 +189,17 @@ def together_noise(
     columns: Sequence[str],
     *,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    neighbours: str | None = None,
     noise: TogetherKind | None = None,
     cost: CellCost = "absolute",
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
+    **words: Unpack[UnitWords],
 ) -> TogetherNoise:
     """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
 
     Args:
         columns: at least two columns of integers; pairs are taken in this order.
-        unit, sensitivity, neighbours, cost: as for `plan_together`.
+        unit, cost, words: as for `plan_together`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         tuned_at: the level of all cells of a row at which the noise is to be least; it is relaxed from every level.
         largest: a public bound on the size of any true value, as for `Promise`.
@@ -215,7 +214,7 @@ def together_noise(
     ('rotated', 8.0)
     """
     names = listed_names(columns, "columns")
-    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    whom = unit_of_row(unit, names, words)
     for name, times in Counter(names).items():
         if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Unpack
 
 from numpy.typing import NDArray
 
@@ -11,7 +11,7 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import read_numbers
 from utmost.publish.promises.plan import Planned, plan_release
@@ -117,12 +117,11 @@ def once_together(
     columns: Sequence[str],
     *,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    neighbours: str | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Any = None,
+    **words: Unpack[UnitWords],
 ) -> OnceNoise:
     """The noise of columns changed together that is least at its level: the words of `plan_together`.
 
@@ -130,9 +129,9 @@ def once_together(
     >>> once_together(["applicants", "admitted"], sensitivity=1).plan(level(1)).way.kind
     'joint'
     """
-    from utmost.publish.promises.together_plan import check_changed, plan_together
+    from utmost.publish.promises.together_plan import check_changed, plan_together, unit_of_row
 
-    whom = unit or read_unit(None, sensitivity, len(columns), neighbours, needs=("sensitivity",))
+    whom = unit_of_row(unit, columns, words)
     check_changed(whom, columns)
-    words: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
-    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **words))
+    about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
+    return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Unpack
 
 from numpy.typing import NDArray
 
@@ -15,7 +15,7 @@ from utmost.laws.exact.written_levels import level_facts
 from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, Laplace, Law, Staircase, relaxable_noise
 from utmost.laws.noise.costs import Cost, Moment, absolute, cost_named
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import on_grid
 from utmost.laws.sampling.grid import declared_exponent, reach
 from utmost.laws.sampling.random_bits import Randomness
@@ -262,25 +262,24 @@ def plan_release(
     *,
     alpha: Number | None = None,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    cells: Number | None = None,
-    neighbours: str | None = None,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
+    **words: Unpack[UnitWords],
 ) -> Plan:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
     Args:
         epsilon, alpha: what the whole release spends, one of the two.
-        unit: what one individual changes; or sensitivity, cells and neighbours instead, see `Unit`.
+        unit: what one individual changes; or instead the words sensitivity, cells and neighbours of `Unit`.
         cost: "absolute", "squared", "moment:3" or any even function nondecreasing in |x|.
         numbers: "integers" or "reals".
         relaxable: choose a law that can later be relaxed without loss, at some cost now.
         confidence: of the stated margin.
         grid: for reals, the width of the grid, a power of two; chosen by level and sensitivity when None.
+        words: the numbers of a unit, in place of it.
 
     Raises:
         NotALevel, NotANumber, OutOfRange: for a parameter that is no such thing.
@@ -290,7 +289,7 @@ def plan_release(
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(unit, sensitivity, cells, neighbours)
+    spent, protected = level(epsilon, alpha), read_unit(unit, **words)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
     protected.check_each_cell("a plan of cells")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Unpack
 
 from utmost.errors import OutOfRange, WrongKind
 from utmost.laws.exact import Level, Number, checked, exact
@@ -17,7 +17,7 @@ from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise.costs import Cost
 from utmost.laws.privacy import Amount, Unit
-from utmost.laws.privacy.unit import read_unit
+from utmost.laws.privacy.unit import UnitWords, read_unit
 from utmost.provided import provided
 from utmost.publish.counting.proved_table import ProvedTable
 from utmost.publish.promises.declared_columns import RowsFrom, listed_names, rows_origin
@@ -34,7 +34,7 @@ Part = tuple[str, str]
 _MOST_BITS = 13_952  # 4 200 digits: Python writes and reads integers of 4 300
 
 
-class TableWords(TypedDict, total=False):
+class TableWords(UnitWords, total=False):
     """The words that a promise shares with a table that is released once: see `release_table`."""
 
     columns: str | Sequence[str] | None
@@ -42,9 +42,6 @@ class TableWords(TypedDict, total=False):
     drop: str | Sequence[str]
     rows: str
     unit: Unit | None
-    sensitivity: Number | None
-    cells: Number | None
-    neighbours: str | None
     numbers: str
     grid: Number | None
     id_column: str | Sequence[str] | None
@@ -57,16 +54,29 @@ class OnceWords(TableWords, total=False):
     relaxable: bool
 
 
-class Words(TableWords, total=False):
-    """The words of a promise, as keyword arguments: see `Promise`."""
+class NoiseWords(UnitWords, total=False):
+    """The words of a promise that say its noise, in place of ``unit`` and ``noise``: see `Promise`."""
 
+    numbers: str
+    grid: Number | None
     amount: Amount | Mapping[str, Any] | None
     strategy: "Strategy | None"
     per: Number | None
     largest: Number | None
     half_step: bool
+
+
+class Words(TableWords, NoiseWords, total=False):
+    """The words of a promise, as keyword arguments: see `Promise`."""
+
     noise: str | Noise
     part: Part | None
+
+
+_NO_NOISE_WORDS: dict[str, Any] = dict.fromkeys(NoiseWords.__annotations__) | {
+    "numbers": "integers",
+    "half_step": False,
+}
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -131,35 +141,21 @@ class Promise(Shown):
         drop: str | Sequence[str] = (),
         rows: str = "declared",
         unit: Unit | None = None,
-        sensitivity: Number | None = None,
-        cells: Number | None = None,
-        neighbours: str | None = None,
-        amount: Amount | Mapping[str, Any] | None = None,
-        strategy: "Strategy | None" = None,
-        per: Number | None = None,
-        numbers: str = "integers",
-        grid: Number | None = None,
-        largest: Number | None = None,
-        half_step: bool = False,
         noise: str | Noise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
+        **words: Unpack[NoiseWords],
     ) -> None:
         chosen = () if columns is None else listed_names(columns, "columns")
         identifiers = () if id_column is None else _identifiers(id_column)
-        words: dict[str, Any] = {
-            "unit": unit,
-            "sensitivity": sensitivity,
-            "cells": cells,
-            "neighbours": neighbours,
-            "amount": amount,
-        }
-        words |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "half_step": half_step}
-        words |= {"strategy": strategy, "per": per, "numbers": numbers, "grid": grid, "largest": largest}
-        read = noise_of_words(chosen, {**words, "noise": noise})
+        about: dict[str, Any] = {**_NO_NOISE_WORDS, **words}
+        if unknown := about.keys() - _NO_NOISE_WORDS.keys():
+            raise TypeError(f"Promise() got an unexpected keyword argument {min(unknown)!r}")
+        about |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "unit": unit}
+        read = noise_of_words(chosen, {**about, "noise": noise})
         released = read.released(chosen)
         by_item = noise == "items"
-        _check_addressed(noise, identifiers, per)
+        _check_addressed(noise, identifiers, about["per"])
         published, dropped = listed_names(public, "public"), listed_names(drop, "drop")
         self._set(released, published, dropped, rows_origin(rows), identifiers, by_item, read, _part(part))
 

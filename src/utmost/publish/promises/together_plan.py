@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, exact
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
 from utmost.laws.exact.written_levels import level_facts
-from utmost.laws.noise import DiscreteStaircase, Geometric, NormStaircase, RotatedPair, SignedCells
+from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.noise.norm_staircase import BallMixture, CellCost
-from utmost.laws.privacy.unit import Unit, read_unit
+from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
+from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
@@ -30,8 +31,8 @@ from utmost.publish.promises.plan import plan_release
 from utmost.publish.promises.statement_kinds import TOGETHER_FORMAT, TOGETHER_KIND
 from utmost.publish.promises.table_statements import promise_text, taken_for_granted
 from utmost.publish.promises.turning import Halves, columns_of, one_of, ratios_of, sums_of
-from utmost.publish.workloads import CellsTogether, ways_together
-from utmost.publish.workloads.cells_together import NORMS, RAISED, TogetherKind, presence
+from utmost.publish.workloads import ways_together
+from utmost.publish.workloads.cells_together import NORMS, RAISED, CellsTogether, TogetherKind, presence
 from utmost.publish.workloads.signed_search import MOST_CELLS
 from utmost.version import __version__
 
@@ -206,13 +207,12 @@ def plan_together(
     *,
     alpha: Number | None = None,
     unit: Unit | None = None,
-    sensitivity: Number | None = None,
-    neighbours: str | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
+    **words: Unpack[UnitWords],
 ) -> TogetherPlan:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
@@ -227,6 +227,7 @@ def plan_together(
         halves: for "rotated" and "signed", "toss" or "keep"; if left out they are kept where the release is to be
             relaxable.
         confidence: of the margins.
+        words: sensitivity and neighbours, in place of the unit.
 
     Raises:
         OutOfRange: for fewer than two columns, a unit of another number of cells, a sensitivity that is no integer,
@@ -238,7 +239,7 @@ def plan_together(
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
-    whom = unit or read_unit(None, sensitivity, len(names), neighbours, needs=("sensitivity",))
+    whom = unit_of_row(unit, names, words)
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
@@ -255,6 +256,17 @@ def plan_together(
     if relaxable and ends == "toss" and kind in ("rotated", "signed"):
         raise OutOfRange("halves must be kept where a release is to be relaxed later", came=halves)
     return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
+
+
+def unit_of_row(unit: Unit | None, columns: Sequence[str], words: UnitWords) -> Unit:
+    """The unit of columns that are changed together, which changes the cells of one row in all of them.
+
+    Raises:
+        OutOfRange: for a unit beside its words, and neither.
+    """
+    if unit is not None:
+        return unit
+    return read_unit(None, words.get("sensitivity"), len(columns), words.get("neighbours"), needs=("sensitivity",))
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Array, Level, checked, objects, plain_array
-from utmost.laws.noise import Geometric, RotatedPair, SignedCells
-from utmost.laws.sampling import Randomness
+from utmost.laws.noise import Geometric, SignedCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.sampling.integers import Integers, add, minus, narrowed, uniform_integers
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.workloads.cells_together import CellsLaw
 
 Halves = Literal["toss", "keep"]

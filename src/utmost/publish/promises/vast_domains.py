@@ -17,9 +17,9 @@ from utmost.laws.exact import Interval, Level, Number, checked, exact, level, na
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.noise import Geometric
-from utmost.laws.sampling import Randomness, sample
+from utmost.laws.sampling import sample
 from utmost.laws.sampling.geometric_draws import OneMarked
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.keys import counted_keys, keys_of_one
 
 _MOST_LETTERS = 1000

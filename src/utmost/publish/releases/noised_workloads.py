@@ -9,8 +9,7 @@ from utmost.laws.exact import Level, Number, checked, frozen, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.noise import Geometric
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.promises.sum_noise import check_level_names

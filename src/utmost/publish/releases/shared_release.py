@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.noise.law import read_confidence
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.promises.plan import warn_of_level
 from utmost.publish.releases.noised_workloads import checked_workload, noised_workload

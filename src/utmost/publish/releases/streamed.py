@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, Number, level
 from utmost.laws.exact.long_work import long_work
-from utmost.laws.sampling import Randomness
 from utmost.laws.sampling.item_words import SECRET_BYTES, Tags, check_unique, item_tags
-from utmost.laws.sampling.random_bits import entropy, secure
+from utmost.laws.sampling.random_bits import Randomness, entropy, secure
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,

@@ -14,8 +14,7 @@ from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy.unit import Unit
-from utmost.laws.sampling import Randomness
-from utmost.laws.sampling.random_bits import secure
+from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises import Promise
 from utmost.publish.promises.declared_columns import (
     check_margins_free,

@@ -342,7 +342,7 @@ class WorkloadRelease(AlongAxis, Shown):
         """Whole numbers, none negative, whose sums all agree: beside the release, never instead of it.
 
         Args:
-            given: public facts that then hold, {"total": 9, "sex=men": ut.between(high=5)}: see `read_given`.
+            given: public facts that then hold, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see `read_given`.
             hold: one table whose sums stay as released, rounded; "total" makes most other sums better, too.
 
         Raises:

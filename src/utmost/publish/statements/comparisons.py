@@ -67,7 +67,8 @@ def change(
     Cost: that of two sums.
 
     >>> import numpy as np
-    >>> from utmost import Domain, Strategy, Unit, release_workload
+    >>> from utmost import Domain, Unit, release_workload
+    >>> from utmost.publish.workloads import Strategy
     >>> strategy = Strategy(Domain(sex=["men", "women"]), Unit(1, 1), {"sex": 1})
     >>> years = [release_workload(np.array(people), strategy, epsilon=1) for people in ([512, 89], [530, 97])]
     >>> change(years[1], years[0], {"sex": "men"}).margin
@@ -172,7 +173,7 @@ class _Sum:
         chosen = {} if where is None else where
         if isinstance(release, WorkloadRelease):
             if release.unit.is_shared:
-                remedy = "Compare ut.SumsAndCounts of each."
+                remedy = "Compare ut.publish.releases.SumsAndCounts of each."
                 raise OutOfRange("a change is of counts, or of sums", came="both, noised together", remedy=remedy)
             form = selected(release.domain, chosen)
             return cls(release.total(chosen).exact, release.noise(form))

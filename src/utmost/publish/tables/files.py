@@ -209,6 +209,21 @@ def check_same_kind(source: Path, out: Path) -> None:
             )
 
 
+def check_fits(path: Path, columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
+    """Check, before anything is drawn, that a file of this name can hold what is released.
+
+    Args:
+        path: of the file.
+        columns: with text, as they will stand there.
+        numbers: how many columns of released values and margins come to them.
+
+    Raises:
+        BadTable: where a sheet of Excel cannot.
+    """
+    if ending_of(path) in EXCEL:
+        spreadsheets.check_fits(columns, numbers)
+
+
 def _cells(table: Any) -> Mapping[str, list[Any]]:
     """Any table as columns; of an engine's frame or of pieces as they come."""
     if is_engine_frame(table):

@@ -26,6 +26,7 @@ EXTRA = "excel"
 VALUES, STATEMENT = "Values", "Statement"
 
 _ROWS, _COLUMNS, _LONGEST, _DIGITS = (1 << 20) - 1, 1 << 14, 32_767, 10**15
+_PIECE = _LONGEST // 2  # Excel counts most signs as one, others as two
 _INFLATION, _INFLATED = 200, 1 << 30
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
 _MADE = datetime(1980, 1, 1, tzinfo=UTC)
@@ -50,8 +51,7 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
         Unsupported: where xlsxwriter is not installed.
     """
     cells = {str(name): _plain(column) for name, column in columns.items()}
-    if len(cells) > _COLUMNS:
-        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=len(cells), remedy="Write .parquet.")
+    _check_width(len(cells))
     writer = extra("xlsxwriter", EXTRA)
     with closing(writer.Workbook(file, {"in_memory": True})) as book:
         book.set_properties({"created": _MADE})
@@ -64,14 +64,38 @@ def write(columns: Mapping[str, Iterable[Any]], file: BinaryIO, statement: Mappi
             sheet = book.add_worksheet(VALUES if number == 1 else f"{VALUES} {number}")
             _fill(sheet, [list(cells), *page], looks)
         if statement:
-            lines = [
-                ["", "what is promised of these values"],
-                *([name, _said(fact)] for name, fact in statement.items()),
-            ]
+            lines = [["", "what is promised of these values"], *_lines(statement)]
             sheet = book.add_worksheet(STATEMENT)
             _fill(sheet, lines, looks)
             sheet.set_column(0, 0, 18)
             sheet.set_column(1, 1, 110, book.add_format({"text_wrap": True}))
+
+
+def check_fits(columns: Mapping[str, Iterable[Any]], numbers: int) -> None:
+    """Check, before anything is drawn, that a sheet can hold columns of text, and so many columns of numbers.
+
+    Raises:
+        BadTable: as `write`.
+    """
+    _check_width(len(columns) + numbers)
+    for name, cells in columns.items():
+        _text(name)
+        for cell in cells:
+            if cell is not None and not isinstance(cell, int | float):
+                _text(cell)
+
+
+def _check_width(columns: int) -> None:
+    if columns > _COLUMNS:
+        raise BadTable(f"a sheet of Excel has at most {_COLUMNS} columns", came=columns, remedy="Write .parquet.")
+
+
+def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
+    """The statement, a fact in each line; one that is too long for a cell goes on in those below it."""
+    for name, fact in statement.items():
+        text = _ESCAPED.sub(lambda odd: odd.group().encode("unicode_escape").decode().replace("_x", "_ x"), _said(fact))
+        for begin in range(0, max(len(text), 1), _PIECE):
+            yield [name if begin == 0 else "", text[begin : begin + _PIECE]]
 
 
 def _plain(column: Iterable[Any]) -> list[Any]:
@@ -113,10 +137,10 @@ def _text(cell: Any) -> str:
 
 def _said(fact: Any) -> str:
     if isinstance(fact, Mapping):
-        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())[:_LONGEST]
+        return "; ".join(f"{name}: {_said(part)}" for name, part in fact.items())
     if isinstance(fact, list | tuple):
-        return ", ".join(map(_said, fact))[:_LONGEST]
-    return str(fact)[:_LONGEST]
+        return ", ".join(map(_said, fact))
+    return str(fact)
 
 
 def read(path: Path) -> dict[str, list[Any]]:

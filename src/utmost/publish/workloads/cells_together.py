@@ -8,18 +8,10 @@ from typing import Literal, get_args
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, checked
 from utmost.laws.exact.shown import Shown
-from utmost.laws.noise import (
-    DiscreteStaircase,
-    Geometric,
-    IntegerLaw,
-    JointCells,
-    NormStaircase,
-    RotatedPair,
-    SignedCells,
-    optimal_noise,
-)
+from utmost.laws.noise import DiscreteStaircase, Geometric, IntegerLaw, JointCells, SignedCells, optimal_noise
 from utmost.laws.noise.costs import absolute, squared
-from utmost.laws.noise.norm_staircase import CellCost, Norm
+from utmost.laws.noise.joint_cells import RotatedPair
+from utmost.laws.noise.norm_staircase import CellCost, Norm, NormStaircase
 from utmost.laws.privacy.unit import Unit
 from utmost.publish.workloads.signed_search import grouped_rows
 

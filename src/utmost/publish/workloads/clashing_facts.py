@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.laws.exact import objects
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, farkas_ray, solve
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
+from utmost.laws.programs.exact_optima import farkas_ray
 from utmost.publish.workloads.public_facts import MOST_NAMED, PublicFacts, clash_of
 
 _FLOATS = 2**53  # whole numbers up to here are floats
@@ -22,7 +23,8 @@ def check_feasible(facts: PublicFacts) -> None:
         Infeasible: where there is none, naming facts that clash.
         SolverFailed: where the program was not solved.
 
-    >>> from utmost import Domain, between
+    >>> from utmost import Domain
+    >>> from utmost.publish.workloads import between
     >>> domain = Domain(sex=["men", "women"])
     >>> check_feasible(PublicFacts.of_places(domain, [((1,), 0, 9), ((0,), 1, 5), ((0,), 0, between(5))]))
     Traceback (most recent call last):

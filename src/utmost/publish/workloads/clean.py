@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, SolverFailed
 from utmost.laws.exact import Floats
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve, solve_inside, solve_whole
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
+from utmost.laws.programs.highs import solve_inside, solve_whole
 from utmost.publish.workloads.axes import Axis
 from utmost.publish.workloads.candidates import finest_common
 from utmost.publish.workloads.domain import Domain, Family

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, checked, round_down
-from utmost.laws.noise import JointCells, RotatedPair
+from utmost.laws.noise import JointCells
+from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.privacy import Unit
 from utmost.publish.workloads.sums_and_differences import PairAxis
 from utmost.publish.workloads.unit_charge import room_of_rows

@@ -1,0 +1,113 @@
+"""`utmost release --measure`: several measures at one level that they share, once or in a ledger, all or none."""
+
+from pathlib import Path
+from typing import Any
+
+from utmost.doors.cli import share_command
+from utmost.doors.cli.file_options import readable
+from utmost.doors.cli.options import refuse
+from utmost.doors.cli.release_options import Measures, ReleaseOptions
+from utmost.doors.cli.workload_screens import check_document, document_writers, with_confidence
+from utmost.doors.documents.reports import print_json
+from utmost.errors import OutOfRange
+from utmost.laws.exact import level as level_of
+from utmost.laws.exact.long_work import long_work
+from utmost.laws.noise.law import read_confidence
+from utmost.publish.counting import CountedTable
+from utmost.publish.releases import release_shared
+from utmost.publish.releases.noised_workloads import checked_workload
+from utmost.publish.statements.counted_files import COUNTED_FORM, read_domain
+from utmost.publish.statements.plan_files import PLAN_FORM
+from utmost.publish.tables.atomic import write_together
+from utmost.publish.workloads import SharedLevel, share_level
+
+
+def publish_several(table: Path, told: ReleaseOptions) -> None:
+    """Share the level, count or read the measures, and release all of them.
+
+    Raises:
+        OutOfRange: for measures without a table or a plan, and for files that are there.
+    """
+    answer, plans = told.answer, _plans(told.measures)
+    paths = {} if answer.file is None else {name: path_beside(answer.file, name) for name in plans}
+    for path in paths.values():
+        check_document(path, answer.sign)
+    signer, sure = answer.signer, read_confidence(answer.confidence)
+    shared = _shared(told, plans)
+    tables = _tables(table, told, shared)
+    report = share_command.report_of(shared)
+    if told.dry_run:
+        for name, level in shared.levels(shared.level).items():
+            checked_workload(tables[name], shared.strategies[name], level)
+        report = {"dry_run": True, **report}
+        return print_json(report) if answer.as_json else share_command.show(report, plans)
+    if told.memory.ledger is not None:
+        memory = told.memory
+        with memory.place.opened(create=memory.create) as ledger:
+            call: dict[str, Any] = {"dataset": memory.dataset or table.stem, "independent": memory.independent}
+            releases: dict[str, Any] = ledger.publish_shared(tables, shared, **call)
+    else:
+        with long_work("Noising"):
+            releases = dict(release_shared(tables, shared))
+    writers: dict[Path, Any] = {}
+    for name, path in paths.items():
+        writers |= document_writers(with_confidence(releases[name], sure), path, signer)
+    if writers:
+        write_together(writers)
+    documents = {name: with_confidence(release, sure).facts() for name, release in releases.items()}
+    if answer.as_json or not paths:
+        print_json({"measures": documents})
+    if not answer.as_json:
+        report["files"] = {name: str(path) for name, path in paths.items()}
+        share_command.show(report, plans)
+
+
+def path_beside(path: Path, name: str) -> Path:
+    """The file of one measure: counted-visits.json of counted.json."""
+    return path.with_name(f"{path.stem}-{name}{path.suffix}")
+
+
+def _plans(measures: Measures) -> dict[str, Path]:
+    plans: dict[str, Path] = {}
+    for text in measures.measure or []:
+        name, sign, path = text.partition("=")
+        if not (name and sign and path) or name in plans:
+            remedy = "Write --measure visits=visits.json, each name once."
+            raise OutOfRange("a measure is written NAME=PLAN", came=repr(text), where="--measure", remedy=remedy)
+        plans[name] = readable(path)
+    return plans
+
+
+def _shared(told: ReleaseOptions, plans: dict[str, Path]) -> SharedLevel:
+    measures = told.measures
+    highest = None if measures.up_to is None else level_of(measures.up_to)
+    weights = dict(map(share_command.weight_of, measures.weight or []))
+    strategies = {name: PLAN_FORM.read(path) for name, path in plans.items()}
+    with long_work("Searching for shares"):
+        return share_level(strategies, epsilon=told.level.read(), weights=weights, up_to=highest)
+
+
+def _tables(table: Path, told: ReleaseOptions, shared: SharedLevel) -> dict[str, CountedTable]:
+    """The counted tables: of the events in a file, or in files that `utmost count --measures` wrote.
+
+    Raises:
+        OutOfRange: where they are not those of the plans.
+    """
+    people, names = told.people, list(shared.strategies)
+    if people.are_events:
+        if people.measures is None or people.domain is None:
+            missing = "--measures" if people.measures is None else "--domain"
+            raise OutOfRange("measures are counted by --measures and --domain", came=f"no {missing}")
+        neighbours = next(iter(shared.strategies.values())).unit.neighbours
+        tables: dict[str, CountedTable] = people.counted(table, read_domain(people.domain), neighbours)
+        if set(tables) != set(names):
+            remedy = f"The measures are {', '.join(tables)}."
+            raise OutOfRange("there must be a --measure for each that is counted", came=", ".join(names), remedy=remedy)
+        return tables
+    whole = next((table.stem.removesuffix(f"-{name}") for name in names if table.stem.endswith(f"-{name}")), None)
+    refuse("is for events", people)
+    if whole is None or table.suffix.lower() != ".json":
+        remedy = "Name one of the files that utmost count --measures wrote, counted-visits.json; the others lie beside."
+        raise OutOfRange("a counted table must bear the name of a measure", came=table.name, remedy=remedy)
+    files = {name: readable(str(path_beside(table.with_name(f"{whole}{table.suffix}"), name))) for name in names}
+    return {name: COUNTED_FORM.read(path) for name, path in files.items()}
