@@ -21,7 +21,7 @@ from utmost.doors.service.settings import Settings
 from utmost.errors import BadTable, DataChanged, NeedsTable, NotALevel, OutOfRange, ServiceError, Unsupported
 from utmost.laws.exact import level
 from utmost.publish.counting.counted import CountedTable
-from utmost.publish.ledger import Ledger
+from utmost.publish.ledger import Ledger, Release
 from utmost.publish.promises import Promise, noise_kinds
 from utmost.publish.promises.cell_noise import cell_noise
 from utmost.publish.promises.noise_of_keys import key_noise
@@ -164,7 +164,7 @@ def in_book(folder, promise, table, first, **options):
 def check_published(release, memory, first):
     """What publishing gives is the release that the memory has under the name, and has the first answer at hand."""
     known = memory["r"]
-    assert type(release) is type(known) is ut.Release
+    assert type(release) is type(known) is Release
     assert (release.name, release.version, release.levels) == (known.name, known.version, known.levels)
     assert plain(release.table) == plain(known.table) == plain(known.at(first))
     assert release.statement == known.statement
