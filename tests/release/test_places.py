@@ -13,7 +13,8 @@ from utmost.errors import BadTable, NotALevel, NotDeclared, OutOfRange, PromiseB
 from utmost.laws.exact import level
 from utmost.laws.gradual.euclidean_noise import EuclideanLaplace
 from utmost.publish.promises import Promise
-from utmost.publish.releases import rehearse_table, release_places
+from utmost.publish.releases import release_places
+from utmost.publish.releases.table import rehearse_table
 from utmost.publish.statements import check_places
 from utmost.publish.statements.places_check import stated_places
 

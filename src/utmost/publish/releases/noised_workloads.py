@@ -98,7 +98,7 @@ def checked_workload(table: CountedTable | NDArray[Any], strategy: Strategy, spe
     taken = strategy.unit, "columns:", None, strategy.together
     counted = table if isinstance(table, CountedTable) else CountedTable(strategy.domain, table, *taken)
     counted.check_fits(strategy)
-    check_level_names(strategy)
+    check_level_names(strategy.domain, strategy.unit)
     laws = noise_laws(strategy, spent)
     weights = precision_weights({family: law.ratio for family, law in laws.items()})
     strategy.measurement.reconstruction(weights)
