@@ -60,7 +60,7 @@ def counts_of_users(line: Line) -> None:
             line.checks[f"n = {n:,}: exact, its certificate holds"] = exact.gap == 0 and exact.certificate.verify()
     for n, ptype, consumer, lower, upper in cases:
         if n <= highs_to:
-            program = user_program(ptype, consumer)
+            program = user_program(ptype, consumer, exactly=False)
             theirs[n] = ask(line, HIGHS, f"n = {n:,}", lambda p=program: solve(p).value, lower, upper)
         if n <= qif_to:
             ask(line, QIF, f"n = {n:,}", lambda p=ptype, c=consumer: qif_loss(p, c), lower, upper)
@@ -133,7 +133,7 @@ def places(line: Line) -> None:
             line.goal(f"{work}", seconds, 60)
     for n, work, ptype, consumer, lower, upper in cases:
         if n <= highs_to**2:
-            program = user_program(ptype, consumer)
+            program = user_program(ptype, consumer, exactly=False)
             theirs[n] = ask(line, HIGHS, work, lambda p=program: solve(p).value, lower, upper)
         if n <= qif_to**2:
             ask(line, QIF, work, lambda p=ptype, c=consumer: qif_loss(p, c), lower, upper)
@@ -162,7 +162,7 @@ def irregular(line: Line) -> None:
     line.took(OURS, "the additive capacity", seconds, note=f"gap {float(leak.gap):.0e}")
     line.checks["the capacity's certificate holds"] = bool(leak.certificate.verify())
     line.goal("the additive capacity", seconds, 0.03)
-    program = user_program(ptype, consumer)
+    program = user_program(ptype, consumer, exactly=False)
     ask(line, HIGHS, "the design", lambda: solve(program).value, lower, upper)
     ask(line, QIF, "the design", lambda: qif_loss(ptype, consumer), lower, upper)
     line.absent(QIF, "the additive capacity", "has no capacity of a privacy type over all priors")

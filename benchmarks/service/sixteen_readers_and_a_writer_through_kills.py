@@ -8,6 +8,7 @@ verify, as `utmost ledger verify` does it: every event, every response, the witn
 
 Run:  PYTHONPATH=src:tests python benchmarks/service/sixteen_readers_and_a_writer_through_kills.py
       [--seconds 300]        for all, divided among the three
+      [--turns 3]            of each store, of the bare endpoint and the service
       [--kills 20]           for all
 """
 
@@ -119,7 +120,7 @@ class Writer:
             self.until(address, float("inf"))
 
 
-def watched(store, workers, seconds, kills):
+def watched(store, workers, seconds, turns, kills):
     """One store: turns of both, then kills, then everything that was acknowledged."""
     with tempfile.TemporaryDirectory() as here:
         folder, place = Path(here), None if store == "SQLite" else fresh_database()
@@ -133,9 +134,9 @@ def watched(store, workers, seconds, kills):
             assert httpx.post(f"{address}/v1/releases", json=body, headers=once).status_code == 200
             content = httpx.get(address + path, headers=writer.headers).content
             with bare(folder, content, workers) as (other, there):
-                for _ in range(3):
-                    figures["bare"].append(read_for(there, "/view", {}, seconds / 9, other))
-                    turn = (address, path, writer.headers, 2 * seconds / 9, process)
+                for _ in range(turns):
+                    figures["bare"].append(read_for(there, "/view", {}, seconds / (3 * turns), other))
+                    turn = (address, path, writer.headers, 2 * seconds / (3 * turns), process)
                     figures["service"].append(read_for(*turn, lambda end: writer.until(address, end)))
         for _ in range(kills):
             with served(folder, *words, **OPEN) as (process, address, _):
@@ -157,12 +158,16 @@ def watched(store, workers, seconds, kills):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--seconds", type=float, default=300)
+    options.add_argument("--turns", type=int, default=3)
     options.add_argument("--kills", type=int, default=20)
     chosen = options.parse_args()
     for at, (store, workers) in enumerate(SETUPS):
         kills = chosen.kills // len(SETUPS) + (at < chosen.kills % len(SETUPS))
-        figures, kept = watched(store, workers, chosen.seconds / len(SETUPS), kills)
-        middle = {name: [sorted(run[field] for run in runs)[1] for field in range(5)] for name, runs in figures.items()}
+        figures, kept = watched(store, workers, chosen.seconds / len(SETUPS), chosen.turns, kills)
+        middle = {
+            name: [sorted(run[field] for run in runs)[len(runs) // 2] for field in range(5)]
+            for name, runs in figures.items()
+        }
         own, other = middle["service"], middle["bare"]
         print(
             json.dumps(

@@ -179,7 +179,7 @@ def test_a_uniform_prior_and_the_binary_loss_have_the_known_optimum(alpha):
 
 
 def test_400_counts_are_certified_exactly_without_a_solver(monkeypatch):
-    monkeypatch.setattr("utmost.design.optima.optimum.solve", None)
+    monkeypatch.setattr("utmost.design.optima.optimum.solve_by_rows", None)
     rng = random.Random(9)
     consumer = Consumer(priors.from_counts([rng.randint(0, 99) for _ in range(401)]), losses.absolute)
     found = optimal_mechanism(PrivacyType(counts(400), alpha="9/10"), consumer)
@@ -271,6 +271,7 @@ def test_a_vertex_of_floats_serves_where_its_gap_is_that_of_the_exact_one(monkey
 
     monkeypatch.setattr(optimum, "solve_exactly", counted)
     monkeypatch.setattr(optimum, "_FLOATS_OWN", limit)
+    monkeypatch.setattr(optimum, "_NEAR_ENOUGH", limit)
     found = optimal_mechanism(ptype, consumer)
     assert len(calls) == (limit < 0)
     exact = optimum._program(ptype, consumer, True)

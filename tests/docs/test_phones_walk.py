@@ -16,8 +16,10 @@ from running import called
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/howto/ship-a-design.md").read_text(encoding="utf-8")
+REPORTS = (ROOT / "docs/reference/samplers.md").read_text(encoding="utf-8")
 NODE = shutil.which("node")
-COMMANDS = re.findall(r"^utmost .*$", PAGE.replace("\\\n", " "), re.M)
+EXPORT, DESIGN_MAP, EXPORT_MAP = re.findall(r"^utmost .*$", PAGE.replace("\\\n", " "), re.M)
+EXPORT_REPORTS = re.search(r"^utmost export report.*$", REPORTS, re.M)[0]
 CODE = re.findall(r"```js\n(.*?)```", PAGE, re.S)
 TRUTH = {"bus": 1200, "car": 3000, "cycle": 300, "foot": 1500}
 
@@ -28,8 +30,9 @@ def walk(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.setattr("tempfile.mkdtemp", lambda: str(tmp_path))
     names = {}
-    for example in doctest.DocTestParser().get_examples(PAGE):
-        exec(compile(example.source, "ship-a-design.md", "single"), names)
+    for page in (PAGE, REPORTS):
+        for example in doctest.DocTestParser().get_examples(page):
+            exec(compile(example.source, "a page of the walk", "single"), names)
     return names
 
 
@@ -55,8 +58,7 @@ console.log(JSON.stringify([drawn, [answer("bus"), answer("bus"), answer("car")]
 
 @pytest.mark.skipif(NODE is None, reason="there is no Node")
 def test_the_page_is_done_as_it_says(walk, tmp_path, capsys):
-    export, again, design_map, export_map = COMMANDS
-    typed(export, tmp_path)
+    typed(EXPORT, tmp_path)
     drawn, repeated = in_node(tmp_path, CODE[0], DRAWS)
     assert len(set(repeated)) == 1
     ways, report = walk["ways"], walk["report"]
@@ -64,18 +66,18 @@ def test_the_page_is_done_as_it_says(walk, tmp_path, capsys):
     assert (abs(counts.estimates(report) - list(TRUTH.values())) < 6 * counts.errors(report)).all()
 
     shutil.rmtree(tmp_path / "phone")
-    typed(again, tmp_path)
+    typed(EXPORT_REPORTS, tmp_path)
     drawn, _ = in_node(tmp_path, CODE[0], DRAWS)
     with (tmp_path / "reports.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["report"], *([sets] for sets in drawn)])
-    asked = re.search(r"`(utmost categories .*?)`", PAGE, re.S)[1]
+    asked = re.search(r"`(utmost categories .*?)`", REPORTS, re.S)[1]
     told = json.loads(typed(f"{asked} --json", tmp_path))["counts"]
     found, errors = (np.array([row[name] for row in told]) for name in ("estimate", "error"))
     assert (abs(found - list(TRUTH.values())) < 6 * errors).all()
 
     shutil.rmtree(tmp_path / "phone")
-    typed(design_map, tmp_path)
-    typed(export_map, tmp_path)
+    typed(DESIGN_MAP, tmp_path)
+    typed(EXPORT_MAP, tmp_path)
     place, answer = in_node(tmp_path, CODE[1], "console.log(JSON.stringify([place, answer]));")
     table = json.loads((tmp_path / "phone/sampler.json").read_text(encoding="utf-8"))
     assert place == "Louvre"

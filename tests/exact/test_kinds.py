@@ -1,13 +1,16 @@
 """The check of public functions: what is of another kind is refused, and what denotes an integer is one."""
 
+import inspect
 from collections.abc import Hashable, Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange, Unsupported, WrongKind
 from utmost.laws.exact import Level, checked, level, possible_path
+from utmost.laws.exact.kinds import spelled
 
 
 @checked
@@ -76,3 +79,28 @@ def test_a_memory_that_does_not_suffice_is_told():
 
 def test_bytes_are_read_as_the_text_of_a_path():
     assert possible_path(b"a", "path") == "a"
+
+
+class Words(TypedDict, total=False):
+    n: int
+    name: str
+
+
+def told(first: int, **words: Unpack[Words]):
+    return first, words
+
+
+@pytest.mark.parametrize("decorate", [checked, spelled])
+def test_shared_words_are_spelled_out_and_no_other_is_taken(decorate):
+    """Who asks what a function takes sees each word; one that is none is refused as Python does."""
+    function = decorate(told)
+    assert list(inspect.signature(function).parameters) == ["first", "n", "name"]
+    assert function(1, name="a") == (1, {"name": "a"})
+    with pytest.raises(TypeError, match=r"told\(\) got an unexpected keyword argument 'nmae'"):
+        function(1, nmae="a")
+
+
+def test_shared_words_are_checked_one_by_one():
+    assert checked(told)(1, n="2") == (1, {"n": 2})
+    with pytest.raises(WrongKind, match="name must be text; got bytes"):
+        checked(told)(1, name=b"a")

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from utmost.errors import NotANumber, OutOfRange
-from utmost.laws.programs import InfeasibleProgram, LinearProgram, solve
+from utmost.laws.programs import InfeasibleProgram, LinearProgram, highs, solve
+from utmost.laws.programs.exact_optima import exact_vertex
+from utmost.laws.programs.highs import solve_by_rows
 
 GOOD = {"cost": [1, 2], "rows": [0, 0], "columns": [0, 1], "values": [1, 1], "lower": [1], "upper": [2]}
 
@@ -55,3 +57,49 @@ def test_an_infeasible_program_carries_a_ray():
     with pytest.raises(InfeasibleProgram, match="1 rows and 2 variables") as caught:
         solve(LinearProgram.of_triplets(**{**GOOD, "lower": [-2], "upper": [-1]}))
     assert caught.value.ray is not None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_added_as_they_are_broken_lead_to_the_same_optimum(seed):
+    """Any rows to begin with, none of them too: value, duals and basis are those of the whole program."""
+    draw = np.random.default_rng(seed)
+    matrix = np.vstack([draw.integers(-3, 4, (30, 5)), np.ones((1, 5))])
+    some = np.floor(8 * matrix[:30] @ draw.dirichlet(np.ones(5))) / 8 - draw.integers(1, 9, 30) / 8
+    lower, upper = np.append(some, 1.0), np.append(np.full(30, np.inf), 1.0)
+    at, which = np.indices(matrix.shape)
+    cost = draw.integers(-5, 6, 5)
+    program = LinearProgram.of_triplets(cost, at.ravel(), which.ravel(), matrix.ravel(), lower, upper)
+    first = draw.permutation(31)[: 3 * seed]
+    solution, whole = solve_by_rows(program, first), solve(program)
+    assert solution.value == pytest.approx(whole.value, abs=1e-9)
+    assert program.lower @ solution.duals == pytest.approx(whole.value, abs=1e-9)
+    assert (program.product(solution.primal) >= program.lower - 1e-9).all()
+    assert float(exact_vertex(program, solution.basis).value) == pytest.approx(whole.value, abs=1e-9)
+
+
+def test_rows_that_contradict_each_other_are_told_whichever_comes_first():
+    program = LinearProgram.of_triplets([0.0], [0, 1], [0, 0], [1.0, 1.0], [2, 0], [3, 1])
+    for first in ([], [0], [1]):
+        with pytest.raises(InfeasibleProgram):
+            solve_by_rows(program, np.array(first, dtype=np.intp))
+
+
+def test_what_python_hears_in_the_middle_of_a_long_solution_ends_it(monkeypatch):
+    """As Ctrl-C does in the main thread: the solver is left at once, and solves again afterwards."""
+    draw, calls = np.random.default_rng(1), []
+    matrix = draw.random((2500, 20))
+    at, which = np.indices(matrix.shape)
+    ends = np.ones(2500), np.full(2500, np.inf)
+    program = LinearProgram.of_triplets(draw.random(20) + 1, at.ravel(), which.ravel(), matrix.ravel(), *ends)
+
+    def heard(step):
+        calls.append(step)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(highs, "_hear_signals", heard)
+        with pytest.raises(KeyboardInterrupt):
+            solve(program)
+    assert len(calls) == 3
+    assert solve(program).value > 0

@@ -36,8 +36,8 @@ def table(item):
 
 @contextlib.contextmanager
 def running(kind, folder, database, *options, **environment):
-    """A service on a store: one worker on SQLite, three processes on PostgreSQL; gives process, address and tokens."""
-    place = ("--ledger", database, "--witness", str(folder / "witness"), "--workers", "3")
+    """A service on a store: one worker on SQLite, two processes on PostgreSQL; gives process, address and tokens."""
+    place = ("--ledger", database, "--witness", str(folder / "witness"), "--workers", "2")
     given = (*(place if kind == "postgres" else ()), "--no-approvals", "--no-demo", "--rate", "1000000", *options)
     with served(folder, *given, **(QUICK | environment)) as found:
         yield found

@@ -188,12 +188,13 @@ def test_the_same_key_keeps_the_same():
 
 
 def test_each_cell_of_a_person_is_kept_equally_often():
-    """Over keys the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
-    events = {"user": ["a"] * 6, "page": [f"p{i}" for i in range(6)]}
-    times = 3000
-    keys = (number.to_bytes(4, "big") for number in range(times))
-    total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).cells for key in keys)
-    assert abs(total - times / 3).max() < 5 * (times * 2 / 9) ** 0.5
+    """Over keys and over persons the choice is uniform: 2 of 6, each with frequency 1/3 (five standard deviations)."""
+    for persons, times in ((1, 300), (100, 30)):
+        pages = [f"p{i}" for i in range(6)] * persons
+        events = {"user": [f"u{number // 6}" for number in range(6 * persons)], "page": pages}
+        keys = (number.to_bytes(4, "big") for number in range(times))
+        total = sum(count_table(events, person="user", domain=PAGES, at_most=2, key=key).cells for key in keys)
+        assert abs(total - times * persons / 3).max() < 5 * (times * persons * 2 / 9) ** 0.5
 
 
 def frames(events, tmp_path):

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from utmost.errors import NotDetermined
 from utmost.laws.programs import solve
-from utmost.publish.workloads import Domain, bins, clean, hierarchy
+from utmost.publish.workloads import Domain, bins, clean, hierarchy, whole_flows
 from utmost.publish.workloads.clean import controlled_rounding, is_two_chains
 from utmost.publish.workloads.nonnegative_squares import nonnegative_least_squares
 from utmost.publish.workloads.reconstruction import Reconstruction
@@ -144,8 +144,8 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
     part = np.random.default_rng(seed).integers(0, divisor, domain.shape) / divisor
     programs, flow = [], clean.least_whole_flow
 
-    def both(program, chains):
-        programs.append((program, flow(program, chains), solve(program).value))
+    def both(program, sums, chains):
+        programs.append((program, flow(program, sums, chains), solve(program).value, sums.inner_optimum(program.cost)))
         return programs[0][1]
 
     cells = np.flatnonzero(part.ravel())
@@ -153,12 +153,31 @@ def test_whole_flows_cost_what_the_simplex_method_finds(kind, seed, divisor):
         patched.setattr(clean, "_MANY", -1)
         patched.setattr(clean, "_ROWS", 0)
         patched.setattr(clean, "least_whole_flow", both)
+        patched.setattr(clean, "solve_inside", None)  # the method for groups needs no help
+        patched.setattr(whole_flows, "_FEW", 0)
         clean._least_moves(domain, families, part, cells, {})
-    (program, up, least) = programs[0]
+    (program, up, least, (inner, prices)) = programs[0]
+    assert program.cost @ inner == pytest.approx(least, abs=1e-6)
+    assert program.least_by(prices) == pytest.approx(least, abs=1e-6)
     assert set(up) <= {0.0, 1.0}
     assert (program.lower <= program.product(up)).all()
     assert (program.product(up) <= program.upper).all()
     assert program.cost @ up == pytest.approx(least, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exchanges_of_four_leave_every_sum_and_cost_nothing(seed):
+    """Most flows are whole afterwards, and what is not lies between the same whole numbers."""
+    draw = np.random.default_rng(seed)
+    tails, heads = (draw.integers(0, size, 9000) for size in (40, 300))
+    parts, costs = draw.choice([0.0, 0.25, 1 / 3, 0.5, 1.0], 9000), draw.choice([0.0, 1.0, -0.5], 9000)
+    after = whole_flows._in_fours(tails, heads, parts, costs)
+    for places in (tails, heads):
+        assert np.bincount(places, after) == pytest.approx(np.bincount(places, parts), abs=1e-9)
+    assert costs @ after <= costs @ parts + 1e-9
+    assert ((after >= -1e-12) & (after <= 1 + 1e-12)).all()
+    assert after[parts % 1 == 0].tolist() == parts[parts % 1 == 0].tolist()
+    assert ((after > 1e-6) & (after < 1 - 1e-6)).sum() < 0.4 * (parts % 1 != 0).sum()
 
 
 def test_a_three_way_table_reports_its_largest_move():

@@ -27,7 +27,6 @@ from utmost.publish.workloads.unit_charge import charge_of, is_exact, is_total, 
 from utmost.publish.workloads.ways_to_measure import TurnedSums
 from workload_cases import workloads
 
-BASE = Fraction(1, 2)
 PLACES = hierarchy({"N": [1], "S": [2, 3]}, names=["state", "county"])
 DOMAINS = {
     "one": Domain(a=[1]),
@@ -75,16 +74,10 @@ def largest_exponent(rows, levels, unit, cells):
     P(y | x) is proportional to q^(level |y - a.x|), sums are noised each by itself, and x is any table with room for
     the change; the ratio depends on it only through a.x.
     """
-    best = 0
-    for change in changes(unit, cells).tolist():
-        moved = [sum(a * d for a, d in zip(row, change, strict=True)) for row in rows.tolist()]
-        ratios = [
-            max(BASE ** (weight * (abs(y) - abs(y - d))) for y in (-abs(d) - 1, 0, d, abs(d) + 1))
-            for d, weight in zip(moved, levels, strict=True)
-        ]
-        best = max(best, prod(ratios, start=Fraction(1)))
-    assert best.denominator == 1
-    return best.numerator.bit_length() - 1
+    moved = changes(unit, cells) @ rows.T
+    answers = np.stack([-abs(moved) - 1, 0 * moved, moved, abs(moved) + 1])
+    ratios = np.array(levels) * (abs(answers) - abs(answers - moved))  # their logarithms, sum by sum
+    return int(ratios.max(axis=0).sum(axis=1).max(initial=0))
 
 
 def measured(domain, unit, shares):

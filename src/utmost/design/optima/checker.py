@@ -26,13 +26,28 @@ from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.design.types.privacy_type import Length, power_interval
 from utmost.errors import OutOfRange, PromiseBroken
-from utmost.laws.exact import Array, Level, Surd, check_array, checked, frozen, is_exact, objects, round_down, round_up
+from utmost.laws.exact import (
+    Array,
+    Floats,
+    Level,
+    Surd,
+    as_rationals,
+    check_array,
+    checked,
+    frozen,
+    is_exact,
+    objects,
+    round_down,
+    round_up,
+)
 from utmost.laws.exact.arrays import Rebuilt
+from utmost.laws.exact.linear_algebra import by_integers
 from utmost.laws.exact.shown import Shown
 
 # What is fixed by a type is kept as long as the type is: powers, from below and from above, by length and by pair.
-_kept: WeakKeyDictionary[PrivacyType, dict[Length, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
-_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, tuple[Fraction, Fraction]]] = WeakKeyDictionary()
+_Ends = tuple[Fraction, Fraction, float, float]  # a power from below and above, and floats farther out still
+_kept: WeakKeyDictionary[PrivacyType, dict[Length, _Ends]] = WeakKeyDictionary()
+_kept_pairs: WeakKeyDictionary[PrivacyType, dict[int, _Ends]] = WeakKeyDictionary()
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
@@ -66,24 +81,29 @@ def _of_pairs(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Array:
     return objects(known[code][side] for code in codes)
 
 
-def _between(ptype: PrivacyType, length: Length) -> tuple[Fraction, Fraction]:
+def _near_alphas(ptype: PrivacyType, pairs: NDArray[np.intp], side: int) -> Floats:
+    """Floats at or below `alphas_below` of many pairs (0), or at or above `alphas_above` (1)."""
+    return _of_pairs(ptype, pairs, 2 + side).astype(np.float64)
+
+
+def _between(ptype: PrivacyType, length: Length) -> _Ends:
     powers = _kept.setdefault(ptype, {})
     if length not in powers:
         powers[length] = _enclosed(ptype.level, length)
     return powers[length]
 
 
-def _enclosed(level: Level, length: Length) -> tuple[Fraction, Fraction]:
+def _enclosed(level: Level, length: Length) -> _Ends:
     """alpha^length twice where it is rational, else the floats around it: more bits until these are neighbours."""
-    if not isinstance(length, Surd) and level.scaled(length).is_rational:
+    if level.base is not None and not isinstance(length, Surd) and level.scaled(length).is_rational:
         alpha = level.scaled(length).alpha_fraction()
-        return alpha, alpha
+        return alpha, alpha, round_down(alpha), round_up(alpha)
     bits = 128
     while True:  # ends: an irrational number is no float, so that narrow intervals lie between two of them
         around = power_interval(level, length, bits)
         low, high = round_down(around), round_up(around)
         if nextafter(low, inf) == high:
-            return Fraction(low), Fraction(high)
+            return Fraction(low), Fraction(high), low, high
         bits *= 2
 
 
@@ -108,9 +128,7 @@ def doubtful_ratios(ptype: PrivacyType, matrix: Array) -> Iterator[tuple[int, in
     """
     near, empty = matrix.astype(np.float64), matrix == 0
     edges = ptype.space.edges
-    factors = alphas_above(ptype, edges)
-    rounded: dict[Fraction, float] = {factor: round_up(factor) for factor in set(factors.tolist())}
-    above = np.array([rounded[factor] for factor in factors.tolist()], dtype=np.float64)
+    factors, above = alphas_above(ptype, edges), _near_alphas(ptype, edges, 1)
     step = max(1, _BLOCK // max(1, matrix.shape[1]))
     for start in range(0, len(edges), step):
         block = edges[start : start + step]
@@ -262,9 +280,10 @@ def holds_rationals(values: Array) -> bool:
 def check_private(ptype: PrivacyType, matrix: Array) -> None:
     """Raise PromiseBroken unless a matrix of Fractions is a channel that keeps the level along every edge, exactly."""
     check_array(matrix, "channel", 2)
-    for x in np.flatnonzero(matrix.sum(axis=1) != 1)[:1]:
+    whole, scale = by_integers(as_rationals(matrix))
+    for x in np.flatnonzero(whole.sum(axis=1) != scale[:, 0])[:1]:
         raise PromiseBroken(f"row {x} of the channel must sum to 1", came=matrix[x].sum())
-    for x, r in np.argwhere(matrix < 0)[:1]:
+    for x, r in np.argwhere(whole < 0)[:1]:
         raise PromiseBroken(f"entry [{x}, {r}] of the channel must not be negative", came=matrix[x, r])
     for x, y, r, factor in doubtful_ratios(ptype, matrix):
         if matrix[x, r] < factor * matrix[y, r]:
@@ -275,13 +294,10 @@ def check_private(ptype: PrivacyType, matrix: Array) -> None:
 
 def matrix_loss(consumer: Consumer, matrix: Array, exactly: bool) -> Any:
     """sum_x p_x sum_r X[x, r] l(x, r) of a matrix of Fractions, every float read as the rational that it is."""
-    loss = consumer.loss
-    total = Fraction(0)
-    for x, p in enumerate(consumer.prior.tolist()):
-        if p:
-            total += Fraction(p) * sum(
-                (Fraction(l) * c for l, c in zip(loss[x].tolist(), matrix[x], strict=True)), Fraction(0)
-            )
+    (losses, units), (chances, scale) = (by_integers(as_rationals(numbers)) for numbers in (consumer.loss, matrix))
+    tops, below = (losses * chances).sum(axis=1).tolist(), (units * scale).ravel().tolist()
+    rows = zip(consumer.prior.tolist(), tops, below, strict=True)
+    total = sum((Fraction(p) * Fraction(top, bottom) for p, top, bottom in rows if p), Fraction(0))
     return total if exactly else round_up(total)
 
 
@@ -333,8 +349,5 @@ def _listed(ptype: PrivacyType, multipliers: Array) -> Multipliers:
 def _factors(ptype: PrivacyType, listed: Multipliers, exactly: bool) -> Array:
     """alpha^d of each pair in the list, or a float below it."""
     each, where = np.unique(listed.pairs, axis=0, return_inverse=True)
-    below = alphas_below(ptype, each)
-    if not exactly:
-        rounded = {factor: round_down(factor) for factor in set(below.tolist())}
-        below = np.array([rounded[factor] for factor in below.tolist()], dtype=np.float64)
+    below = alphas_below(ptype, each) if exactly else _near_alphas(ptype, each, 0)
     return np.asarray(below[where.ravel()])

@@ -4,16 +4,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from utmost.design.optima.checker import alpha_above
+from utmost.design.optima.checker import alphas_above
 from utmost.design.spaces import Consumer
 from utmost.design.types import PrivacyType
-from utmost.laws.exact import Array, as_rationals, checked, objects
+from utmost.laws.exact import Array, as_rationals, checked
 from utmost.laws.programs.linear_program import LinearProgram
 
 
 @checked
-def user_program(ptype: PrivacyType, consumer: Consumer) -> LinearProgram:
+def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True) -> LinearProgram:
     r"""minimise sum_i p_i sum_r x_ir l(i, r) over the private channels x with the consumer's actions as outcomes.
 
     For every essential edge {i, j} of the space, every action r and both directions: x_ir >= alpha^d(i, j) x_jr; then
@@ -21,37 +22,53 @@ def user_program(ptype: PrivacyType, consumer: Consumer) -> LinearProgram:
     direction g and action r the number (2 e + g) k + r, and the sums come last. An irrational alpha^d is replaced by a
     rational just above it, so that every solution is private.
 
-    Returns: an exact program; the floats of a float consumer are read as the rationals that they are.
+    Returns: an exact program; the floats of a float consumer are read as the rationals that they are. With
+        ``exactly=False`` the same in floats: Fractions take longer to form than a small program takes to solve.
 
     Source: (2) to (6) of [ghosh2009] with the ranges of (3) and (4) corrected (i < n, every r) and, for other metrics
     than the line of counts, the edges of the metric in place of neighbouring counts.
     """
     n, k = consumer.secrets, consumer.actions
     edges = ptype.space.edges
-    factors = objects(alpha_above(ptype, i, j) for i, j in edges.tolist())
+    unit: Any = Fraction(1) if exactly else 1.0
+    kind: Any = object if exactly else np.float64
+    prior, loss, factors = (
+        as_rationals(numbers) if exactly else numbers.astype(np.float64)
+        for numbers in (consumer.prior, consumer.loss.ravel(), alphas_above(ptype, edges))
+    )
     actions = np.arange(k)
     here = np.stack([edges, edges[:, ::-1]], axis=1).reshape(-1, 2)
     left, right = (here[:, side][:, None] * k + actions for side in (0, 1))
     privacy = np.arange(2 * len(edges) * k)
     total = 2 * len(edges) * k + np.repeat(np.arange(n), k)
-    ones = _filled(len(privacy), Fraction(1))
-    values = np.concatenate([ones, -np.repeat(factors, 2 * k), _filled(n * k, Fraction(1))])
-    zeros, rest = _filled(len(privacy), Fraction(0)), _filled(n, Fraction(1))
+    zeros, free, rest = (
+        np.full(size, value, dtype=kind)
+        for size, value in ((len(privacy), 0 * unit), (len(privacy), np.inf), (n, unit))
+    )
     return LinearProgram.of_triplets(
-        as_rationals(consumer.prior)[:, None].repeat(k, axis=1).ravel() * as_rationals(consumer.loss.ravel()),
+        prior[:, None].repeat(k, axis=1).ravel() * loss,
         np.concatenate([privacy, privacy, total]),
         np.concatenate([left.ravel(), right.ravel(), np.arange(n * k)]),
-        values,
+        np.concatenate([np.full(len(privacy), unit, kind), -np.repeat(factors, 2 * k), np.full(n * k, unit, kind)]),
         np.concatenate([zeros, rest]),
-        np.concatenate([_filled(len(privacy), np.inf), rest]),
+        np.concatenate([free, rest]),
     )
+
+
+def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer, nearest: int = 4) -> NDArray[np.intp]:
+    """The rows of the program for edges from each secret to its nearest ones, and the sums: few others are tight."""
+    edges, k = ptype.space.edges, consumer.actions
+    lengths = np.concatenate([ptype.space.distances[edges[:, 0], edges[:, 1]].astype(np.float64)] * 2)
+    ends = edges.T.ravel()
+    order = np.lexsort((lengths, ends))
+    first = np.flatnonzero(np.diff(ends[order], prepend=-1))
+    nth = np.arange(ends.size) - np.repeat(first, np.diff(first, append=ends.size))
+    near = np.unique(order[nth < nearest] % len(edges))
+    sums = 2 * len(edges) * k + np.arange(consumer.secrets)
+    return np.concatenate([(near[:, None] * 2 * k + np.arange(2 * k)).ravel(), sums])
 
 
 def split_duals(duals: Array, edges: int, actions: int) -> tuple[Array, Array]:
     """The duals of the program as mu (n,) and the multipliers of privacy, (edges, 2, actions)."""
     cut = 2 * edges * actions
     return duals[cut:], duals[:cut].reshape(edges, 2, actions)
-
-
-def _filled(size: int, value: Any) -> Array:
-    return np.full(size, value, dtype=object)

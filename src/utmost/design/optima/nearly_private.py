@@ -86,14 +86,11 @@ def private_matrix(ptype: PrivacyType, near: Array) -> Array:
 
     Cost: O(edges k) float operations, and exact ones where floats leave doubt.
     """
-    matrix = _rounded(near)
+    units = _units(near, _GRID)
+    matrix = _shares(units, _GRID)
     breaks, largest = _breaks(ptype, matrix)
     raised = objects(ceil(_GRID * broken / (1 - largest)) for broken in breaks)
-    if not raised.any():
-        return matrix
-    total = _GRID + int(raised.sum())
-    units = [[Fraction(int(_GRID * v) + up, total) for v, up in zip(row, raised, strict=True)] for row in matrix]
-    return np.array(units, dtype=object)
+    return _shares(units + raised, _GRID + int(raised.sum())) if raised.any() else matrix
 
 
 def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
@@ -113,7 +110,7 @@ def roomy_matrix(ptype: PrivacyType, near: Array) -> Array:
         return private_matrix(ptype, near)
     total = _GRID - up * int(used.sum())
     raised = _units(near / near.sum(axis=1)[:, None], total) + np.where(used, up, 0).astype(object)
-    matrix = np.array([[Fraction(u, _GRID) for u in row] for row in raised.tolist()], dtype=object)
+    matrix = _shares(raised, _GRID)
     breaks, _ = _breaks(ptype, matrix)
     return private_matrix(ptype, near) if any(breaks) else matrix
 
@@ -176,7 +173,11 @@ def _near_channel(matrix: Channel | object, rows: int, tolerance: float) -> tupl
 
 
 def _rounded(near: Array) -> Array:
-    return np.array([[Fraction(u, _GRID) for u in row] for row in _units(near, _GRID).tolist()], dtype=object)
+    return _shares(_units(near, _GRID), _GRID)
+
+
+def _shares(units: Array, total: int) -> Array:
+    return objects((Fraction(unit, total) for unit in units.ravel().tolist()), units.shape)
 
 
 def _units(near: Array, total: int) -> Array:

@@ -22,7 +22,7 @@ from utmost.design.optima.constrained import (
     constrained_certificate,
     read_constraints,
 )
-from utmost.design.optima.consumer_program import split_duals, user_program
+from utmost.design.optima.consumer_program import rows_of_neighbours, split_duals, user_program
 from utmost.design.optima.evidence import Certificate
 from utmost.design.optima.nearly_private import feasible_dual, private_matrix
 from utmost.design.spaces import Consumer
@@ -34,7 +34,7 @@ from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
 from utmost.laws.programs.exact_optima import solve_exactly
-from utmost.laws.programs.highs import solve
+from utmost.laws.programs.highs import solve_by_rows
 from utmost.provided import provided
 
 Method = Literal["auto", "theorem", "program", "columns"]
@@ -46,7 +46,8 @@ _MOST_SIMPLEX_ROWS = 20_000
 _LARGEST_SCALE = 42.0  # alpha^d of 2^-60: from about there HiGHS' last basis is far from optimal
 _NEGLIGIBLE = 1e-250
 _MOST_ROUNDED = 1 << 22
-_FLOATS_OWN = 1e-12  # a gap that comes of rounding to floats, and not of the vertex: the exact one has it, too
+_FLOATS_OWN = 1e-12  # of the worst loss: a gap that comes of rounding to floats, which an exact vertex has, too
+_NEAR_ENOUGH = 1e-7  # of the loss, as for columns: a gap for which no exact vertex is sought, which may take minutes
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -280,7 +281,8 @@ def optimal_mechanism(
     if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
         with suppress(SolverFailed):
             near = _program(ptype, consumer, False)
-            if near.gap <= _FLOATS_OWN * near.upper:
+            worst = float(consumer.prior @ consumer.loss.max(axis=1))
+            if near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
                 return Optimum(near, "program")
     return Optimum(_program(ptype, consumer, exactly or is_small), "program")
 
@@ -311,8 +313,8 @@ def _lowered(ptype: PrivacyType, design: GeometricDesign) -> Iterator[Array]:
 
 def _program(ptype: PrivacyType, consumer: Consumer, exactly: bool) -> Certificate:
     """The certificate of a vertex of the user's program: exact, or repaired from floats."""
-    program = user_program(ptype, consumer)
-    solution = solve_exactly(program) if exactly else solve(program)
+    program = user_program(ptype, consumer, exactly=exactly)
+    solution = solve_exactly(program) if exactly else solve_by_rows(program, rows_of_neighbours(ptype, consumer))
     shape = (consumer.secrets, consumer.actions)
     dual, multipliers = split_duals(solution.duals, len(ptype.space.edges), consumer.actions)
     rational = exactly and consumer.is_exact and _has_rational_factors(ptype)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +158,7 @@ def _one_intermediate(values: Array, near: Array, x: int, y: int, strictly: bool
     return False
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False, weakref_slot=True)
 class TableMetric(Metric):
     """A metric on {0, ..., n-1} as an (n, n) table, checked.
 
@@ -214,14 +215,19 @@ class TableMetric(Metric):
         return self.shown
 
     def edges(self) -> NDArray[np.intp]:  # noqa: D102
-        pairs = np.column_stack(np.triu_indices(self.size, k=1)) if self.roads is None else self.roads
-        return pairs[~has_intermediate(self.exact, pairs)]
+        if self not in _kept_edges:
+            pairs = np.column_stack(np.triu_indices(self.size, k=1)) if self.roads is None else self.roads
+            _kept_edges[self] = frozen(pairs[~has_intermediate(self.exact, pairs)])
+        return _kept_edges[self]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TableMetric.trusted, (self.exact, self.roads)
 
     def __repr__(self) -> str:
         return f"TableMetric({self.size} secrets)"
+
+
+_kept_edges: WeakKeyDictionary[TableMetric, NDArray[np.intp]] = WeakKeyDictionary()
 
 
 def distance_table(distances: object) -> Array:

@@ -156,6 +156,9 @@ def power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tup
 
 
 def _power_intervals(level: Level, lengths: tuple[Length, ...], bits: int) -> tuple[Interval, ...]:
+    rational = [d for d in lengths if not isinstance(d, Surd)]
+    if level.base is None and len(rational) == len(lengths):  # one exponential, and not those of an interval's ends
+        return tuple(exp_interval(-level.power * d, bits) for d in rational)
     longest = max((near_length(d) for d in lengths), default=0.0)
     guard = bits + 16 + ceil(level.epsilon_float + longest).bit_length()
     epsilon = level.epsilon_interval(guard)

@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from utmost.doors.cli.control_characters import harmless
 from utmost.doors.cli.options import GROUP, NEEDED, with_families
+from utmost.doors.cli.plain_values import read_plainly
 from utmost.errors import (
     AlreadyPublished,
     NotALevel,
@@ -109,6 +110,9 @@ class _Commands(TyperGroup):
         super().__init__(**manner)
         self.commands: dict[str, Any] = dict.fromkeys(COMMANDS)  # the names, for suggestions
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_plainly(super().get_params(ctx))
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return self.commands.get(cmd_name) or (command_named(cmd_name) if cmd_name in COMMANDS else None)
 
@@ -124,6 +128,9 @@ class _Commands(TyperGroup):
 
 class _Command(TyperCommand):
     """A command whose help shows its options in groups: what is needed first, then its families, then the others."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_plainly(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], NEEDED: []}

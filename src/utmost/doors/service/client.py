@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.doors.service.terms import Terms
 from utmost.doors.service.trail import check_lines
@@ -19,7 +19,7 @@ from utmost.publish.ledger.remembered_release import Release
 from utmost.publish.ledger.shared_measures import Measure, shared_measures
 from utmost.publish.promises.promise import Promise, promise_of, stated_promise
 from utmost.publish.releases import WorkloadRelease
-from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.tables.saving import FileWords, Publication, saved
 from utmost.publish.workloads import SharedLevel
 
 _TRIES, _FIRST_WAIT = 4, 0.2
@@ -108,19 +108,16 @@ class RemoteLedger:
         alpha: Number | None = None,
         version: int | None = None,
         family: Any = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write a view and its statement, which the service says, into files here, as `Ledger.save`."""
         query = {"epsilon": level_text(level(epsilon, alpha)), "version": version}
         answer = self._get(f"/v1/releases/{path_part(name)}/view", **query)
-        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
         table = table_in(answer, None)
         if isinstance(table, WorkloadRelease):
-            return table.save(path, family=family, **how)
+            return table.save(path, family=family, **file)
         statement = answer["statement"]
-        return saved(Publication(table, lambda digest: statement | {"table": dict(digest or {})}), path, **how)
+        return saved(Publication(table, lambda digest: statement | {"table": dict(digest or {})}), path, **file)
 
     def statement(
         self,

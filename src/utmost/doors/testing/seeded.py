@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from utmost.design.local import PermanentResponses
 from utmost.design.optima import Optimum
 from utmost.errors import NotANumber
 from utmost.laws.exact import Number, level
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.noise import Law
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.sampling.draw import Method
@@ -22,7 +23,7 @@ from utmost.publish.ledger.key import given_key
 from utmost.publish.ledger.opening import opened_book
 from utmost.publish.promises.values import noised
 from utmost.publish.releases import GradualRelease, PlanarRelease, WorkloadRelease
-from utmost.publish.releases.gradual_release import units_of
+from utmost.publish.releases.gradual_release import GradualWords
 from utmost.publish.releases.noised_workloads import checked_workload, noised_workload
 from utmost.publish.workloads import Strategy
 
@@ -70,16 +71,14 @@ def seeded_release(
     return noised(values, law, randomness=SeededRandomness(seed), method=method, grid=grid)
 
 
+@spelled
 def seeded_gradual_release(
     values: Any,
     sensitivity: Number | Mapping[Any, Number],
     seed: int | str | bytes,
     *,
-    cells: Number = 1,
-    numbers: str | Mapping[Any, str] = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
     method: Method | None = None,
+    **words: Unpack[GradualWords],
 ) -> GradualRelease:
     """A `GradualRelease` with bits from a seed. It is not private: the seed takes the noise off again.
 
@@ -88,7 +87,7 @@ def seeded_gradual_release(
     True
     """
     release = GradualRelease.__new__(GradualRelease)
-    release._open(values, units_of(None, sensitivity, cells), numbers, grid, half_step, SeededRandomness(seed), method)
+    release._open(values, sensitivity, SeededRandomness(seed), method, words)
     return release
 
 

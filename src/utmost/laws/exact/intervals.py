@@ -276,9 +276,15 @@ def round_up(x: Fraction | Interval | int) -> float:
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
     """
-    upper = x.upper if isinstance(x, Interval) else Fraction(x)
-    near = _nearest(upper)
-    return near if near == math.inf or Fraction(near) >= upper else math.nextafter(near, math.inf)
+    if isinstance(x, Interval):  # without a fraction, for which a common divisor would be looked for
+        top, below = x.high, 1 << x.bits
+        near = _quotient(top, x.bits)
+    else:
+        (top, below), near = Fraction(x).as_integer_ratio(), _nearest(Fraction(x))
+    if math.isinf(near):
+        return near if near > 0 else math.nextafter(near, 0)
+    above, scale = near.as_integer_ratio()
+    return near if above * below >= top * scale else math.nextafter(near, math.inf)
 
 
 def round_down(x: Fraction | Interval | int) -> float:

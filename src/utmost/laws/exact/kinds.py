@@ -48,13 +48,15 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     A parameter annotated as one of our nouns takes its instances, ``int`` whatever denotes an integer (which the
     function then gets), ``float`` a finite number, ``bool`` a truth value, ``str`` text, a path what can be
     one, and containers what has their methods. ``Any``, ``object``, functions, numbers and arrays are left to the
-    readers of the function.
+    readers of the function. Words that several functions share, ``**words: Unpack[SomeWords]``, are checked one by one,
+    and the signature that Python shows lists them.
 
     Raises:
         WrongKind: naming the parameter and the kind that is wanted; of what came only the name of its type.
         NotANumber: for an integer or a float that is none.
         OutOfRange: for text that can be no path.
         Unsupported: where the memory does not suffice.
+        TypeError: as Python does, for a word that is none of the shared ones.
 
     >>> @checked
     ... def half(n: int) -> float:
@@ -66,12 +68,15 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     utmost.errors.NotANumber: n must be a finite number; got []. Pass an int, a Fraction, a Decimal, a float, or text...
     """
     parameters: list[_Parameter] | None = None
+    signature = _spelled(function)
 
     @wraps(function)
     def checked_call(*arguments: P.args, **named: P.kwargs) -> R:
         nonlocal parameters
         if parameters is None:  # at the first call, when every name of the annotations is there
             parameters = _parameters(function)
+        if signature is not None:
+            _check_words(function, signature, named)
         read_arguments: list[Any] = list(arguments)
         count = len(read_arguments)
         for place, name, exact_kinds, read, takes_all in parameters:
@@ -89,7 +94,27 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                 "what is asked for must fit the memory", where=name, remedy="Ask for a smaller one."
             ) from None
 
+    if signature is not None:
+        checked_call.__signature__ = signature  # type: ignore[attr-defined]
     return checked_call
+
+
+def spelled(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, with the shared words that it takes in its signature; any other is refused as Python does.
+
+    Raises:
+        TypeError: for a word that is none of them.
+    """
+    signature = _spelled(function)
+    assert signature is not None, "it takes shared words"
+
+    @wraps(function)
+    def spelled_call(*arguments: P.args, **named: P.kwargs) -> R:
+        _check_words(function, signature, named)
+        return function(*arguments, **named)
+
+    spelled_call.__signature__ = signature  # type: ignore[attr-defined]
+    return spelled_call
 
 
 def checked_parts(kind: type[R]) -> type[R]:
@@ -127,8 +152,10 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
         name: kind for name, kind in function.__annotations__.items() if name != "return"
     }  # which may be unread yet
     hints = typing.get_type_hints(types.SimpleNamespace(__annotations__=taken), inspect.unwrap(function).__globals__)
+    words = _shared_words(function)
+    hints |= {} if words is None else typing.get_type_hints(words)
     readable = []
-    for place, parameter in enumerate(inspect.signature(function).parameters.values()):
+    for place, parameter in enumerate((_spelled(function) or inspect.signature(function)).parameters.values()):
         if parameter.kind is parameter.VAR_KEYWORD or parameter.name not in hints:
             continue
         hint = hints[parameter.name]
@@ -138,6 +165,35 @@ def _parameters(function: Callable[..., Any]) -> list[_Parameter]:
             takes_all = parameter.kind is parameter.VAR_POSITIONAL
             readable.append(_Parameter(at, parameter.name, _exact_kinds(hint), read, takes_all))
     return readable
+
+
+def _shared_words(function: Callable[..., Any]) -> type | None:
+    """The words that ``**words: Unpack[SomeWords]`` of a function stands for."""
+    for kind in inspect.unwrap(function).__annotations__.values():
+        if typing.get_origin(kind) is typing.Unpack:
+            words: type = typing.get_args(kind)[0]
+            return words
+    return None
+
+
+def _spelled(function: Callable[..., Any]) -> inspect.Signature | None:
+    """The signature with shared words one by one, for whoever asks what a function takes; None where it has none."""
+    words = _shared_words(function)
+    if words is None:
+        return None
+    signature = inspect.signature(function)
+    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+        for name, kind in words.__annotations__.items()
+    ]
+    return signature.replace(parameters=[*own, *shared])
+
+
+def _check_words(function: Callable[..., Any], signature: inspect.Signature, named: dict[str, Any]) -> None:
+    for word in named:
+        if word not in signature.parameters:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {word!r}")
 
 
 def _exact_kinds(hint: Any) -> frozenset[type]:

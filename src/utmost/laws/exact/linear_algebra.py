@@ -26,7 +26,7 @@ def by_integers(rows: Array) -> tuple[Array, Array]:
     [[3, 2]]
     """
     tops, below = numerators(rows), denominators(rows)
-    scales = np.lcm.reduce(below, axis=1, keepdims=True)
+    scales = np.lcm.reduce(below, axis=1, keepdims=True, initial=1)
     return np.asarray(tops * (scales // below)), scales
 
 

@@ -305,16 +305,22 @@ class Unit(Rebuilt):
         return level.scaled(Fraction(1, self.charged))
 
 
-class UnitWords(TypedDict, total=False):
-    """The numbers of a unit, in place of it: see `Unit`."""
+class RowWords(TypedDict, total=False):
+    """The words that say what one individual changes, where it is the cells of one row: see `Unit`."""
 
+    unit: Unit | None
     sensitivity: Number | None
-    cells: Number | None
     neighbours: str | None
 
 
+class UnitWords(RowWords, total=False):
+    """The words that say what one individual changes, by name: see `read_unit`."""
+
+    cells: Number | None
+
+
 def read_unit(
-    unit: Unit | None,
+    unit: Unit | None = None,
     sensitivity: Number | None = None,
     cells: Number | None = None,
     neighbours: str | None = None,

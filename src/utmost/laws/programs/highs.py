@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import Infeasible, SolverFailed
-from utmost.laws.programs.linear_program import Basis, LinearProgram, LinearSolution, Vector
+from utmost.laws.programs.linear_program import BASIC, Basis, LinearProgram, LinearSolution, Vector
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
 TOLERANCE = 1e-10
+_UNIT = 2.0**16
+_LONG = 2_000  # rows from which a solution may take seconds, and Ctrl-C is heard within it
 _STRATEGIES = ({"simplex_strategy": 1}, {"simplex_strategy": 4}, {"simplex_strategy": 4, "simplex_scale_strategy": 0})
 
 
@@ -65,6 +67,46 @@ def solve(program: LinearProgram, start: Basis | None = None, tolerance: float =
             raise _infeasible(highs, program)
         statuses.append(highs.modelStatusToString(status))
     raise SolverFailed("the program must be solved to optimality", came=", ".join(statuses), where="HiGHS")
+
+
+def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolution:
+    """`solve`, from some rows on: those that the optimum breaks are added until it breaks none.
+
+    For programs of many more rows than variables, nearly all of which are slack: a basis has the size of the rows.
+    Bounds and costs are magnified by 2^16, so that what the solver leaves of them is some 1e-15.
+
+    >>> program = LinearProgram.of_triplets([1.0], [0, 1], [0, 0], [1.0, 1.0], lower=[1, 2], upper=[np.inf, np.inf])
+    >>> solution = solve_by_rows(program, np.array([0]))
+    >>> solution.value, solution.primal.tolist(), solution.basis.rows.tolist()
+    (2.0, [2.0], [1, 0])
+    """
+    import highspy
+
+    magnified = program.in_units(_UNIT)
+    rows, is_in = first, np.zeros(program.shape[0], dtype=bool)
+    highs = _loaded(magnified.part(rows), _STRATEGIES[0], TOLERANCE)
+    while True:
+        is_in[rows] = True
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal or not highs.getBasis().valid:
+            return solve(program)
+        sums = magnified.product(_floats(highs.getSolution().col_value))
+        broken = (sums < magnified.lower - TOLERANCE) | (sums > magnified.upper + TOLERANCE)
+        added = np.flatnonzero(broken & ~is_in)
+        if added.size == 0:
+            break
+        more = magnified.part(added)
+        starts, columns = more.starts[:-1].astype(np.int32), more.columns.astype(np.int32)
+        highs.addRows(added.size, more.lower, more.upper, columns.size, starts, columns, more.values)
+        rows = np.concatenate([rows, added])
+    solution = _solution(highs)
+    duals, places = np.zeros(program.shape[0]), np.full(program.shape[0], BASIC, dtype=np.int8)
+    duals[rows], places[rows] = solution.duals / _UNIT, solution.basis.rows
+    primal, reduced = solution.primal, solution.reduced_costs / _UNIT
+    for bound in (magnified.column_lower, magnified.column_upper):
+        primal = np.where(abs(primal - bound) <= TOLERANCE, bound, primal)
+    basis = Basis(solution.basis.columns, places)
+    return LinearSolution(solution.value / _UNIT**2, primal / _UNIT, duals, reduced, basis)
 
 
 def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
@@ -156,9 +198,16 @@ def _loaded(program: LinearProgram, strategy: Mapping[str, int | str], tolerance
     }
     for name, value in {**options, **tolerances}.items():
         highs.setOptionValue(name, value)
+    if program.shape[0] > _LONG:
+        for steps in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
+            steps.subscribe(_hear_signals)
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverFailed("the program must be accepted by the solver", where="HiGHS")
     return highs
+
+
+def _hear_signals(step: object) -> None:
+    """Called at every step of a long solution, since Python hears Ctrl-C between steps of its own alone."""
 
 
 def _basis(start: Basis) -> Any:

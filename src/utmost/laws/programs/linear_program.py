@@ -69,6 +69,22 @@ class LinearProgram(Rebuilt):
         part = slice(self.starts[i], self.starts[i + 1])
         return self.columns[part], self.values[part]
 
+    def part(self, rows: NDArray[np.intp]) -> "LinearProgram":
+        """The program of some of its rows, in this order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        matrix = starts, self.columns[entries], self.values[entries]
+        return LinearProgram(
+            self.cost, *matrix, self.lower[rows], self.upper[rows], self.column_lower, self.column_upper
+        )
+
+    def in_units(self, unit: float) -> "LinearProgram":
+        """The program in floats for ``unit`` times the variables, with costs magnified as much."""
+        bounds = (self.lower, self.upper, self.column_lower, self.column_upper)
+        cost, values, *ends = (v.astype(np.float64) for v in (self.cost, self.values, *bounds))
+        return LinearProgram(unit * cost, self.starts, self.columns, values, *(unit * end for end in ends))
+
     def product(self, x: Vector) -> Vector:
         """A x, shape (rows,)."""
         return self._summed(self.values * np.asarray(x)[self.columns], self._row_of_entry(), self.shape[0])

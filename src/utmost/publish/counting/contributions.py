@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from utmost.laws.exact.long_work import long_work
 from utmost.laws.privacy import Amount, Unit
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_events import Kept, counted_cells
-from utmost.publish.counting.counted_measures import Bounds, Measure, MeasureWords
+from utmost.publish.counting.counted_measures import AmountWords, Measure, MeasureWords
 from utmost.publish.counting.counting_plan import CountingPlan
 from utmost.publish.counting.declared_axes import declared_domain
 from utmost.publish.tables.bounding import Pairs, Progress
@@ -46,11 +46,9 @@ def count_contributions(
     at_most: Sequence[int] | None = None,
     per_cell: Sequence[Number] | None = None,
     in_all: Sequence[Number] | None = None,
-    values: str | None = None,
-    step: Number | None = None,
-    each: Bounds | None = None,
     neighbours: str = "add-remove",
     progress: Progress | None = None,
+    **amounts: Unpack[AmountWords],
 ) -> CountedTable:
     """Count of how many persons each of some bounds is the least that cuts nothing, to choose one for `count_table`.
 
@@ -94,13 +92,13 @@ def count_contributions(
         remedy = "Pass at_most=[1, 2, 5, 10], say; or per_cell=[10, 100] or in_all=[10, 100] to choose that."
         came = " and ".join(f"{name}=" for name in stated) or "none"
         raise OutOfRange("one bound is chosen at a time", came=came, remedy=remedy)
-    if at_most is not None and not (values is None and step is None and each is None):
+    if at_most is not None and any(word is not None for word in amounts.values()):
         remedy = "Leave values=, step= and each= out: at_most is chosen by where a person has events."
         raise OutOfRange("at_most is of events", came="amounts", remedy=remedy)
     name, listed = stated[0], lists[stated[0]]
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise wrong_kind(name, "a list of bounds", listed)
-    words = MeasureWords(values, step, each, listed[-1] if name != AT_MOST and listed else None)
+    words = MeasureWords(**amounts, per_cell=listed[-1] if name != AT_MOST and listed else None)
     measure = Measure.of(words, each_row=False)
     bounds = _bounds(listed, name, measure.amount)
     plan = CountingPlan.of(declared_domain(domain, by), by, None, person, (measure,))

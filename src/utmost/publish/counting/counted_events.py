@@ -8,22 +8,22 @@ docs/theory/counting.md.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import NothingCounted, OutOfRange, Unsupported, warn
-from utmost.laws.exact import Number, checked
+from utmost.laws.exact import checked
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.sampling.integers import narrowed
 from utmost.publish.counting.added_cells import AddedCells
 from utmost.publish.counting.counted import CountedTable
 from utmost.publish.counting.counted_measures import (
     LARGEST_DOMAIN,
-    Bounds,
     Measure,
     MeasureWords,
+    SummedWords,
     most_cells,
     read_measures,
 )
@@ -50,7 +50,7 @@ from utmost.publish.workloads.whole_rows import WholeRows
 KEY_BYTES = 32
 
 
-class CountWords(TypedDict, total=False):
+class CountWords(SummedWords, total=False):
     """The words that say how events are counted, see `count_table`."""
 
     person: str | None
@@ -58,12 +58,6 @@ class CountWords(TypedDict, total=False):
     domain: Domain | Mapping[str, Any] | None
     by: str | Sequence[str] | None
     at_most: int | None
-    per_cell: Bounds | None
-    values: str | None
-    step: Number | None
-    each: Bounds | None
-    most_events: int | None
-    in_all: Number | None
     together: str | None
     key: bytes | None
     neighbours: str
@@ -103,23 +97,9 @@ def count_table(
 def count_table(
     events: Any,
     *,
-    person: str | None = None,
-    each_row: bool = False,
-    domain: Domain | Mapping[str, Any] | None = None,
-    by: str | Sequence[str] | None = None,
-    at_most: int | None = None,
-    per_cell: Any = None,
-    values: str | None = None,
-    step: Number | None = None,
-    each: Any = None,
-    most_events: int | None = None,
-    in_all: Number | None = None,
-    measures: Any = None,
     part: Any = None,
-    together: str | None = None,
-    key: bytes | None = None,
-    neighbours: str = "add-remove",
-    progress: Progress | None = None,
+    measures: Any = None,
+    **words: Unpack[CountWords],
 ) -> Any:
     """Count the events of persons over a declared domain, so that one person changes no more than is said.
 
@@ -191,10 +171,12 @@ def count_table(
     >>> counted.table("page")["count"].tolist(), counted.unit
     ([2, 1, 0], Unit(1, cells=2))
     """
-    words = MeasureWords(values, step, each, per_cell, most_events, in_all=in_all)
-    named = read_measures(measures, words, each_row=each_row)
+    person, each_row, together = words.get("person"), words.get("each_row", False), words.get("together")
+    domain, by, key = words.get("domain"), words.get("by"), words.get("key")
+    neighbours, progress = words.get("neighbours", "add-remove"), words.get("progress")
+    named = read_measures(measures, MeasureWords.among(words), each_row=each_row)
     is_bounded = all(measure.in_all is not None for measure in named.values())
-    most = most_cells(person, at_most, together, each_row=each_row, is_bounded=is_bounded)
+    most = most_cells(person, words.get("at_most"), together, each_row=each_row, is_bounded=is_bounded)
     if any(measure.in_all is not None for measure in named.values()) and (each_row or together is not None):
         came = "each_row=" if each_row else "together="
         remedy = "Leave in_all= out: a row lies in one cell." if each_row else "Leave one of them out."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,22 @@ LARGEST_DOMAIN = 1 << 62
 _KINDS = "a mapping from names to ut.count, ut.sum(...) and ut.distinct(...)"
 
 
+class AmountWords(TypedDict, total=False):
+    """The words of a column of amounts, see `count_table`."""
+
+    values: str | None
+    step: Number | None
+    each: Bounds | None
+
+
+class SummedWords(AmountWords, total=False):
+    """The words of one measure, see `count_table`."""
+
+    per_cell: Bounds | None
+    most_events: int | None
+    in_all: Number | None
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureWords:
     """What is counted, in the words of `count_table`; made by `count`, `sum` and `distinct`.
@@ -46,6 +62,11 @@ class MeasureWords:
     of: Any = None
     at_most: int | None = None
     in_all: Number | None = None
+
+    @classmethod
+    def among(cls, words: Mapping[str, Any]) -> "MeasureWords":
+        """The words of a measure among others."""
+        return cls(**{name: word for name, word in words.items() if name in SummedWords.__annotations__})
 
 
 def count(per_cell: Bounds | None = None, *, in_all: int | None = None) -> MeasureWords:

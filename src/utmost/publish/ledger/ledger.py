@@ -51,7 +51,7 @@ from utmost.publish.promises.promise import Promise, Words, promise_of
 from utmost.publish.promises.table_statements import cells_digest
 from utmost.publish.releases.gradual_answers import level_to_save
 from utmost.publish.tables.adapters import engine_door
-from utmost.publish.tables.saving import check_destination_free, saved
+from utmost.publish.tables.saving import FileWords, check_destination_free, saved
 
 T = TypeVar("T")
 
@@ -312,9 +312,7 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         version: int | None = None,
         confidence: Number = "0.95",
         family: Any = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write a release at a level, with error bars, and its statement beside it: both appear, or none.
 
@@ -337,14 +335,12 @@ class Ledger(Responding, AnsweringItems, PublishingMeasures, Accounts, Shown):
         sure = read_confidence(confidence)
         stored = self._book.read(lambda page: page.state.release(name, version))
         at = level_to_save(epsilon, alpha, stored.spent)
-        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
-        is_document = stored.noise.needs_counted and family is None and format is None
-        check_destination_free(path, **how, is_document=is_document)
+        is_document = stored.noise.needs_counted and family is None and file.get("format") is None
+        check_destination_free(path, is_document=is_document, **file)
         answer = self._answer(stored, at, sure)
         if stored.noise.needs_counted:
-            how["family"] = family
-        written: dict[str, Any] = answer.save(path, **how) if stored.noise.needs_counted else saved(answer, path, **how)
-        return written
+            return answer.save(path, family=family, **file)  # type: ignore[no-any-return]
+        return saved(answer, path, **file)
 
     def statement(
         self,

@@ -11,7 +11,7 @@ from datetime import date
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from utmost.publish.promises.naming import NamingLaw, appearing, naming_law, rea
 from utmost.publish.promises.statement_kinds import KEYS_FORMAT, KEYS_KIND
 from utmost.publish.tables.adapters import adapter_of
 from utmost.publish.tables.cell_values import integer_cells
-from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
+from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, saved
 from utmost.version import __version__
 
 _MOST_KEYS = 10**9
@@ -63,9 +63,7 @@ class _ListedKeys(Shown):
         path: Path | str,
         *,
         column: str = "key",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the keys, with their noisy counts if any, and beside them the statement: both appear, or none.
 
@@ -79,7 +77,7 @@ class _ListedKeys(Shown):
         """
         table = key_columns(self.keys, column) | {name: it for name, it in self._counted().items() if name == "noisy"}
         publication = Publication(table, lambda digest: self.said(digest, column), lambda: self.said(None, column))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        return saved(publication, path, **file)
 
     def _counted(self) -> dict[str, Any]:
         """What a statement says beyond the keys: of noisy counts, where there are any."""
@@ -291,17 +289,14 @@ class KeySelection(Shown, ProcessMemory):
                     fresh.add(key)
         self._names |= fresh
 
-    def save(self, path: Path | str, delta: Number, **how: Any) -> dict[str, Any]:
+    def save(self, path: Path | str, delta: Number, **file: Unpack[FileWords]) -> dict[str, Any]:
         """Write the keys named at this delta, as `NamedKeys.save`.
 
         Raises:
             OutOfRange: as `at`. Others: as `saved`; nothing is named then.
         """
-        named = {name: how.get(name) for name in ("format", "sign")}
-        check_destination_free(
-            path, **named, overwrite=how.get("overwrite", False), is_document=how.get("format") is None
-        )
-        return self.at(delta).save(path, **how)
+        check_destination_free(path, is_document=file.get("format") is None, **file)
+        return self.at(delta).save(path, **file)
 
     def __repr__(self) -> str:
         return f"KeySelection({self._level}, keys={self._each}, at {len(self._answers)} deltas)"

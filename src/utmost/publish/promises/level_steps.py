@@ -10,12 +10,11 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.gradual import Bridge, Relaxing, Tightening
 from utmost.laws.noise import Geometric
-from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
 from utmost.laws.sampling.draw import Method, draws
 from utmost.laws.sampling.integers import Integers, add, joined, minus
 from utmost.laws.sampling.level_draws import bridge_noise, tightening_noise
 from utmost.laws.sampling.random_bits import Randomness, secure
-from utmost.publish.promises.lattice import Lattice, lattice_of
+from utmost.publish.promises.lattice import Lattice, LatticeWords, lattice_of_words
 from utmost.publish.tables.cell_values import Cells, where_is
 
 Law = Geometric | Relaxing | Tightening | Bridge
@@ -109,13 +108,10 @@ def tighten(
     strict: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    sensitivity: Number | None = None,
     randomness: Randomness | None = None,
     method: Method | None = None,
-    **words: Unpack[UnitWords],
+    **words: Unpack[LatticeWords],
 ) -> Any:
     """A response at the level ``strict`` from a response at the level ``loose``, without the data.
 
@@ -140,7 +136,7 @@ def tighten(
     100
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
+    lattice = lattice_of_words(sensitivity, **words)
     read = lattice.read(response)
     transition = Tightening(lattice.of(level(strict)), lattice.of(level(loose)))
     noise = tightening_noise(transition, read.size, randomness=bits, method=method)
@@ -153,13 +149,10 @@ def relax(
     strict: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    sensitivity: Number | None = None,
     randomness: Randomness | None = None,
     method: Method | None = None,
-    **words: Unpack[UnitWords],
+    **words: Unpack[LatticeWords],
 ) -> Any:
     """The noise at the level ``loose``, given the noise at the level ``strict``.
 
@@ -179,7 +172,7 @@ def relax(
     True
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
+    lattice = lattice_of_words(sensitivity, **words)
     read = lattice.read(noise)
     place, coarse = lattice.split(_on_grid(lattice, read, noise))
     moved = lattice.times(relaxed(coarse, lattice.of(level(strict)), lattice.of(level(loose)), bits, method))
@@ -194,13 +187,10 @@ def bridge(
     at: Number | Level,
     loose: Number | Level,
     *,
-    unit: Unit | None = None,
-    numbers: str = "integers",
-    grid: Number | None = None,
-    half_step: bool = False,
+    sensitivity: Number | None = None,
     randomness: Randomness | None = None,
     method: Method | None = None,
-    **words: Unpack[UnitWords],
+    **words: Unpack[LatticeWords],
 ) -> Any:
     """A response at the level ``at``, between ``strict`` and ``loose``, given the responses at these two; no data.
 
@@ -220,7 +210,7 @@ def bridge(
     12
     """
     bits = secure(randomness)
-    lattice = lattice_of(numbers, read_unit(unit, needs=(), **words), grid, half_step)
+    lattice = lattice_of_words(sensitivity, **words)
     first, last = lattice.read(low), lattice.read(high)
     if first.shape != last.shape:
         raise OutOfRange("the two responses must have one shape", came=(first.shape, last.shape))

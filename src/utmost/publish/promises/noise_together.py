@@ -17,7 +17,7 @@ from utmost.errors import OutOfRange
 from utmost.laws.exact import Level, Number, checked, level
 from utmost.laws.noise import SignedCells
 from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit, UnitWords
+from utmost.laws.privacy.unit import RowWords, Unit
 from utmost.laws.sampling.integers import Integers
 from utmost.publish.promises.cell_noise import CellNoise, cell_noise
 from utmost.publish.promises.declared_columns import listed_names
@@ -188,18 +188,17 @@ class SumsOfColumns:
 def together_noise(
     columns: Sequence[str],
     *,
-    unit: Unit | None = None,
     noise: TogetherKind | None = None,
     cost: CellCost = "absolute",
     tuned_at: Number | Level = 1,
     largest: Number | None = None,
-    **words: Unpack[UnitWords],
+    **words: Unpack[RowWords],
 ) -> TogetherNoise:
     """The noise of columns of which one individual changes the cells of one row, and no other cell, to be relaxed.
 
     Args:
         columns: at least two columns of integers; pairs are taken in this order.
-        unit, cost, words: as for `plan_together`.
+        cost, words: as for `plan_together`.
         noise: "rotated", "signed" or "independent"; the one of least cost at ``tuned_at`` if left out.
         tuned_at: the level of all cells of a row at which the noise is to be least; it is relaxed from every level.
         largest: a public bound on the size of any true value, as for `Promise`.
@@ -214,7 +213,7 @@ def together_noise(
     ('rotated', 8.0)
     """
     names = listed_names(columns, "columns")
-    whom = unit_of_row(unit, names, words)
+    whom = unit_of_row(names, words)
     for name, times in Counter(names).items():
         if times > 1:
             raise OutOfRange("a column can be released only once", came=f"{name!r} twice", where="columns")

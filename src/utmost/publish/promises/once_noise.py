@@ -11,7 +11,7 @@ from utmost.errors import Unsupported
 from utmost.laws.exact import Level, Number
 from utmost.laws.noise.costs import Cost
 from utmost.laws.noise.norm_staircase import CellCost
-from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
+from utmost.laws.privacy.unit import RowWords, Unit, read_unit
 from utmost.publish.promises.drawing import Answering, Drawing
 from utmost.publish.promises.lattice import read_numbers
 from utmost.publish.promises.plan import Planned, plan_release
@@ -116,12 +116,11 @@ def once_cells(
 def once_together(
     columns: Sequence[str],
     *,
-    unit: Unit | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Any = None,
-    **words: Unpack[UnitWords],
+    **words: Unpack[RowWords],
 ) -> OnceNoise:
     """The noise of columns changed together that is least at its level: the words of `plan_together`.
 
@@ -131,7 +130,7 @@ def once_together(
     """
     from utmost.publish.promises.together_plan import check_changed, plan_together, unit_of_row
 
-    whom = unit_of_row(unit, columns, words)
+    whom = unit_of_row(columns, words)
     check_changed(whom, columns)
     about: dict[str, Any] = {"noise": noise, "relaxable": relaxable, "cost": cost, "halves": halves}
     return OnceNoise(whom, None, "integers", partial(plan_together, tuple(columns), unit=whom, **about))

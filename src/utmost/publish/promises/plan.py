@@ -261,13 +261,12 @@ def plan_release(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    unit: Unit | None = None,
     cost: str | Cost = "absolute",
     numbers: str = "integers",
     relaxable: bool = False,
     confidence: Number = "0.95",
     grid: Number | None = None,
-    **words: Unpack[UnitWords],
+    **whom: Unpack[UnitWords],
 ) -> Plan:
     """Choose the law that a release at this level uses; draws nothing and reads nothing.
 
@@ -289,7 +288,7 @@ def plan_release(
     >>> plan.law, plan.margin
     (Geometric(epsilon='1/2', sensitivity=1), 6)
     """
-    spent, protected = level(epsilon, alpha), read_unit(unit, **words)
+    spent, protected = level(epsilon, alpha), read_unit(**whom)
     goal, sure = cost_named(cost), read_confidence(confidence)
     choose = relaxable_law if relaxable else optimal_law
     protected.check_each_cell("a plan of cells")

@@ -41,7 +41,6 @@ class TableWords(UnitWords, total=False):
     public: str | Sequence[str]
     drop: str | Sequence[str]
     rows: str
-    unit: Unit | None
     numbers: str
     grid: Number | None
     id_column: str | Sequence[str] | None
@@ -140,7 +139,6 @@ class Promise(Shown):
         public: str | Sequence[str] = (),
         drop: str | Sequence[str] = (),
         rows: str = "declared",
-        unit: Unit | None = None,
         noise: str | Noise = "rows",
         id_column: str | Sequence[str] | None = None,
         part: Part | None = None,
@@ -151,7 +149,7 @@ class Promise(Shown):
         about: dict[str, Any] = {**_NO_NOISE_WORDS, **words}
         if unknown := about.keys() - _NO_NOISE_WORDS.keys():
             raise TypeError(f"Promise() got an unexpected keyword argument {min(unknown)!r}")
-        about |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column, "unit": unit}
+        about |= {"columns": columns, "public": public, "drop": drop, "id_column": id_column}
         read = noise_of_words(chosen, {**about, "noise": noise})
         released = read.released(chosen)
         by_item = noise == "items"

@@ -22,7 +22,7 @@ from utmost.laws.noise import DiscreteStaircase, Geometric, SignedCells
 from utmost.laws.noise.joint_cells import RotatedPair
 from utmost.laws.noise.law import read_confidence
 from utmost.laws.noise.norm_staircase import BallMixture, CellCost, NormStaircase
-from utmost.laws.privacy.unit import Unit, UnitWords, read_unit
+from utmost.laws.privacy.unit import RowWords, Unit, read_unit
 from utmost.laws.sampling import sample
 from utmost.laws.sampling.integers import Integers, add
 from utmost.laws.sampling.joint_draws import sample_joint_cells
@@ -206,13 +206,12 @@ def plan_together(
     epsilon: Number | Level | None = None,
     *,
     alpha: Number | None = None,
-    unit: Unit | None = None,
     noise: TogetherKind | None = None,
     relaxable: bool = False,
     cost: CellCost = "absolute",
     halves: Halves | None = None,
     confidence: Number = "0.95",
-    **words: Unpack[UnitWords],
+    **words: Unpack[RowWords],
 ) -> TogetherPlan:
     """Choose the noise of columns of which one individual changes the cells of one row together; draws nothing.
 
@@ -239,7 +238,7 @@ def plan_together(
     ('rotated', (8.0, 8.0))
     """
     names, spent = tuple(columns), level_of(epsilon, alpha)
-    whom = unit_of_row(unit, names, words)
+    whom = unit_of_row(names, words)
     check_changed(whom, names)
     ways = {way.kind: way for way in ways_together(spent, whom, relaxable=relaxable, cost=cost)}
     kind = next(iter(ways)) if noise is None else one_of(noise, TogetherKind, "noise")
@@ -258,15 +257,14 @@ def plan_together(
     return plan_of_way(names, spent, whom, ways[kind], halves=ends, confidence=confidence, cost=cost)
 
 
-def unit_of_row(unit: Unit | None, columns: Sequence[str], words: UnitWords) -> Unit:
+def unit_of_row(columns: Sequence[str], words: RowWords) -> Unit:
     """The unit of columns that are changed together, which changes the cells of one row in all of them.
 
     Raises:
-        OutOfRange: for a unit beside its words, and neither.
+        OutOfRange: where nothing says by how much.
     """
-    if unit is not None:
-        return unit
-    return read_unit(None, words.get("sensitivity"), len(columns), words.get("neighbours"), needs=("sensitivity",))
+    sensitivity, neighbours = words.get("sensitivity"), words.get("neighbours")
+    return words.get("unit") or read_unit(None, sensitivity, len(columns), neighbours, needs=("sensitivity",))
 
 
 def check_changed(unit: Unit, columns: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from utmost.publish.promises.statement_kinds import CLEAN_FORMAT, CLEAN_KIND
 from utmost.publish.releases.given_facts import read_given, read_table
 from utmost.publish.releases.workload_statements import Noised, sums_digest, workload_statement
 from utmost.publish.tables.adapters import table_of
-from utmost.publish.tables.saving import Digest, Publication, saved
+from utmost.publish.tables.saving import Digest, FileWords, Publication, saved
 from utmost.publish.workloads import Domain
 from utmost.publish.workloads.clean import controlled_rounding, kept_in_rounding
 from utmost.publish.workloads.domain import Family, Where
@@ -117,9 +117,7 @@ class CleanRelease(Shown):
         path: Path | str,
         *,
         family: str | Sequence[str] | Family | None = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write one family's table and, beside it, what must be said of it: both appear, or none.
 
@@ -132,7 +130,7 @@ class CleanRelease(Shown):
         """
         chosen = self.domain.finest if family is None else family
         publication = Publication(self[chosen], lambda digest: self.said(digest, chosen))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        return saved(publication, path, **file)
 
     @property
     def words(self) -> str:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from numbers import Real
 from os import fsdecode
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from utmost.laws.exact.written_levels import level_facts, level_text
 from utmost.laws.noise.law import read_confidence
 from utmost.publish.promises.plan import Plan, statement
 from utmost.publish.tables.adapters import Column, check_column, named
-from utmost.publish.tables.saving import Digest, Publication, check_destination_free, saved
+from utmost.publish.tables.saving import Digest, FileWords, Publication, check_destination_free, saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +26,27 @@ class Saving:
     """Where an answer goes and how, as the arguments of every ``save`` say it.
 
     Attributes:
-        path, format, sign, overwrite: as for `saved`.
+        path, file: as for `saved`.
         name: what the statement calls the release; the file's name without its ending if left out.
         public: columns to stand beside, by name: the labels of the rows. No cell of them may depend on any individual.
         confidence: of the error bars.
     """
 
     path: Path | str
-    format: str | None = None
-    sign: Path | str | None = None
-    overwrite: bool = False
+    file: FileWords
     name: str | None = None
     public: Mapping[Any, Column] = field(default_factory=dict)
     confidence: Fraction = Fraction(19, 20)
 
     @classmethod
-    def of(cls, path: Path | str, confidence: Number = "0.95", public: Any = None, **how: Any) -> "Saving":
+    def of(
+        cls,
+        path: Path | str,
+        confidence: Number = "0.95",
+        public: Any = None,
+        name: str | None = None,
+        **file: Unpack[FileWords],
+    ) -> "Saving":
         """The arguments of a ``save``, read, and found to name files that can be written: nothing has been drawn yet.
 
         Raises:
@@ -49,9 +54,9 @@ class Saving:
             BadTable: for a public column that is none, and for two of different lengths. Others: as `saved`.
         """
         sure = read_confidence(confidence)
-        saving = cls(path, public={} if public is None else dict(public), confidence=sure, **how)
+        saving = cls(path, file, name, {} if public is None else dict(public), sure)
         _check_columns(saving.public)
-        check_destination_free(saving.path, saving.format, saving.sign, overwrite=saving.overwrite)
+        check_destination_free(path, **file)
         return saving
 
     @property
@@ -64,7 +69,7 @@ class Saving:
 
     def write(self, made: Publication) -> dict[str, Any]:
         """Write a publication as it is asked for."""
-        return saved(made, self.path, format=self.format, sign=self.sign, overwrite=self.overwrite)
+        return saved(made, self.path, **self.file)
 
 
 def level_to_save(epsilon: Any, alpha: Any, spent: Level | None) -> Level:

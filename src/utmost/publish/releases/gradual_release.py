@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path as PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
+from utmost.laws.exact.kinds import spelled
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual import Path
 from utmost.laws.privacy.unit import Unit, read_unit
@@ -22,6 +23,17 @@ from utmost.publish.promises.lattice import Lattice, lattice_of
 from utmost.publish.promises.plan import plan_of_answer
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, column_publication, level_to_save
 from utmost.publish.releases.noised_cells import Column
+from utmost.publish.tables.saving import FileWords
+
+
+class GradualWords(TypedDict, total=False):
+    """The words that say, beside the sensitivity, whom a gradual release protects and what its values are."""
+
+    unit: Unit | None
+    cells: Number | None
+    numbers: str | Mapping[Any, str]
+    grid: Number | None
+    half_step: bool
 
 
 class GradualRelease(Shown, ProcessMemory):
@@ -66,37 +78,34 @@ class GradualRelease(Shown, ProcessMemory):
 
     __slots__ = ("_columns", "_half_step", "_is_table", "_method", "_randomness", "_units")
 
+    @spelled
     def __init__(
         self,
         values: Any,
         sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
-        cells: Number | None = None,
-        unit: Unit | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
         randomness: Randomness | None = None,
         method: Method | None = None,
+        **words: Unpack[GradualWords],
     ) -> None:
-        self._open(values, units_of(unit, sensitivity, cells), numbers, grid, half_step, secure(randomness), method)
+        self._open(values, sensitivity, secure(randomness), method, words)
 
     def _open(
         self,
         values: Any,
-        unit: Unit | Mapping[Any, Unit],
-        numbers: str | Mapping[Any, str],
-        grid: Number | None,
-        half_step: bool,
+        sensitivity: Number | Mapping[Any, Number] | None,
         randomness: Randomness,
         method: Method | None,
+        words: GradualWords,
     ) -> None:
+        unit, half_step = units_of(words.get("unit"), sensitivity, words.get("cells")), words.get("half_step", False)
+        numbers = words.get("numbers", "integers")
         self._is_table = isinstance(values, Mapping)
         table = values if isinstance(values, Mapping) else {None: values}
         if not table:
             raise BadTable("a table must have a column", came="none")
         units, kinds_of_numbers = _each(unit, table, "a sensitivity"), _each(numbers, table, "a kind of numbers")
-        grids = _grids(grid, kinds_of_numbers)
+        grids = _grids(words.get("grid"), kinds_of_numbers)
         self._columns = {
             name: Column.of(column, lattice_of(kinds_of_numbers[name], units[name], grids[name], half_step))
             for name, column in table.items()
@@ -156,9 +165,7 @@ class GradualRelease(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: PathLike | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the answer at a level as a table with error bars and, beside it, its statement: both appear, or none.
 
@@ -177,7 +184,7 @@ class GradualRelease(Shown, ProcessMemory):
             Unsupported: for columns whose individuals or numbers differ, of which one statement cannot speak.
             BadTable: for a public column of another length.
         """
-        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, confidence, public, **file, name=name)
         spent_level, unit, lattice = level_to_save(epsilon, alpha, self.spent), *self._promised()
         plan = plan_of_answer(unit, lattice, spent_level, how.confidence, half_step=self._half_step)
         LaidOut.of(self._shapes(), how.public)  # refuses what does not fit, before anything is drawn

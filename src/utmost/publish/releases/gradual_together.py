@@ -10,14 +10,14 @@ from utmost.errors import BadTable
 from utmost.laws.exact import Level, Number, checked
 from utmost.laws.exact import level as level_of
 from utmost.laws.exact.shown import Shown
-from utmost.laws.privacy.unit import Unit, UnitWords
+from utmost.laws.privacy.unit import RowWords
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness, secure
 from utmost.publish.promises.together_plan import grouped, plan_of_way, plan_together, together_statement
 from utmost.publish.promises.turning import Halves, columns_of, ratios_of, sums_of, whole_numbers
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.tables.saving import Digest, FileWords, Publication
 from utmost.publish.workloads.cells_together import CellsLaw, CellsTogether
 
 
@@ -52,17 +52,16 @@ class GradualTogether(Shown, ProcessMemory):
         self,
         table: Mapping[str, Any],
         *,
-        unit: Unit | None = None,
         halves: Halves = "toss",
         tuned_at: Number | Level = 1,
         randomness: Randomness | None = None,
-        **words: Unpack[UnitWords],
+        **words: Unpack[RowWords],
     ) -> None:
+        unit = words.get("unit")
         signs = unit is not None and unit.nonnegative and len(table) > 2
         plan = plan_together(
             list(table),
             tuned_at,
-            unit=unit,
             noise="signed" if signs else "rotated",
             halves=halves,
             **words,
@@ -103,9 +102,7 @@ class GradualTogether(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the columns at a level with their error bars and, beside them, their statement: both appear, or none.
 
@@ -118,7 +115,7 @@ class GradualTogether(Shown, ProcessMemory):
             NotALevel: where no level is named and none was answered.
             BadTable: for a public column of another length.
         """
-        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, confidence, public, **file, name=name)
         level = level_to_save(epsilon, alpha, self.spent)
         way = self._way.at(level, self.unit)
         plan = plan_of_way(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from utmost.publish.promises.planar_law import PlanarLaw, read_width, written
 from utmost.publish.promises.tangent_plane import warn_of_degrees
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
 from utmost.publish.tables.cell_values import read_reals
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.tables.saving import Digest, FileWords, Publication
 
 _PLACES_AT_ONCE = 1 << 22
 
@@ -124,9 +124,7 @@ class PlanarRelease(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the points at a level as a table with their margin and, beside it, its statement: both appear, or none.
 
@@ -140,7 +138,7 @@ class PlanarRelease(Shown, ProcessMemory):
             NotALevel: where no level is named and none was answered.
             BadTable: for a public column of another length, and for names that are not one for each coordinate.
         """
-        how = Saving.of(path, confidence, public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, confidence, public, **file, name=name)
         law = self._law(level_to_save(epsilon, alpha, self.spent))
         table, names = self._as_table(law, columns, how)
 

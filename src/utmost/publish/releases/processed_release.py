@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact.shown import Shown
@@ -13,8 +13,8 @@ from utmost.laws.sampling.random_bits import Randomness
 from utmost.publish.promises.statement_kinds import PROCESSED_KIND
 from utmost.publish.promises.table_statements import promise, taken_for_granted
 from utmost.publish.releases.gradual_answers import LaidOut, Saving, answered_facts, level_to_save
-from utmost.publish.releases.gradual_release import GradualRelease
-from utmost.publish.tables.saving import Digest, Publication
+from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
+from utmost.publish.tables.saving import Digest, FileWords, Publication
 from utmost.version import __version__
 
 NO_BARS = "none: a function of the noisy values was published, and its error is not that of the noise"
@@ -58,26 +58,13 @@ class ProcessedRelease(Shown, ProcessMemory):
         before: Before,
         after: After,
         sensitivity: Number | Mapping[Any, Number] | None = None,
-        cells: Number | None = None,
-        unit: Unit | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
         randomness: Randomness | None = None,
+        **words: Unpack[GradualWords],
     ) -> None:
         for name, function in (("before", before), ("after", after)):
             if not callable(function):
                 raise wrong_kind(name, "a function", function)
-        self._raw = GradualRelease(
-            before(data),
-            sensitivity,
-            cells=cells,
-            unit=unit,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-            randomness=randomness,
-        )
+        self._raw = GradualRelease(before(data), sensitivity, randomness=randomness, **words)
         self._after = after
         self._read: dict[Level, Any] = {}
 
@@ -109,9 +96,7 @@ class ProcessedRelease(Shown, ProcessMemory):
         alpha: Number | None = None,
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the reading at a level and, beside it, its statement; no error bar holds of what a function makes.
 
@@ -128,7 +113,7 @@ class ProcessedRelease(Shown, ProcessMemory):
             BadTable: for public columns that are none, or of different lengths, before anything is spent; and for
                 columns of another length than the reading.
         """
-        how = Saving.of(path, public=public, format=format, sign=sign, overwrite=overwrite, name=name)
+        how = Saving.of(path, public=public, **file, name=name)
         spent_level, (unit, _) = level_to_save(epsilon, alpha, self.spent), self._raw._promised()
         laid = LaidOut.of(self.at(spent_level), how.public)
         answered = answered_facts(how.title, 1, self.levels, self.spent)

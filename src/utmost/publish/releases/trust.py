@@ -7,17 +7,17 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.laws.exact import Level, Number, checked, level, wrong_kind
 from utmost.laws.exact import round_up as up
 from utmost.laws.exact.shown import Shown
 from utmost.laws.gradual import largest_ratio
-from utmost.laws.privacy.unit import Unit
 from utmost.laws.sampling.process_memory import ProcessMemory
 from utmost.laws.sampling.random_bits import Randomness
-from utmost.publish.releases.gradual_release import GradualRelease
+from utmost.publish.releases.gradual_release import GradualRelease, GradualWords
+from utmost.publish.tables.saving import FileWords
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,24 +114,11 @@ class TrustRelease(Shown, ProcessMemory):
         sensitivity: Number | Mapping[Any, Number] | None = None,
         *,
         levels: Mapping[Recipient, Number | Level],
-        cells: Number | None = None,
-        unit: Unit | None = None,
-        numbers: str | Mapping[Any, str] = "integers",
-        grid: Number | None = None,
-        half_step: bool = False,
         randomness: Randomness | None = None,
+        **words: Unpack[GradualWords],
     ) -> None:
         self._levels = {recipient: level(epsilon) for recipient, epsilon in levels.items()}
-        self._release = GradualRelease(
-            values,
-            sensitivity,
-            cells=cells,
-            unit=unit,
-            numbers=numbers,
-            grid=grid,
-            half_step=half_step,
-            randomness=randomness,
-        )
+        self._release = GradualRelease(values, sensitivity, randomness=randomness, **words)
 
     def __repr__(self) -> str:
         return f"TrustRelease({len(self._levels)} recipients)"
@@ -159,18 +146,15 @@ class TrustRelease(Shown, ProcessMemory):
         name: str | None = None,
         public: Mapping[Any, Any] | None = None,
         confidence: Number = "0.95",
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write what a recipient sees, with its error bars and its statement; see `GradualRelease.save`.
 
         Raises:
             BadTable: for a recipient without a level. Others: as `GradualRelease.save`.
         """
-        how: dict[str, Any] = {"format": format, "sign": sign, "overwrite": overwrite}
         at = self._level(recipient)
-        return self._release.save(path, epsilon=at, name=name, public=public, confidence=confidence, **how)
+        return self._release.save(path, epsilon=at, name=name, public=public, confidence=confidence, **file)
 
     @checked
     def loss(self, coalition: Iterable[Recipient]) -> Level | None:

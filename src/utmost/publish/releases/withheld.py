@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from os import fsdecode
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from utmost.publish.releases.family_tables import Narrow, family_table, groups_i
 from utmost.publish.releases.withholding import SHOWN, NoiseTails, WithholdingRule, bias_words, shown_bias
 from utmost.publish.releases.workload_errors import scaled
 from utmost.publish.tables.adapters import adapter_of, engine_door
-from utmost.publish.tables.saving import Digest, SavedTable
+from utmost.publish.tables.saving import Digest, FileWords, SavedTable
 from utmost.publish.tables.table_formats import with_blanks
 from utmost.publish.workloads.axes import text_of
 from utmost.publish.workloads.domain import Domain, Family
@@ -186,9 +186,7 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
         path: Path | str,
         *,
         family: str | None = None,
-        format: str | None = None,
-        sign: Path | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write one table and, beside it, its statement; the only one where no family is named.
 
@@ -204,7 +202,7 @@ class WithheldTables(Shown, Mapping[str, WithheldTable]):
             remedy = f"Pass family={self.families[0]!r}, say: each table is a file."
             raise OutOfRange("a file has one table", came=f"{len(self.tables)} families", where="save", remedy=remedy)
         chosen = self[self.families[0] if family is None else family]
-        return chosen.save(fsdecode(path), format=format, sign=sign, overwrite=overwrite)
+        return chosen.save(fsdecode(path), **file)
 
 
 def narrowed_name(domain: Domain, family: Family, narrow: Narrow) -> str:

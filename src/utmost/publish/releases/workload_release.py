@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from os import fsdecode
 from pathlib import Path as PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from utmost.publish.releases.workload_statements import (
     workload_statement,
     workload_table_statement,
 )
-from utmost.publish.tables.saving import Publication, saved
+from utmost.publish.tables.saving import FileWords, Publication, saved
 from utmost.publish.workloads import Domain, Strategy
 from utmost.publish.workloads.domain import Family, Where
 from utmost.publish.workloads.forms import ProductForm, selected
@@ -131,9 +131,7 @@ class WorkloadRelease(AlongAxis, Shown):
         path: PathLike | str,
         *,
         family: Families | None = None,
-        format: str | None = None,
-        sign: PathLike | str | None = None,
-        overwrite: bool = False,
+        **file: Unpack[FileWords],
     ) -> dict[str, Any]:
         """Write the whole release as one .json document, or one family's table with the release beside it.
 
@@ -149,12 +147,12 @@ class WorkloadRelease(AlongAxis, Shown):
             NotDetermined, OutOfRange: for a family that the release does not have.
             Unsupported, KeyRefused: as `saved`.
         """
-        if family is None and format is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
+        if family is None and file.get("format") is None and PathLike(fsdecode(path)).suffix.lower() == ".json":
             publication = Publication(self.measured, lambda _: self.facts(), self.facts)
         else:
             chosen = self.domain.level_names(self.domain.finest) if family is None else family
             publication = Publication(self[chosen], lambda digest: workload_table_statement(self, chosen, digest))
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        return saved(publication, path, **file)
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> "WorkloadRelease":

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from math import hypot, prod, sqrt
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -126,6 +126,13 @@ def _in_words(row: BoundCost) -> list[str]:
     return [str(row.bound), f"{row.margin:.6g}", *cut, f"{row.error:.4g}"]
 
 
+class FixedBounds(TypedDict, total=False):
+    """The bound of `count_table` that is not to be chosen."""
+
+    at_most: int | None
+    per_cell: Number | None
+
+
 @checked
 def bound_costs(
     contributions: Contributions,
@@ -133,13 +140,12 @@ def bound_costs(
     *,
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
-    at_most: int | None = None,
-    per_cell: Number | None = None,
     step: Number = 1,
     family: str | Sequence[str] | None = None,
     public: bool = False,
     persons: int | None = None,
     confidence: Number = "0.95",
+    **bounds: Unpack[FixedBounds],
 ) -> BoundCosts:
     """Say of each bound what it costs in noise and what it cuts, and which has the least expected error.
 
@@ -185,6 +191,7 @@ def bound_costs(
     if persons is not None and (not public or persons < 1):
         remedy = "Of a release leave persons= out: it is of the persons themselves."
         raise OutOfRange("persons= is of public contributions", came=persons, remedy=remedy)
+    at_most, per_cell = bounds.get("at_most"), bounds.get("per_cell")
     fixed = {AT_MOST: at_most, PER_CELL: per_cell, IN_ALL: None}
     if histogram.name == IN_ALL and not at_most is per_cell is None:
         remedy = "Leave at_most= and per_cell= out."

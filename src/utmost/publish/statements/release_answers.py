@@ -39,7 +39,7 @@ def ratio(
     """An interval that holds the true ratio of two sums, by selections; of a table also of two columns."""
     if isinstance(answer, WorkloadRelease):
         return answer.ratio(above, {} if below is None else below, confidence=confidence)
-    return answer.ratio(answer.rows_where(above), answer.rows_where(below), *columns, confidence)
+    return answer.ratio(above, below, *columns, confidence)
 
 
 def sums(answer: Read, verb: str) -> WorkloadRelease:

@@ -30,6 +30,9 @@ from utmost.publish.tables.adapters import adapter_of, no_column
 from utmost.publish.tables.columns import integer_column, real_column
 from utmost.publish.tables.text_files import TextFile
 
+Rows = frozenset[int] | Mapping[str, Any] | None
+"""Rows of a table: as of `ReleasedTable.chosen`, or labels by public column; all of them where nothing is named."""
+
 
 @dataclass(frozen=True, slots=True)
 class SumOfCells:
@@ -185,19 +188,22 @@ class ReleasedTable(Shown):
             rows &= frozenset().union(*(self.chosen([f"{name}={label}"]) for label in labels))
         return rows
 
+    def _rows(self, rows: Rows) -> frozenset[int]:
+        return rows if isinstance(rows, frozenset) else self.rows_where(rows)
+
     def total(
         self,
-        rows: frozenset[int],
+        rows: Rows = None,
         column: str | None = None,
         *,
-        minus: frozenset[int] = frozenset(),
+        minus: Rows = frozenset(),
         mean: bool = False,
         confidence: Number = "0.95",
     ) -> SumOfCells:
         """The sum of the cells of some rows, less those of others; or their mean, the number of rows being public.
 
         Args:
-            rows, minus: as of `chosen`; a cell in both has no part in it.
+            rows, minus: as of `chosen`, or labels by column as in `rows_where`; a cell in both has no part in it.
             column: a released column.
             mean: divide each sum by the number of its rows, of which there must be some.
             confidence: strictly between 0 and 1.
@@ -207,6 +213,7 @@ class ReleasedTable(Shown):
             NotDetermined: for sums of distinct counts.
         """
         cells, sure = self.cells[self.column(column)], read_confidence(confidence)
+        rows, minus = self._rows(rows), self._rows(minus)
         self.plan.unit.check_adds(is_one_cell=max(len(rows), len(minus)) <= 1, came="a sum over several")
         if mean:
             return self._mean(cells, rows, minus, sure)
@@ -230,13 +237,14 @@ class ReleasedTable(Shown):
 
     def ratio(
         self,
-        rows: frozenset[int],
-        over: frozenset[int],
+        rows: Rows,
+        over: Rows = None,
         column: str | None = None,
         over_column: str | None = None,
         confidence: Number = "0.95",
     ) -> RatioBar:
         """An interval that holds the true ratio of two sums, or "not determined", see `CellBars.ratio`."""
+        rows, over = self._rows(rows), self._rows(over)
         above = self.column(column)
         below = above if over_column is None else self.column(over_column)
         sums = [sum((self.cells[of][row] for row in some), Fraction(0)) for of, some in ((above, rows), (below, over))]

@@ -23,31 +23,41 @@ _TABLES = Path("table.csv")
 
 
 def write_publication(
-    publication: Publication, path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool
+    publication: Publication,
+    path: Path | str,
+    *,
+    format: str | None = None,
+    sign: Path | str | None = None,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Write a release's table and statement, or its document; see `utmost.publish.tables.saving.saved`."""
     if publication.table is None:
         raise Unsupported("only what was released can be saved", came="a rehearsal", where="save")
-    is_document = form is None and publication.document is not None
-    out, key = check_destination(path, form, sign, overwrite=overwrite, is_document=is_document)
+    is_document = format is None and publication.document is not None
+    out, key = check_destination(path, format=format, sign=sign, overwrite=overwrite, is_document=is_document)
     if str(out) == PIPE:
-        return _through_pipe(publication, form)
+        return _through_pipe(publication, format)
     signer = None if key is None else signer_of(key)
     if is_document and out.suffix.lower() == ".json":
         return _write_document(publication, out, signer, overwrite=overwrite)
-    named = _named(out, form)
+    named = _named(out, format)
     return publish(
         publication.table, publication.said, named, None, signer, owner_only=publication.owner_only, overwrite=overwrite
     )
 
 
 def check_destination(
-    path: Path | str, form: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool = False
+    path: Path | str,
+    *,
+    format: str | None = None,
+    sign: Path | str | None = None,
+    overwrite: bool = False,
+    is_document: bool = False,
 ) -> tuple[Path, Path | None]:
     """Where something is to be written, and the key that signs it, checked before anything is drawn.
 
     Args:
-        path, form, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
+        path, format, sign, overwrite: as for `utmost.publish.tables.saving.saved`.
         is_document: whether a file that ends in .json is the whole of it.
 
     Raises:
@@ -56,19 +66,19 @@ def check_destination(
     out = Path(os.fsdecode(possible_path(path, "path")))
     if not out.name:
         raise OutOfRange("path must name a file", came=repr(os.fsdecode(path)), where="path")
-    if form is not None and form not in files.FORMATS:
-        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(form), where="format")
+    if format is not None and format not in files.FORMATS:
+        raise OutOfRange(f"the format must be one of {', '.join(files.FORMATS)}", came=repr(format), where="format")
     key = None if sign is None else Path(os.fsdecode(possible_path(sign, "sign")))
     if str(out) == PIPE:
         if key is not None:
             raise OutOfRange("a statement is signed in a file", came="standard output", where="sign")
-        _check_pipe(form)
+        _check_pipe(format)
         return out, key
     if is_document and out.suffix.lower() == ".json":
         for name in (out, signature_path(out)):
             check_free_name(name, overwrite=overwrite)
     else:
-        check_free(_TABLES, _named(out, form), key, overwrite=overwrite)
+        check_free(_TABLES, _named(out, format), key, overwrite=overwrite)
     if key is not None:
         signer_of(key)
     return out, key

@@ -8,7 +8,7 @@ asked for.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.errors import Unsupported
 from utmost.laws.exact import checked
@@ -36,14 +36,15 @@ class Publication:
     owner_only: bool = False
 
 
-def saved(
-    publication: Publication,
-    path: Path | str,
-    *,
-    format: str | None = None,
-    sign: Path | str | None = None,
-    overwrite: bool = False,
-) -> dict[str, Any]:
+class FileWords(TypedDict, total=False):
+    """The words that say how files are written, see `saved`."""
+
+    format: str | None
+    sign: Path | str | None
+    overwrite: bool
+
+
+def saved(publication: Publication, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
     """Write a publication; every ``save`` is this.
 
     Args:
@@ -61,15 +62,11 @@ def saved(
         OutOfRange: for a format that nobody knows, and a signature on standard output.
         KeyRefused: for a file that holds no key, or that others may read.
     """
-    written: dict[str, Any] = provided("publication").write_publication(
-        publication, path, format, sign, overwrite=overwrite
-    )
+    written: dict[str, Any] = provided("publication").write_publication(publication, path, **file)
     return written
 
 
-def check_destination_free(
-    path: Path | str, format: str | None, sign: Path | str | None, *, overwrite: bool, is_document: bool = False
-) -> None:
+def check_destination_free(path: Path | str, *, is_document: bool = False, **file: Unpack[FileWords]) -> None:
     """Check, before anything is drawn, that `saved` could write here.
 
     Args:
@@ -79,7 +76,7 @@ def check_destination_free(
     Raises:
         Unsupported, OutOfRange, KeyRefused: as `saved`.
     """
-    provided("publication").check_destination(path, format, sign, overwrite=overwrite, is_document=is_document)
+    provided("publication").check_destination(path, is_document=is_document, **file)
 
 
 class SavedTable(Shown):
@@ -94,9 +91,7 @@ class SavedTable(Shown):
         raise Unsupported("a release must say what it promises", came=type(self).__name__)
 
     @checked
-    def save(
-        self, path: Path | str, *, format: str | None = None, sign: Path | str | None = None, overwrite: bool = False
-    ) -> dict[str, Any]:
+    def save(self, path: Path | str, **file: Unpack[FileWords]) -> dict[str, Any]:
         """Write the table and, beside it, its statement as ``path`` and ".json": both appear, or none.
 
         Args:
@@ -109,4 +104,4 @@ class SavedTable(Shown):
             Unsupported, OutOfRange, KeyRefused: as `saved`.
         """
         publication = Publication(self.table, self.said)
-        return saved(publication, path, format=format, sign=sign, overwrite=overwrite)
+        return saved(publication, path, **file)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.errors import NotALevel, OutOfRange, Unsupported
 from utmost.laws.exact import Level, Number, checked, level
@@ -21,6 +21,17 @@ from utmost.publish.workloads.workload_strategy import Strategy
 _EQUAL = 1e-9  # errors that are so near are the same, and the plainer strategy is taken
 
 
+class SearchWords(TypedDict, total=False):
+    """The words that say among which strategies is searched, see `strategy`."""
+
+    candidates: Iterable[Any] | None
+    aim: str
+    together: str | None
+    noise: str | None
+    tents: bool | None
+    rows: bool
+
+
 @checked
 @long_work("Searching for a strategy")
 def strategy(
@@ -30,12 +41,7 @@ def strategy(
     epsilon: Number | Level | None = None,
     alpha: Number | None = None,
     up_to: Number | Level | None = None,
-    candidates: Iterable[Any] | None = None,
-    aim: str = "mean",
-    together: str | None = None,
-    noise: str | None = None,
-    tents: bool | None = None,
-    rows: bool = False,
+    **search: Unpack[SearchWords],
 ) -> Strategy:
     """The best strategy that a search finds for a workload: which families to measure, and their shares of the level.
 
@@ -87,6 +93,8 @@ def strategy(
     a       20       20      3.283
     b       50       50      2.403
     """
+    candidates, aim, tents = search.get("candidates"), search.get("aim", "mean"), search.get("tents")
+    together, noise, rows = search.get("together"), search.get("noise"), search.get("rows", False)
     now = level(epsilon, alpha)
     highest = now if up_to is None else level(up_to)
     if highest < now:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import Number, checked, exact, exact_integer
@@ -20,6 +20,15 @@ Ends = Mapping[str, Label | None]
 """The labels "below", "above", "other" and "missing", None where there is no such group."""
 
 
+class OutsideWords(TypedDict, total=False):
+    """The words that label what lies outside an ordered axis, see `bins`."""
+
+    below: Label | None
+    above: Label | None
+    other: Label | None
+    missing: Label | None
+
+
 @checked
 def bins(
     low: Number | Edges,
@@ -29,10 +38,7 @@ def bins(
     fanout: int = 2,
     groups: Groups | None = None,
     whole: bool | None = None,
-    below: Label | None = None,
-    above: Label | None = None,
-    other: Label | None = None,
-    missing: Label | None = None,
+    **labels: Unpack[OutsideWords],
 ) -> Axis:
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of fanout^2, ...; or
     bins between listed edges, as of age groups.
@@ -70,7 +76,7 @@ def bins(
     >>> bins(0, 10, groups={"band": {"0-4": range(5), "5-9": range(5, 10)}}).labels[1]
     ('0-4', '5-9')
     """
-    ends = {"below": below, "above": above, "other": other, "missing": missing}
+    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
     if isinstance(low, Sequence) and not isinstance(low, str):
         if high is not None or (width, fanout) != (1, 2):
             raise OutOfRange("listed edges are all that there is to say of bins", remedy="Leave out high= and width=.")
@@ -94,7 +100,7 @@ def bins(
             raise OutOfRange("groups= stand in place of runs", came=f"fanout={fanout}", remedy="Leave one of them out.")
         return _listed(edges, groups, None, ends)
     runs = [1]
-    while other is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
+    while ends["other"] is None and runs[-1] * fanout < count and count % (runs[-1] * fanout) == 0:
         runs.append(runs[-1] * fanout)
     levels = [("" if run == 1 else f"/{run}", edges[::run]) for run in runs]
     return ordered_axis([(name, among, bin_label) for name, among in levels], ends)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
+from typing import Any, Unpack
 
 from utmost.errors import OutOfRange
 from utmost.laws.exact import checked
-from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge, Label
+from utmost.publish.workloads.axes import MOST_VALUES, Axis, Edge
 from utmost.publish.workloads.clock import Clock, Period, read_time, shown_time, zone_named
-from utmost.publish.workloads.ordered_axes import LabelOf, ordered_axis
+from utmost.publish.workloads.ordered_axes import LabelOf, OutsideWords, ordered_axis
 
 Time = str | date
 """A date or time without a zone, or the ISO text of one, of a month, a quarter, a week or a year."""
@@ -25,10 +26,7 @@ def periods(
     every: str,
     zone: str | None = None,
     groups: Sequence[str] | None = None,
-    below: Label | None = None,
-    above: Label | None = None,
-    other: Label | None = None,
-    missing: Label | None = None,
+    **labels: Unpack[OutsideWords],
 ) -> Axis:
     """An axis of time: periods of one kind from ``start`` to ``stop``, and longer ones in which they nest.
 
@@ -69,7 +67,7 @@ def periods(
     if not first < last or (last - first) // _LEAST_SECONDS > MOST_VALUES:
         came = f"from {shown_time(first)} to {shown_time(last)}"
         raise OutOfRange("periods must go from a time to a later one, at most 10^8 hours", came=came, where="stop")
-    ends = {"below": below, "above": above, "other": other, "missing": missing}
+    ends: dict[str, Any] = {name: labels.get(name) for name in OutsideWords.__annotations__}
     least = 2 if all(label is None for label in ends.values()) else 1  # a level of one group alone is "all"
     levels = [("", _edges(clock.period, first, last), clock.period)]
     for name in _COARSER if groups is None else groups:

@@ -5,6 +5,9 @@ that holds it, and a group that none holds to one common place. What flows into 
 has a single arc that is not whole: a walk along such arcs comes back to where it was, and around that cycle all flows
 change by one amount, in the direction that costs less, until one of them is whole. No arc leaves the interval between
 the whole numbers below and above it.
+
+A large table has most of its cells made whole before, many cycles of four arcs at once: two arcs that end in one place
+exchange flow, another two of the same beginnings exchange it back.
 """
 
 from collections.abc import Sequence
@@ -18,6 +21,7 @@ from utmost.laws.exact import Floats
 
 _WHOLE = 1e-6  # a flow that is so near to a whole number is that number
 _LAST = 1e-2  # the last arc of a place gathers what the others left out
+_FEW = 2000  # open arcs up to which a walk alone is quick
 
 Groups = NDArray[np.int64]
 
@@ -33,7 +37,7 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]])
     Raises:
         SolverFailed: where a sum of flows is left that is not whole, which rounding of floats alone can do.
 
-    Cost: for each cell that is not whole a cycle, of some ten arcs.
+    Cost: a few sorts of the cells, and for each one that is not whole then, a fifth of a large table, a cycle.
 
     >>> rows, columns = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> whole_flow(np.full(4, 0.5), np.array([0.0, 1, 1, 1]), [[rows], [columns]]).tolist()
@@ -41,6 +45,7 @@ def whole_flow(cells: Floats, costs: Floats, chains: Sequence[Sequence[Groups]])
     """
     tails, heads, flows = _arcs(cells, chains)
     parts = flows - np.floor(flows + _WHOLE)
+    parts[: cells.size] = _in_fours(tails[: cells.size], heads[: cells.size], parts[: cells.size], costs)
     walk = _Walk.along(tails, heads, parts, np.concatenate([costs, np.zeros(flows.size - costs.size)]))
     walk.make_whole()
     return np.asarray(np.rint(np.floor(cells + _WHOLE) + np.array(walk.parts[: cells.size])))
@@ -62,6 +67,46 @@ def _arcs(cells: Floats, chains: Sequence[Sequence[Groups]]) -> tuple[Groups, Gr
         ends.append(outer)
     arcs.insert(0, (ends[1], ends[0]))
     return np.concatenate([tail for tail, _ in arcs]), np.concatenate([head for _, head in arcs]), np.concatenate(flows)
+
+
+def _in_fours(tails: Groups, heads: Groups, parts: Floats, costs: Floats) -> Floats:
+    """The flows with most of them whole, as much through every place as before, at no higher cost.
+
+    Beginnings are taken together by two, by four, by eight, until few exchanges are of the same two.
+    """
+    parts, together = parts.copy(), 2
+    while (opened := np.flatnonzero((parts > _WHOLE) & (parts < 1 - _WHOLE))).size > _FEW:
+        end = (tails[opened] // together) * (int(heads.max()) + 1) + heads[opened]
+        order = np.lexsort((tails[opened], end))
+        opened, end = opened[order], end[order]
+        first = np.flatnonzero(np.diff(end, prepend=end[0] - 1))  # where the arcs of another end begin
+        nth = np.arange(end.size) - np.repeat(first, np.diff(first, append=end.size))
+        pairs = np.flatnonzero((nth[:-1] % 2 == 0) & (end[:-1] == end[1:]))
+        if pairs.size == 0 or not _exchange(opened[pairs], opened[pairs + 1], tails, parts, costs):
+            break
+        together *= 2
+    return parts
+
+
+def _exchange(one_arc: Groups, other_arc: Groups, tails: Groups, parts: Floats, costs: Floats) -> bool:
+    """Exchange flow within the pairs, what each two beginnings send being the same after it; whether that paid.
+
+    All pairs of the same two beginnings are filled in the order of what it costs, so that one is left between its ends.
+    """
+    kind = tails[one_arc] * (int(tails.max()) + 1) + tails[other_arc]
+    order = np.lexsort((costs[one_arc] - costs[other_arc], kind))
+    one_arc, other_arc, kind = one_arc[order], other_arc[order], kind[order]
+    total = parts[one_arc] + parts[other_arc]
+    least = np.maximum(total - 1, 0.0)
+    room = np.minimum(total, 1.0) - least
+    first = np.flatnonzero(np.diff(kind, prepend=kind[0] - 1))
+    lengths = np.diff(first, append=kind.size)
+    before = np.cumsum(room) - room
+    before -= np.repeat(before[first], lengths)
+    sent = np.repeat(np.add.reduceat(parts[one_arc] - least, first), lengths)
+    parts[one_arc] = least + np.clip(sent - before, 0.0, room)
+    parts[other_arc] = total - parts[one_arc]
+    return bool(kind.size > 2 * first.size)
 
 
 @dataclass(slots=True)
