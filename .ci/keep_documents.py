@@ -28,6 +28,7 @@ COMMANDS = (
     "count events.csv --person person --domain domain.json --at-most 1 --out counted.json",
     "plan counted.json --want sex,outcome --epsilon 1 --out plan.json",
     "release counted.json --plan plan.json --epsilon 1 --out workload.json",
+    "categories --labels tea,milk,water --epsilon 1/2 --short --save survey.json",
     "respond design.json --file answers-in.csv --column secret --public id --out answers.csv",
 )
 

@@ -2,15 +2,15 @@
 
 Run: PYTHONPATH=src python benchmarks/design/large_maps_are_designed_in_minutes.py [case ...]
 
-A case is spaces,places,prior: grid, random (points of a square, one per unit of area) or road (shortest paths in a
-random geometric graph, which needs networkx); a number of places; uniform, dirichlet, heavy (Pareto of index 1.1),
+A case is spaces,places,prior[,gap]: grid, random (points of a square, one per unit of area) or road (shortest paths
+in a random geometric graph, which needs networkx); a number of places; uniform, dirichlet, heavy (Pareto of index 1.1),
 sparse (Dirichlet with three fifths of the places empty) or france (examples/france_10x10.csv and france_20x20.csv, with
-empty places). Loss: distance; epsilon 1 per unit. All places and all actions count.
+empty places). Loss: distance; epsilon 1 per unit. All places and all actions count. The gap that is asked
+for is relative to the loss, 1e-7 if left out.
 
 Printed: seconds of processor in one thread for the search and for making and checking the certificate, rounds, and
-the relative gap that the certificate proves, in rationals or rounded outward. A search ends after ten minutes.
- Compilation by numba is left out (a small
-design comes first).
+the relative gap that the certificate proves, in rationals or rounded outward. A search ends after UTMOST_SECONDS of
+processor, 600 if left out. Compilation by numba is left out (a small design comes first).
 """
 
 import os
@@ -27,7 +27,7 @@ from utmost.design.spaces import Consumer, Space, grid, losses
 from utmost.design.types import PrivacyType
 from utmost.doors.documents.consumer_files import prior_file
 
-LIMIT = 600  # seconds of processor
+LIMIT = float(os.environ.get("UTMOST_SECONDS", "600"))  # of processor
 CASES = (
     "grid,100,dirichlet grid,100,france random,100,dirichlet road,100,sparse random,196,heavy grid,400,uniform "
     "grid,400,dirichlet random,400,dirichlet grid,400,france grid,784,uniform grid,784,dirichlet random,1000,uniform"
@@ -41,7 +41,7 @@ def main():
 
 
 def design(case, shown=True):
-    kind, places, prior = case.split(",")
+    kind, places, prior, *gap = case.split(",")
     n = int(places)
     space = SPACES[kind](n)
     consumer, ptype = Consumer(beliefs(prior, n), losses.distance(space)), PrivacyType(space, epsilon=1)
@@ -53,7 +53,7 @@ def design(case, shown=True):
             raise KeyboardInterrupt  # ends the search with what is proven
 
     start = time.process_time()
-    found = certificate_of_rays(ptype, consumer, progress=keep)
+    found = certificate_of_rays(ptype, consumer, gap=float(*gap or (1e-7,)), progress=keep)
     end = time.process_time()
     if shown:
         print(

@@ -137,6 +137,26 @@ def test_progress_tells_the_gap_and_an_interruption_ends_with_what_is_proven():
     assert whole.lower <= found.upper
 
 
+def test_a_design_ends_at_the_gap_that_is_asked_for():
+    """A wide gap takes fewer rounds, is reached, and the bounds enclose those of a narrow one."""
+    place = grid(5, 5)
+    consumer, ptype = Consumer(priors.uniform(25), losses.distance(place)), PrivacyType(place, epsilon=1)
+    rounds = {}
+    for gap in ("1/20", "1e-7"):
+        told = []
+        found = optimal_mechanism(
+            ptype, consumer, method="columns", gap=gap, progress=lambda *told_now, told=told: told.append(told_now)
+        )
+        assert 0 < found.gap <= float(Fraction(gap)) * found.loss
+        assert found.certificate.verify()
+        rounds[gap] = len(told), found
+    assert rounds["1/20"][0] < rounds["1e-7"][0]
+    assert rounds["1/20"][1].lower <= rounds["1e-7"][1].loss
+    assert rounds["1e-7"][1].lower <= rounds["1/20"][1].loss
+    with pytest.raises(OutOfRange, match="gap must be positive"):
+        optimal_mechanism(ptype, consumer, gap=0)
+
+
 def test_an_interruption_before_any_bound_is_one(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -51,6 +51,24 @@ def test_pricing_finds_the_least_ratio_and_proves_it(seed, epsilon):
         assert (v[:, None] >= factors * v[None, :] * (1 - 1e-12)).all()
 
 
+@pytest.mark.parametrize("pivots", [0, 2, 1000])
+@pytest.mark.parametrize("seed", range(4))
+def test_lowered_prices_prove_the_level_that_they_were_lowered_for(seed, pivots):
+    """However unfinished the trees: no ray of the type has a lower ratio at these prices, by the simplex method."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    factors, weights = generic_factors(random_distances(rng, n), 1.0), rng.dirichlet(np.ones(n))
+    prices = rng.normal(size=(3, n))
+    forest = Forest.of_stars(factors, weights, prices)
+    forest.price(prices, np.arange(3, dtype=np.int32), pivots, 1e-9)
+    for level in (-0.5, float(forest.ratios.min()), 0.5):
+        lacks = forest.lacks(prices, level)
+        assert (lacks >= 0).all()
+        assert all(least_ratio(row + lacks, weights, factors) >= level - 1e-8 for row in prices)
+        if pivots == 1000 and level <= forest.proven.min():
+            assert lacks.max() <= 1e-8
+
+
 def test_every_ray_has_a_tree_of_tight_rows():
     rng = np.random.default_rng(7)
     factors, weights = generic_factors(random_distances(rng, 12), 1.0), np.full(12, 1 / 12)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utmost.design.channels import Channel, Remap, geometric_channel, randomized_response
+from utmost.design.channels import Channel, Remap, geometric_channel, randomized_response, tight_constraints
 from utmost.design.geometry import distinguishing_mechanism, kernels, least_nib_loss, universal_mechanism, universality
 from utmost.design.geometry.best_action_cells import Cell, Complex, Dominance
 from utmost.design.geometry.universal_optima import LeastLoss
@@ -18,7 +18,7 @@ from utmost.design.spaces import Space, counts, discrete, graph, hamming, joint_
 from utmost.design.types import PrivacyType
 from utmost.doors.testing.strategies import alphas
 from utmost.doors.testing.strategies import priors as any_priors
-from utmost.errors import NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
+from utmost.errors import Infeasible, NotALoss, NotAPrior, OutOfRange, PromiseBroken, Unsupported
 from utmost.laws.exact.arrays import as_integers
 
 HALF = {"alpha": "1/2"}
@@ -202,6 +202,44 @@ def test_binary_loss_has_no_mechanism_where_there_is_a_cycle(space, alpha):
     verdict = universal_mechanism(PrivacyType(space, alpha=alpha), losses.binary)
     assert not verdict
     assert verdict.conflict.verify()
+
+
+TREES = {
+    "path": "01 12 23",
+    "star of three": "01 02 03",
+    "star of four": "01 02 03 04",
+    "a long leg": "01 14 02 03",
+    "two stars": "01 02 03 14 15",
+    "two long legs": "01 14 02 25 03",
+    "a leg of three": "01 14 45 02 03",
+    "broom": "01 02 03 04 15",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in list(TREES)[:4] else pytest.param(name, marks=pytest.mark.slow) for name in TREES],
+)
+def test_nib_on_trees_has_a_universal_mechanism_up_to_one_over_the_degree_less_one(name):
+    """By the general search, at the threshold and a thousandth above: it is a^d(x, y) by weights, and no other."""
+    edges = [(int(i), int(j)) for i, j in TREES[name].split()]
+    degree = max(sum(place in edge for edge in edges) for place in range(6))
+    most = Fraction(1, degree - 1) if degree > 2 else Fraction(9, 10)
+    verdict = universal_mechanism(PrivacyType(graph(edges), alpha=most), losses.nib)
+    assert verdict
+    assert verdict.certificate.verify()
+    assert columns_of(verdict.mechanism) == columns_of(tight_constraints(graph(edges), alpha=most))
+    if degree > 2:
+        above = universal_mechanism(PrivacyType(graph(edges), alpha=most + Fraction(1, 1000)), losses.nib)
+        assert not above
+        assert above.conflict.verify()
+        with pytest.raises(Infeasible, match="weighting"):
+            tight_constraints(graph(edges), alpha=most + Fraction(1, 1000))
+
+
+def columns_of(channel):
+    """All columns that are not zero, in no order."""
+    return sorted(tuple(column) for column in channel.matrix.T if any(column))
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ _WAVES = (0.04, 0.15, 0.4)  # of the actions: who comes later begins at the tree
 _COLUMNS = 8  # kept for each place
 _LEFT = 2  # rays for each place that the next search begins with
 _NEAR = 2.0  # times the level: what is found at levels farther away misleads
+_SHARES = (0.0, 0.002, 0.02, 0.1, 0.5)  # of the actions, from the worst: levels that are tried for the bound
 _STALLED = 150  # rounds without a better bound
 _LEAST_SLACK = 1e-11
 
@@ -97,9 +98,10 @@ def searched(
     """
     costs = np.ascontiguousarray((_floats(consumer.prior)[:, None] * _floats(consumer.loss)).T)
     scale = float(costs.sum(axis=1).max()) or 1.0
-    search = _Search.begun(ptype, costs / scale, _floats(consumer.prior))
-    search.go_on(starts, ptype, scale)
+    factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
     with one_blas_thread():
+        search = _Search.begun(factors, costs / scale, _floats(consumer.prior))
+        search.go_on(starts, ptype, scale)
         whole = True
         try:
             search.run(_AIM * gap, progress)
@@ -163,9 +165,8 @@ class _Search:
     guess: Floats | None = None  # of the prices, before any bound
 
     @classmethod
-    def begun(cls, ptype: PrivacyType, costs: Floats, prior: Floats) -> "_Search":
+    def begun(cls, factors: Floats, costs: Floats, prior: Floats) -> "_Search":
         """Stars for trees, and the columns alpha^(t d(., y)) for rays."""
-        factors = generic_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
         weights = prior + prior.mean()
         weights /= weights.sum()
         first = np.concatenate([factors**t for t in _FLATTER[:-1]] + [np.ones((1, len(factors)))])
@@ -192,20 +193,23 @@ class _Search:
         levels = [start.certificate.ptype.level.epsilon_float for start in starts]
         if not starts or max(*levels, now) * farthest > FARTHEST:
             return
-        weights = self.forest.weights
-        trees = [
-            _scaled(start.trees.rays.T ** (now / level), weights) for start, level in zip(starts, levels, strict=True)
-        ]
-        rays = [_scaled(start.rays ** (now / level), weights) for start, level in zip(starts, levels, strict=True)]
-        pool = np.concatenate([*rays, *trees, self.rays], axis=1)
-        _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
-        self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
-        self.spent = (self.costs @ self.rays).min(axis=0)
+        powers = [now / at for at in levels]
+        trees = [start.trees.rays.T**power for start, power in zip(starts, powers, strict=True)]
+        rays = [start.rays**power for start, power in zip(starts, powers, strict=True)]
         prices = [start.prices * (start.scale / scale) for start in starts]
         # With a price on either side the error is of the second order in their distance.
         share = (now - levels[0]) / (levels[-1] - levels[0]) if levels[-1] != levels[0] else 0.0
-        self.guess = (1 - share) * prices[0] + share * prices[-1]
-        self.forest.adopt(starts[0].trees, trees[0].T, ((self.costs - self.guess) @ trees[0]).argmin(axis=1))
+        self._begin([*rays, *trees], starts[0].trees, trees[0], (1 - share) * prices[0] + share * prices[-1])
+
+    def _begin(self, rays: list[Floats], forest: Forest, trees: Floats, prices: Floats) -> None:
+        """Begin with rays (n, N), with each action's best tree of a forest, whose rays (n, k) are now ``trees``, and
+        at prices."""
+        pool = np.concatenate([*(_scaled(some, self.forest.weights) for some in rays), self.rays], axis=1)
+        _, first = np.unique(np.round(self.marks @ pool, 10), return_index=True)
+        self.rays = np.ascontiguousarray(pool[:, np.sort(first)])
+        self.spent = (self.costs @ self.rays).min(axis=0)
+        self.guess, scaled = prices, _scaled(trees, self.forest.weights)
+        self.forest.adopt(forest, scaled.T, ((self.costs - prices) @ scaled).argmin(axis=1))
         self.early = 0
 
     def left(self) -> tuple[Floats, Forest, Floats]:
@@ -267,13 +271,27 @@ class _Search:
             at = self.costs[which] - prices
             self.forest.take_over(at, which)
             self.forest.price(at, which, _MOST_PIVOTS_EARLY if early else _MOST_PIVOTS, slack)
-        level = float(self.forest.proven.min())
-        value = float(prices.sum()) + level
+        level, value = self._proven(prices)
         if self.best is None or value > self.best.value:
             self.best = _Bound(prices, level, self.forest.copied(), value)
             self.fruitless = 0
         else:
             self.fruitless += 1
+
+    def _proven(self, prices: Floats) -> tuple[float, float]:
+        """A level, and the bound that it gives where prices are lowered in the places for which trees do not prove it.
+
+        The least level of all actions needs no place lowered, but is that of the worst action; a higher one costs what
+        a few places lack.
+        """
+        least = float(self.forest.proven.min())
+        best = least, float(prices.sum()) + least
+        at = self.costs - prices
+        for level in {float(np.quantile(self.forest.ratios, share)) for share in _SHARES}:
+            value = float(prices.sum()) + level - float(self.forest.lacks(at, level).sum())
+            if value > best[1]:
+                best = level, value
+        return best
 
     def _add(self) -> None:
         """New rays of negative ratio, each once and for its cheapest action; the least active old ones go."""
@@ -308,7 +326,8 @@ def _certified(ptype: PrivacyType, consumer: Consumer, search: _Search, scale: f
     bound = search.best
     if bound is None or not np.isfinite(bound.value):
         raise SolverFailed("the trees must prove a bound", came="none", where="certificate_of_rays")
-    prices = bound.prices + bound.level * bound.trees.weights
+    lacks = bound.trees.lacks(search.costs - bound.prices, bound.level)
+    prices = bound.prices + bound.level * bound.trees.weights - lacks
     factors = plain_factors(_floats(ptype.space.distances), ptype.level.epsilon_float)
     proof = bound.trees.multipliers(search.costs - prices, factors)
     scaled = Multipliers(proof.low, proof.high, proof.action, proof.value * scale)

@@ -89,6 +89,14 @@ class Forest:
 
         return int(price_trees(self._arrays(self.factors), np.ascontiguousarray(prices), which, most, slack))
 
+    def lacks(self, prices: Floats, level: float) -> Floats:
+        """(n,) by how much each place's price must be lowered at most so that the trees prove a level of all rays."""
+        from utmost.design.optima.tree_pricing import most_lacked
+
+        lacks = np.zeros(len(self.weights))
+        most_lacked(self._arrays(self.factors), np.ascontiguousarray(prices), level, lacks)
+        return lacks
+
     def take_over(self, prices: Floats, which: Places) -> None:
         """Begin at the best tree of all actions, at one row of prices for each action in ``which``."""
         table = prices @ self.rays.T

@@ -29,7 +29,7 @@ from utmost.design.spaces import Consumer
 from utmost.design.spaces.families import LineMetric
 from utmost.design.types import PrivacyType
 from utmost.errors import NotMonotone, OutOfRange, PromiseBroken, SolverFailed, Unsupported
-from utmost.laws.exact import Array, checked
+from utmost.laws.exact import Array, Number, checked, exact
 from utmost.laws.exact.arrays import Rebuilt
 from utmost.laws.exact.long_work import long_work
 from utmost.laws.exact.shown import Shown
@@ -214,6 +214,7 @@ def optimal_mechanism(
     method: Method = "auto",
     exactly: bool | None = None,
     constraints: Sequence[Constraint | str] = (),
+    gap: Number = "1e-7",
     progress: Progress | None = None,
 ) -> Optimum:
     """The channel of a type with the least expected loss for a consumer who takes its outcomes as actions.
@@ -234,11 +235,13 @@ def optimal_mechanism(
             prior, loss and alpha are rational and the work is seconds (all n to some hundreds).
         constraints: what else the channel must keep, see `Constraint`: then an exact vertex of the program with their
             rows is found, and the certificate holds their multipliers.
+        gap: where columns are generated, how far above the optimum the loss may be, relative to it: at a hundredth,
+            maps of a thousand places and more take a fraction of the time. What is reached is stated either way.
         progress: where columns are generated, is told after each round how many there were, and the relative gap so
             far. An interruption from the keyboard then ends the search, and the best mechanism so far is returned.
 
     Raises:
-        OutOfRange: when the consumer's prior has not one entry for each secret.
+        OutOfRange: when the consumer's prior has not one entry for each secret; for a gap that is not positive.
         NotMonotone: with method "theorem" for a loss that is not covered.
         Unsupported: for ``exactly=True`` with float input or an irrational alpha.
         SolverFailed: when the program is not solved.
@@ -256,6 +259,9 @@ def optimal_mechanism(
         raise OutOfRange(f"the prior must have {ptype.space.size} entries, one for each secret", came=consumer.secrets)
     if method not in get_args(Method):
         raise OutOfRange(f"method must be one of {', '.join(get_args(Method))}", came=method)
+    relative_gap = float(exact(gap, "gap"))
+    if not relative_gap > 0:
+        raise OutOfRange("the gap must be positive", came=gap, remedy='Pass gap="1/100".')
     rational = consumer.is_exact and ptype.level.is_rational
     read_conditions = read_constraints(constraints, ptype.space, consumer.actions)
     if read_conditions and method not in ("auto", "program"):
@@ -276,7 +282,8 @@ def optimal_mechanism(
         if certificate is not None:
             return Optimum(certificate if theorem is None else certificate.with_theorem(*theorem), "closed form")
     if method == "columns" or (method == "auto" and not exactly and generates_columns(ptype, consumer)):
-        return Optimum(certificate_of_rays(ptype, consumer, progress=progress), "column generation")
+        certificate = certificate_of_rays(ptype, consumer, gap=relative_gap, progress=progress)
+        return Optimum(certificate, "column generation")
     is_small = _is_small(ptype, consumer)
     if not exactly and is_small and not (rational and _has_rational_factors(ptype)):
         with suppress(SolverFailed):

@@ -351,3 +351,28 @@ def flows_of_trees(trees: Trees, prices: Floats, may_lack: Floats, multipliers: 
         for i in range(n):
             sink = i if tree.kind[i] > 0 else tree.parent[i]
             multipliers[w, i] = 0.0 if i == trees.roots[w] else max(left[i] * tree.kind[i], 0.0) / v[sink]
+
+
+@fast
+def most_lacked(trees: Trees, prices: Floats, level: float, lacks: Floats) -> None:
+    """Raise ``lacks`` (n,) to what each place lacks at most, of all actions, of what proves the level on their trees.
+
+    With d = ``lacks`` the trees prove <Y + d, u> >= level <q, u> for all u of the type and each row Y of ``prices``.
+    """
+    n, q = len(trees.weights), trees.weights
+    head, following, order = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    left, anything, short = np.empty(n), np.full(n, np.inf), np.empty(n)
+    for w in range(len(prices)):
+        tree, v = Tree(trees.parents[w], trees.kinds[w], order, head, following), trees.rays[w]
+        downwards(tree, trees.roots[w])
+        for i in range(n):
+            left[i] = short[i] = v[i] * (prices[w, i] - level * q[i])
+        served(left, anything, tree)
+        # What a place has, less what it passes on to sources, and with what sinks pass on to it.
+        for e in range(1, n):
+            i = order[e]
+            flow = max(left[i] * tree.kind[i], 0.0)
+            short[i] -= tree.kind[i] * flow
+            short[tree.parent[i]] += tree.kind[i] * flow
+        for i in range(n):
+            lacks[i] = max(lacks[i], -short[i] / v[i])

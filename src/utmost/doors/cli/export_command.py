@@ -49,9 +49,9 @@ def export(
     """
     survey = _survey(design)
     if survey is not None:
-        if to != "js" or space is not None:
-            raise OutOfRange("a survey is written as js, and names its own answers", came="another", where="--to")
-        return _export_survey(survey.rounded if rounded else survey, out, as_json=as_json)
+        if space is not None:
+            raise OutOfRange("a survey names its own answers", came="a space", where="--space")
+        return _export_survey(survey.rounded if rounded else survey, to, out, as_json=as_json)
     saved = saved_mechanism(design, None if space is None else space_named(space))
     if rounded:
         saved = _rounded(saved)
@@ -79,8 +79,8 @@ def _survey(path: Path) -> Survey | None:
     return SURVEY.of(document, str(path)) if is_survey else None
 
 
-def _export_survey(survey: Survey, out: Path, *, as_json: bool) -> None:
-    names, how = _write(survey_files(survey), out), survey.how
+def _export_survey(survey: Survey, to: Language, out: Path, *, as_json: bool) -> None:
+    names, how = _write(survey_files(survey, to), out), survey.how
     report = {"files": names, "labels": len(survey.labels), "bits": how.bits, **level_facts(how.level)}
     if as_json:
         return print_json(report)

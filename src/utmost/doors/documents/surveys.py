@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
+from itertools import accumulate
+from math import lcm
 from typing import Any
 
 from utmost.design.local import BlockSelection
 from utmost.design.local.block_families import BlockFamily
+from utmost.doors.documents.sampler_files import Language
 from utmost.errors import BadTable, Unsupported
 from utmost.laws.exact import level
 from utmost.laws.exact.shown import Shown
@@ -16,6 +19,7 @@ from utmost.laws.exact.written_levels import level_facts, stated_level
 from utmost.publish.statements.codec import Form
 
 _BITS = 61
+_SOURCES: dict[Language, str] = {"js": "survey.mjs", "kotlin": "Survey.kt", "swift": "Survey.swift"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,8 +59,13 @@ class Survey(Shown):
         return Survey(self.labels, self.how.at(level(alpha=Fraction(-(-above * (1 << _BITS) // 1), 1 << _BITS))))
 
 
-def survey_files(survey: Survey) -> dict[str, bytes]:
-    """A module of JavaScript that draws reports by itself, and the survey beside it.
+def survey_files(survey: Survey, to: Language = "js") -> dict[str, bytes]:
+    """The source that draws reports in a language, and the survey beside it, by which they are counted.
+
+    Args:
+        survey: what is asked.
+        to: "js": a module with the survey in it; "kotlin", "swift": a source, and the whole numbers that it draws by,
+            ``survey_draws.json``.
 
     Raises:
         Unsupported: at a level of irrational alpha: `Survey.rounded` is at one that phones can draw.
@@ -64,10 +73,38 @@ def survey_files(survey: Survey) -> dict[str, bytes]:
     if not survey.how.level.is_rational:
         remedy = "Take --round: a level that is stricter in the nineteenth digit."
         raise Unsupported("a phone draws by fractions, so alpha must be one", came="another", remedy=remedy)
-    table = json.dumps(SURVEY.document(survey), ensure_ascii=False, indent=1)
-    code = (files("utmost.doors.documents") / "survey.mjs").read_text(encoding="utf-8")
-    written = {"survey.mjs": f"{code}\nexport default new Survey({table});\n", "survey.json": table + "\n"}
-    return {name: text.encode() for name, text in written.items()}
+    source = _SOURCES[to]
+    table, code = _text(SURVEY.document(survey)), (files("utmost.doors.documents") / source).read_text(encoding="utf-8")
+    if to == "js":
+        written = {source: f"{code}\nexport default new Survey({table});\n"}
+    else:
+        written = {source: code, "survey_draws.json": _text(_draws(survey)) + "\n"}
+    return {name: text.encode() for name, text in (written | {"survey.json": table + "\n"}).items()}
+
+
+def _draws(survey: Survey) -> dict[str, Any]:
+    """The whole numbers that a report is drawn by, in hexadecimal: the cumulated weights of the bases, the chance to be
+    inside the block."""
+    family, inside = survey.how.family, Fraction(survey.how.inside)
+    whole = lcm(*(weight.denominator for weight in family.weights))
+    lasts = accumulate(int(weight * whole) for weight in family.weights)
+    return {
+        "kind": "utmost survey draws",
+        "format": 1,
+        "labels": list(survey.labels),
+        "multipliers": list(family.multipliers),
+        "bases": list(map(list, family.bases)),
+        "lasts": list(map(_digits, lasts)),
+        "inside": [_digits(inside.numerator), _digits(inside.denominator)],
+    }
+
+
+def _digits(number: int) -> str:
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8)).hex()
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1)
 
 
 def _facts(survey: Survey) -> dict[str, Any]:
